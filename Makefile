@@ -1,0 +1,61 @@
+# Everything a person or CI does with this project. Each target sets up what it needs in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: help demo test check bench oracle soak lock reference clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+demo: $(VENV)/.run  ## a guided tour, offline
+	@$(BIN)/adjudge demo
+
+test: $(VENV)/.dev  ## every test (long fault tests at a tenth of their counts)
+	$(BIN)/python -m pytest -q
+
+check: $(VENV)/.dev  ## style, types, layers, generated docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/reference.py --check
+
+oracle: $(VENV)/.oracle  ## differential tests against the peer packages
+	$(BIN)/python -m pytest -q -m oracle tests/oracle
+
+bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
+	$(BIN)/python benchmarks/qa.py
+	$(BIN)/python benchmarks/score_command.py
+
+soak: $(VENV)/.dev  ## long fault tests at their full counts
+	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q
+
+reference: $(VENV)/.dev  ## write docs/reference from the docstrings
+	$(BIN)/python tools/reference.py
+
+lock: $(VENV)/.run  ## resolve and hash-lock the requirements again
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	    --python-version 3.11 pyproject.toml requirements/run.in -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	    --python-version 3.11 --all-extras pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(VENV)/bin/python requirements/run.txt pyproject.toml
+	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.oracle: $(VENV)/.dev requirements/oracle.txt
+	$(BIN)/pip install --quiet -r requirements/oracle.txt
+	@touch $@
+
+clean:  ## remove what the targets above made
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

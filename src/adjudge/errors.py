@@ -1,0 +1,125 @@
+"""What can go wrong, and how it reaches you.
+
+    AdjudgeError                 the root: catch this to catch everything that adjudge raises on purpose
+    ├── UsageError               the call itself is wrong; nothing was scored          (exit code 2)
+    │   ├── UnknownReward        no reward of that name; the closest one is named
+    │   ├── ArgumentError        a reward needs an argument that no column supplies
+    │   └── MissingExtra         an optional package is not installed; says which `pip install` it needs
+    ├── DataError                a row, a file or a gold answer cannot be used
+    │   ├── RowError             one row is unreadable or lacks something; names file, line and field
+    │   └── TrajectoryError      a trajectory has none of the known forms; names the message
+    └── ProcessError             a worker process died or could not be started         (exit code 3)
+
+How a failure is named: every error has a `code`, a short word that stays the same over releases
+(`missing-column`, `bad-trajectory`), and a message for a person. `reason` is the two together.
+
+How a failure surfaces: raised where you call something directly. Where rows are scored, a failure of one row is
+data: the row gets a `Score` with status `error` (or `unscored`) and that `reason`, the others go on.
+No failure ever becomes a number.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+__all__ = [
+    "AdjudgeError",
+    "ArgumentError",
+    "DataError",
+    "MissingExtra",
+    "ProcessError",
+    "RowError",
+    "TrajectoryError",
+    "UnknownReward",
+    "UsageError",
+    "closest",
+]
+
+
+class AdjudgeError(Exception):
+    """The root of every error that adjudge raises on purpose."""
+
+    default_code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+
+    @property
+    def reason(self) -> str:
+        """The code and the message, as they stand in a `Score`."""
+        return f"{self.code}: {self.message}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.code))
+
+
+def _rebuild(kind: type[AdjudgeError], message: str, code: str) -> AdjudgeError:
+    return kind(message, code=code)
+
+
+class UsageError(AdjudgeError):
+    """The call itself is wrong; nothing was scored."""
+
+    default_code = "usage"
+
+
+class UnknownReward(UsageError):
+    """There is no reward of that name."""
+
+    default_code = "unknown-reward"
+
+
+class ArgumentError(UsageError):
+    """A reward needs an argument that no column supplies, or was given one that it does not take."""
+
+    default_code = "missing-column"
+
+
+class MissingExtra(UsageError):
+    """An optional package is not installed."""
+
+    default_code = "missing-extra"
+
+    @classmethod
+    def of(cls, extra: str, purpose: str) -> "MissingExtra":
+        """Say which install brings what `purpose` needs."""
+        return cls(f"{purpose} needs an optional package: pip install 'adjudge[{extra}]'")
+
+
+class DataError(AdjudgeError):
+    """A row, a file or a gold answer cannot be used."""
+
+    default_code = "bad-data"
+
+
+class RowError(DataError):
+    """One row is unreadable or lacks something that it needs."""
+
+    default_code = "bad-row"
+
+
+class TrajectoryError(DataError):
+    """A trajectory has none of the known forms."""
+
+    default_code = "bad-trajectory"
+
+
+class ProcessError(AdjudgeError):
+    """A worker process died or could not be started."""
+
+    default_code = "process"
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Name what was probably meant: `"; did you mean 'answer'?"`, or nothing where nothing is close.
+
+    >>> closest("anwser", ["answer", "question"])
+    "; did you mean 'answer'?"
+    >>> closest("zzz", ["answer", "question"])
+    ''
+    """
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
