@@ -4,10 +4,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from support import golden
 
 from adjudge import rewards, text
 from adjudge.rewards import get_reward
+from support import golden
 
 QA = golden("qa")
 TEXT = golden("text")

@@ -6,13 +6,11 @@ Score.error("env-died: no answer in 60 s")          something broke, and what
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias
 
 Status: TypeAlias = Literal["scored", "unscored", "error"]
 """The three outcomes. There is no fourth, and none of them turns into another."""
-
-_NO_PARTS: Mapping[str, float | None] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Provenance:
     prompt_hash: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Score:
     """One of three outcomes; `value` is a finite number exactly when `status` is `scored`.
 
@@ -40,23 +38,38 @@ class Score:
     """
 
     value: float | None
-    status: Status = "scored"
-    reason: str | None = None
-    parts: Mapping[str, float | None] = field(default_factory=dict)
-    steps: tuple[float, ...] | None = None
-    notes: Mapping[str, str] | None = None
-    provenance: Provenance | None = None
+    status: Status
+    reason: str | None
+    parts: Mapping[str, float | None]
+    steps: tuple[float, ...] | None
+    notes: Mapping[str, str] | None
+    provenance: Provenance | None
 
-    def __post_init__(self) -> None:
-        value = self.value
-        if self.status == "scored":
+    def __init__(
+        self,
+        value: float | None,
+        status: Status = "scored",
+        reason: str | None = None,
+        parts: Mapping[str, float | None] | None = None,
+        steps: tuple[float, ...] | None = None,
+        notes: Mapping[str, str] | None = None,
+        provenance: Provenance | None = None,
+    ) -> None:
+        if status == "scored":
             # x - x is 0 for every finite x and NaN for NaN and the infinities.
             if value is None or value - value != 0:
                 raise ValueError(f"a scored Score needs a finite value, got {value!r}")
-        elif self.status not in ("unscored", "error"):
-            raise ValueError(f"status must be scored, unscored or error, got {self.status!r}")
-        elif value is not None or not self.reason:
-            raise ValueError(f"an {self.status} Score has no value and gives its reason")
+        elif status not in ("unscored", "error"):
+            raise ValueError(f"status must be scored, unscored or error, got {status!r}")
+        elif value is not None or not reason:
+            raise ValueError(f"an {status} Score has no value and gives its reason")
+        _set_value(self, value)
+        _set_status(self, status)
+        _set_reason(self, reason)
+        _set_parts(self, {} if parts is None else parts)
+        _set_steps(self, steps)
+        _set_notes(self, notes)
+        _set_provenance(self, provenance)
 
     @classmethod
     def scored(
@@ -64,7 +77,7 @@ class Score:
         value: float,
         *,
         reason: str | None = None,
-        parts: Mapping[str, float | None] = _NO_PARTS,
+        parts: Mapping[str, float | None] | None = None,
         steps: tuple[float, ...] | None = None,
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
@@ -77,7 +90,7 @@ class Score:
         cls,
         reason: str,
         *,
-        parts: Mapping[str, float | None] = _NO_PARTS,
+        parts: Mapping[str, float | None] | None = None,
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
     ) -> "Score":
@@ -89,9 +102,15 @@ class Score:
         cls,
         reason: str,
         *,
-        parts: Mapping[str, float | None] = _NO_PARTS,
+        parts: Mapping[str, float | None] | None = None,
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
     ) -> "Score":
         """Something that is not the response's fault broke: a service, an environment, a row."""
         return cls(None, "error", reason, parts, None, notes, provenance)
+
+
+# Written out, because scores are made by the million: a third less than the generated constructor takes.
+(_set_value, _set_status, _set_reason, _set_parts, _set_steps, _set_notes, _set_provenance) = (
+    Score.__dict__[field.name].__set__ for field in fields(Score)
+)

@@ -5,7 +5,7 @@ get_reward("qa_f1_reward").score_many(rows)                 the scorer: one Scor
 """
 
 from adjudge.rewards._compose import all_of, first_of, gated, weighted
-from adjudge.rewards._registry import get_reward, list_rewards
+from adjudge.rewards._registry import Description, describe, get_reward, list_rewards
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import reward
@@ -13,10 +13,12 @@ from adjudge.rewards.form import contains_reward, format_reward, length_penalty
 from adjudge.rewards.qa import qa_em_reward, qa_f1_reward, qa_f1_reward_tool
 
 __all__ = [
+    "Description",
     "Reward",
     "Scorer",
     "all_of",
     "contains_reward",
+    "describe",
     "first_of",
     "format_reward",
     "gated",

@@ -9,8 +9,10 @@ Nothing registers itself: a table names the built-ins, entry points are read whe
 """
 
 import ast
+import inspect
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +65,37 @@ def list_rewards() -> dict[str, str]:
     'adjudge.rewards.qa:qa_f1_reward'
     """
     return dict(sorted({**{name: point.value for name, point in _plugins().items()}, **BUILT_IN}.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a person wants to know of a registered scorer."""
+
+    name: str
+    version: str
+    signature: str
+    summary: str
+    place: str
+
+
+def describe(name: str) -> Description:
+    """Describe a registered scorer by its signature and the first line of its docstring.
+
+    >>> describe("qa_em_reward").summary
+    '1 if the response is one of the accepted answers after normalisation, else 0.'
+    """
+    scorer = get_reward(name)
+    place = list_rewards().get(name, name)
+    if not isinstance(scorer, Reward):
+        return Description(name, scorer.version, "", scorer.name, place)
+    function = scorer.function
+    names = [str(parameter.replace(annotation=parameter.empty)) for parameter in _parameters(function)]
+    summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    return Description(name, scorer.version, f"({', '.join(names)})", summary, place)
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    return list(inspect.signature(function).parameters.values())
 
 
 def _find(name: str) -> Any:

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from adjudge.errors import ArgumentError
+from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import Row, by_row, reward
+from adjudge.rewards._tag import Batch, Row, by_row, reward
 from adjudge.rewards._values import references_of, text_of
 from adjudge.rewards.tools import count_tools
 from adjudge.text import tokens
@@ -27,30 +27,40 @@ PARTS = ("f1", "em", "precision", "recall")
 
 _NOTHING: Match = (0.0, 0.0, 0.0, 0.0)
 _EVERYTHING: Match = (1.0, 1.0, 1.0, 1.0)
-_CLOSED = (["yes"], ["no"], ["noanswer"])
+_CLOSED = frozenset({"yes", "no", "noanswer"})
 _FEW = 8  # up to so many reference words, counting each in the response is cheaper than two bags
 
 
-def _f1_score(row: Row, provenance: Provenance) -> Score:
-    found = match(row["final_response"], row["answer"])
-    return Score(found[0], "scored", None, _parts(found), None, None, provenance)
+def _batch_of(which: int) -> Batch:
+    """Make the batch path whose value is that number of the match."""
 
+    def batch(rows: Sequence[Row], provenance: Provenance) -> list[Score]:
+        scores: list[Score] = []
+        for row in rows:
+            try:
+                found = match(row["final_response"], row["answer"])
+            except DataError as error:
+                scores.append(Score.error(error.reason, parts=dict.fromkeys(PARTS), provenance=provenance))
+                continue
+            f1, em, precision, recall = found
+            parts: dict[str, float | None] = {"f1": f1, "em": em, "precision": precision, "recall": recall}
+            scores.append(Score(found[which], "scored", None, parts, None, None, provenance))
+        return scores
 
-def _em_score(row: Row, provenance: Provenance) -> Score:
-    found = match(row["final_response"], row["answer"])
-    return Score(found[1], "scored", None, _parts(found), None, None, provenance)
+    return batch
 
 
 def _tool_score(row: Row, provenance: Provenance) -> Score:
     found = match(row["final_response"], row["answer"])
     used = _enough_tools(row["trajectory"], row.get("min_tool_calls", 1), row.get("ignore_tools", ()))
     value, reason = _ladder(found, used, row.get("f1_threshold"))
+    parts = dict(zip(PARTS, found, strict=True))
     if used is None:
-        return Score.unscored("tool-use-unknown", parts=_parts(found), provenance=provenance)
-    return Score.scored(value, reason=reason, parts=_parts(found), provenance=provenance)
+        return Score.unscored("tool-use-unknown", parts=parts, provenance=provenance)
+    return Score.scored(value, reason=reason, parts=parts, provenance=provenance)
 
 
-@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=by_row(_f1_score, PARTS))
+@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=_batch_of(0))
 def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (the seed's signature)
     """Token F1 of the response against the best of the accepted answers.
 
@@ -60,7 +70,7 @@ def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None
     return _as_dict(match(final_response, answer))
 
 
-@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=by_row(_em_score, PARTS))
+@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=_batch_of(1))
 def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (as its sisters)
     """1 if the response is one of the accepted answers after normalisation, else 0.
 
@@ -102,7 +112,7 @@ def qa_f1_reward_tool(
 
 def match(final_response: object, answer: object) -> Match:
     """Return f1, em, precision and recall against the reference that fits best, the first of equals."""
-    words = tokens(text_of(final_response, "final_response"))
+    words = tokens(final_response if isinstance(final_response, str) else text_of(final_response, "final_response"))
     if isinstance(answer, str):
         return compare(words, tokens(answer))
     best: Match | None = None
@@ -121,28 +131,28 @@ def compare(predicted: list[str], gold: list[str]) -> Match:
     """
     if predicted == gold:
         return _EVERYTHING
-    if not predicted or not gold or predicted in _CLOSED or gold in _CLOSED:
-        return _NOTHING
-    if len(gold) == 1:
-        common = 1 if gold[0] in predicted else 0
-    elif len(gold) <= _FEW:
-        common = sum(min(gold.count(word), predicted.count(word)) for word in set(gold))
+    if len(gold) <= _FEW:
+        common = 0
+        for word in gold:
+            if word in predicted:
+                common += 1
+        if common > 1 and len(set(gold)) < len(gold):
+            common = sum(min(gold.count(word), predicted.count(word)) for word in set(gold))
     else:
         common = (Counter(predicted) & Counter(gold)).total()
-    if common == 0:
+    if common == 0 or _is_closed(predicted) or _is_closed(gold):
         return _NOTHING
     return (2 * common / (len(predicted) + len(gold)), 0.0, common / len(predicted), common / len(gold))
+
+
+def _is_closed(words: list[str]) -> bool:
+    return len(words) == 1 and words[0] in _CLOSED
 
 
 def _as_dict(found: Match, value: float | None = None) -> dict[str, float]:
     f1, em, precision, recall = found
     reward = f1 if value is None else value
     return {"reward": reward, "f1": f1, "em": em, "precision": precision, "recall": recall}
-
-
-def _parts(found: Match) -> dict[str, float | None]:
-    f1, em, precision, recall = found
-    return {"f1": f1, "em": em, "precision": precision, "recall": recall}
 
 
 def _enough_tools(trajectory: object, least: object, ignored: object) -> bool | None:

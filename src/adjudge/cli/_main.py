@@ -1,0 +1,77 @@
+"""The command group, loaded a command at a time, and the one place where errors become lines and exit codes."""
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from adjudge import __version__
+from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.errors import AdjudgeError, UsageError
+
+OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
+
+COMMANDS = {
+    "demo": "adjudge.cli.demo",
+    "score": "adjudge.cli.score",
+    "scorers": "adjudge.cli.scorers",
+}
+
+
+class _Lazy(click.Group):
+    """Imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (same)
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        return command
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings=SETTINGS,
+    epilog="\b\nStart with:\n  adjudge demo\n  adjudge score rows.jsonl --scorer qa_f1_reward",
+)
+@click.version_option(__version__, message="adjudge %(version)s")
+@debug_option
+def app() -> None:
+    """One definition of good for an LLM agent: reward, benchmark, gate."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        code = app.main(prog_name="adjudge", standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone, as `head` does: no error of ours. Python must not try to flush again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = OK
+    except click.ClickException as error:
+        code = _failed(error, f"{error.format_message()}", USAGE, debug)
+    except AdjudgeError as error:
+        code = _failed(error, error.message, USAGE if isinstance(error, UsageError) else UNDECIDED, debug)
+    except Exception as error:  # noqa: BLE001 (the last line of defence: a crash of ours is an exit code, not a traceback)
+        code = _failed(error, f"{type(error).__name__}: {error} (--debug shows where)", UNDECIDED, debug)
+    sys.exit(code if isinstance(code, int) else OK)
+
+
+def _failed(error: Exception, message: str, code: int, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    _say(f"error: {message}")
+    return code
+
+
+def _say(line: str) -> None:
+    click.echo(f"adjudge: {' '.join(line.split())}", err=True)

@@ -1,0 +1,108 @@
+"""Summaries on the terminal: a table that fits, and what must be said beside its numbers."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from adjudge.runs import Summary, Tally
+
+PATIENCE = 2.0  # seconds before a progress bar appears
+EVERY = 10.0  # seconds between progress lines where there is no terminal
+
+
+def show_summary(summary: Summary, console: Console) -> None:
+    """Print the table of a summary, then what is missing from its numbers, and warnings."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("scorer", overflow="fold")
+    for name in ("rows", "scored", "unscored", "error", "mean", "95 % interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for tally in summary.tallies:
+        table.add_row(*_cells(tally))
+    console.print(table)
+    for tally in summary.tallies:
+        _show_missing(tally, console)
+    for warning in summary.warnings:
+        console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
+
+
+def _cells(tally: Tally) -> list[Text]:
+    counts = [tally.counts[status] for status in ("scored", "unscored", "error")]
+    mean = tally.mean
+    value = "–" if mean is None else f"{mean.value:.4f}"
+    interval = "–" if mean is None or mean.low is None else f"{mean.low:.4f} .. {mean.high:.4f}"
+    cells = [Text(printable(tally.scorer)), Text(f"{tally.total:,}"), *(Text(f"{count:,}") for count in counts)]
+    for cell, count in zip(cells[3:], counts[1:], strict=True):
+        cell.stylize("red" if count else "dim")
+    return [*cells, Text(f"{value}{'*' if tally.missing else ' '}", style="bold"), Text(interval)]
+
+
+def _show_missing(tally: Tally, console: Console) -> None:
+    """Say beside a number what it leaves out, why, and what it could be."""
+    if not tally.missing:
+        return
+    why = ", ".join(f"{printable(reason)} {count:,}" for reason, count in tally.reasons.most_common(5))
+    share = f"{tally.missing:,} of {tally.total:,} rows ({tally.failed_share:.1%}) have no score"
+    bounds = "" if tally.bounds is None else "; with them the mean lies in {:.4f} .. {:.4f}".format(*tally.bounds)
+    console.print(Text(f"* {printable(tally.scorer)}: {share}: {why}{bounds}"), soft_wrap=True)
+    for reason in tally.failures:
+        console.print(Text(f"    {printable(reason)}", style="dim"), soft_wrap=True)
+
+
+def printable(text: str, most: int = 200) -> str:
+    """Return the text fit for a terminal: what a row wrote must not move the cursor or fill the screen."""
+    shown = "".join(character if character.isprintable() else "�" for character in text[:most])
+    return shown if len(text) <= most else f"{shown}…"
+
+
+@contextmanager
+def progress(source: str) -> Iterator[Callable[[int, int], None]]:
+    """Give a callback for rows and bytes done: a bar on a terminal, now and then a line elsewhere."""
+    console = Console(stderr=True)
+    size = Path(source).stat().st_size if source != "-" and Path(source).is_file() else None
+    if console.is_terminal:
+        with _bar(console, size) as update:
+            yield update
+        return
+    said = time.monotonic()
+
+    def line(rows: int, done: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= EVERY:
+            said = time.monotonic()
+            share = f" ({done / size:.0%})" if size and done else ""
+            print(f"{rows:,} rows{share}", file=sys.stderr, flush=True)  # noqa: T201 (this is the terminal's side)
+
+    yield line
+
+
+@contextmanager
+def _bar(console: Console, size: int | None) -> Iterator[Callable[[int, int], None]]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn("scoring"),
+        BarColumn(),
+        TextColumn("{task.fields[rows]:,} rows"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    task = bar.add_task("scoring", total=size, rows=0)
+    started = time.monotonic()
+
+    def update(rows: int, done: int) -> None:
+        bar.update(task, completed=done, rows=rows)
+        if not bar.live.is_started and time.monotonic() - started > PATIENCE:
+            bar.start()
+
+    try:
+        yield update
+    finally:
+        bar.stop()

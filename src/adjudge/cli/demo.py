@@ -1,0 +1,29 @@
+"""`adjudge demo`: the guided tour."""
+
+import click
+
+from adjudge.cli._options import SETTINGS, debug_option
+
+
+@click.command(
+    "demo",
+    context_settings=SETTINGS,
+    short_help="A guided tour, offline.",
+    epilog="\b\nExample:\n  adjudge demo",
+)
+@debug_option
+def command() -> None:
+    """Score the bundled sample rollouts with several rewards: offline, no key needed."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from adjudge.cli._show import show_summary
+    from adjudge.demo import tour
+
+    console = Console()
+
+    def say(text: str) -> None:
+        console.print(Text(text))
+        console.print()
+
+    tour(say, lambda summary: show_summary(summary, console))

@@ -1,0 +1,76 @@
+"""`adjudge score`: score a file of rows."""
+
+import click
+
+from adjudge.cli._options import SETTINGS, Mapping, Share, debug_option
+
+
+@click.command(
+    "score",
+    context_settings=SETTINGS,
+    short_help="Score a file of rows.",
+    epilog="""\b
+Examples:
+  adjudge score rows.jsonl --scorer qa_f1_reward
+  adjudge score rows.csv --scorer qa_em_reward --map final_response=completion --out scores.jsonl
+  adjudge score rows.jsonl --scorer 'qa_f1_reward_tool(f1_threshold=0.5)' --workers 4
+  zcat rows.jsonl.gz | adjudge score - --scorer my_rewards:brevity --out -
+
+\b
+Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed have no score.""",
+)
+@click.argument("rows")
+@click.option(
+    "--scorer",
+    "scorers",
+    multiple=True,
+    required=True,
+    help="A name, module:function, or either with (option=value). Repeatable.",
+)
+@click.option("--map", "columns", multiple=True, type=Mapping(), help="Give an argument its column. Repeatable.")
+@click.option("--out", help="Write one score a line here, in input order ('-': standard output).")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Processes that score.")
+@click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
+@click.option("--format", "format_", help="jsonl, csv or parquet; told by the file's ending if not given.")
+@debug_option
+def command(
+    rows: str,
+    scorers: tuple[str, ...],
+    columns: tuple[tuple[str, str], ...],
+    out: str | None,
+    workers: int,
+    max_failed: float,
+    format_: str | None,
+) -> int:
+    """Score every row of ROWS (JSON lines, CSV or Parquet; '-' for standard input) with every scorer.
+
+    A row's columns are the scorer's arguments: final_response (or prediction), answer, trajectory, ... A row that
+    cannot be scored becomes an error row; the others go on.
+    """
+    import os
+    import sys
+
+    from rich.console import Console
+
+    from adjudge.cli._show import progress, show_summary
+    from adjudge.datasets import format_of
+    from adjudge.runs import score_file
+
+    if os.getcwd() not in sys.path:  # noqa: PTH109 (sys.path holds texts)
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109 (same): so that module:function finds what lies here
+    with progress(rows) as on_progress:
+        summary = score_file(
+            rows,
+            scorers,
+            columns=dict(columns),
+            out=out,
+            workers=workers,
+            format=format_of(rows, format_),
+            on_progress=on_progress,
+        )
+    show_summary(summary, Console(stderr=out == "-"))
+    if not summary.rows or summary.failed_share > max_failed:
+        reason = "no rows" if not summary.rows else f"more than {max_failed:.3g} of the rows have no score"
+        click.echo(f"adjudge: undecided: {reason}", err=True)
+        return 3
+    return 0

@@ -1,0 +1,31 @@
+"""`adjudge scorers`: what can be asked for a score."""
+
+import click
+
+from adjudge.cli._options import SETTINGS, debug_option
+
+
+@click.command(
+    "scorers",
+    context_settings=SETTINGS,
+    short_help="List the registered scorers.",
+    epilog="\b\nExamples:\n  adjudge scorers\n  adjudge scorers qa",
+)
+@click.argument("word", default="")
+@debug_option
+def command(word: str) -> None:
+    """List the registered scorers, with their signatures and what they mean; only those with WORD, if given."""
+    from adjudge.cli._show import printable
+    from adjudge.errors import UnknownReward
+    from adjudge.rewards import describe, list_rewards
+
+    for name in list_rewards():
+        if word.lower() not in name.lower():
+            continue
+        try:
+            found = describe(name)
+        except UnknownReward as error:
+            click.echo(f"{name}\n    cannot be loaded: {printable(error.message)}")
+            continue
+        click.secho(f"{found.name}{found.signature}", bold=True)
+        click.echo(f"    {found.summary}\n    version {found.version}, {found.place}")

@@ -1,0 +1,223 @@
+r"""Rows from a file, in chunks: cheap to cut, decoded where they are scored.
+
+    for chunk in read_chunks("rows.jsonl"):
+        for row in chunk.rows():
+            row.number, row.columns, row.fault
+
+A row that cannot be read is a row with a `fault`, so that the others go on and none is lost. Chunks are cut by size
+alone: the same file gives the same chunks whatever happens to them afterwards. In JSON lines, a row's number is that
+of its line; in CSV and Parquet it counts the records from 1.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple, TypeAlias, cast
+
+from adjudge.errors import DataError, MissingExtra, RowError, UsageError, closest
+from adjudge.model import decode_json
+
+Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
+"""How rows stand in a file."""
+
+FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
+BLOCK = 1 << 18  # bytes of JSON lines in a chunk, about
+RECORDS = 1024  # records of CSV or Parquet in a chunk
+
+_SUFFIXES: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class RowRead(NamedTuple):
+    """One row of a file: its columns, or why it has none."""
+
+    number: int
+    columns: dict[str, Any] | None
+    fault: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some consecutive rows, not decoded yet, and small enough to be sent to another process."""
+
+    first: int
+    lines: bytes | None = None  # JSON lines
+    records: Sequence[Sequence[str] | Mapping[str, Any] | str] = ()  # CSV cells, Parquet columns, or a fault's text
+    header: Sequence[str] = ()
+    numbers: Sequence[int] | None = None  # the rows' numbers, where they do not simply go on from `first`
+
+    def rows(self) -> list[RowRead]:
+        """Decode the rows."""
+        if self.lines is not None:
+            return _json_rows(self.lines, self.first)
+        numbers = self.numbers or range(self.first, self.first + len(self.records))
+        return [self._record(number, record) for number, record in zip(numbers, self.records, strict=True)]
+
+    def _record(self, number: int, record: Sequence[str] | Mapping[str, Any] | str) -> RowRead:
+        if isinstance(record, str):
+            return RowRead(number, None, record)
+        if isinstance(record, Mapping):
+            return RowRead(number, dict(record), None)
+        if len(record) != len(self.header):
+            fault = f"bad-row: row {number} has {len(record)} cells, the header {len(self.header)}"
+            return RowRead(number, None, fault)
+        if any(_undecoded(cell) for cell in record):
+            return RowRead(number, None, f"bad-row: row {number} is not UTF-8")
+        return RowRead(number, dict(zip(self.header, record, strict=True)), None)
+
+
+def format_of(path: str, given: str | None = None) -> Format:
+    """Return the format of a file by its name, unless it is given.
+
+    >>> format_of("rows.csv")
+    'csv'
+    """
+    if given is not None:
+        if given not in FORMATS:
+            raise UsageError(f"no format is called {given!r}{closest(given, FORMATS)} (there are {', '.join(FORMATS)})")
+        return given
+    if path == "-":
+        return "jsonl"
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise UsageError(f"{path}: cannot tell the format from {suffix or 'a name without an ending'!r}; say --format")
+    return _SUFFIXES[suffix]
+
+
+def read_chunks(path: str, format: Format | None = None) -> Iterator[Chunk]:  # noqa: A002 (the word that users expect)
+    """Cut a file, or standard input (`-`), into chunks of rows; an unreadable file raises `DataError`."""
+    kind = format_of(path, format)
+    if kind == "parquet":
+        return _parquet_chunks(path)
+    return _json_chunks(path) if kind == "jsonl" else _csv_chunks(path)
+
+
+def read_rows(path: str, format: Format | None = None) -> Iterator[RowRead]:  # noqa: A002 (as in read_chunks)
+    """Read a file row by row."""
+    for chunk in read_chunks(path, format):
+        yield from chunk.rows()
+
+
+def _open(path: str) -> IO[bytes]:
+    if path == "-":
+        return sys.stdin.buffer
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
+
+
+def _json_chunks(path: str) -> Iterator[Chunk]:
+    with _open(path) as file:
+        number = 1
+        rest = _without_bom(file.read(BLOCK), path)
+        if rest.lstrip()[:1] == b"[":
+            raise DataError(f"{path} is a JSON array; adjudge reads JSON lines, one object a line")
+        while block := (rest or file.read(BLOCK)):
+            # A chunk ends where a line ends; the last one where the file does.
+            block += file.readline() if not block.endswith(b"\n") else b""
+            rest = b""
+            yield Chunk(number, lines=block)
+            number += block.count(b"\n")
+
+
+def _without_bom(start: bytes, path: str) -> bytes:
+    if start.startswith(_UTF16):
+        raise DataError(f"{path} is UTF-16; adjudge reads UTF-8")
+    return start.removeprefix(_BOM)
+
+
+def _json_rows(block: bytes, first: int) -> list[RowRead]:
+    rows: list[RowRead] = []
+    lines = block.split(b"\n")
+    for number, line in enumerate(lines, first):
+        if not line or line.isspace():
+            continue
+        try:
+            columns = decode_json(line)
+        except RowError as error:
+            is_cut = number == first + len(lines) - 1
+            hint = " (the last line, without a line end: was the file cut off?)" if is_cut else ""
+            rows.append(RowRead(number, None, f"bad-row: line {number}: {error.message}{hint}"))
+            continue
+        if isinstance(columns, dict):
+            rows.append(RowRead(number, columns, None))
+        else:
+            fault = f"bad-row: line {number}: expected an object, got {type(columns).__name__}"
+            rows.append(RowRead(number, None, fault))
+    return rows
+
+
+def _csv_chunks(path: str) -> Iterator[Chunk]:
+    import csv
+    import io
+
+    csv.field_size_limit((1 << 31) - 1)  # a cell may hold a whole trajectory
+    with _open(path) as file:
+        peeked = io.BufferedReader(cast("io.RawIOBase", file))
+        _without_bom(peeked.peek(4)[:4], path)
+        text = io.TextIOWrapper(peeked, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        reader = csv.reader(text, strict=True)
+        header = _header(next(reader, []), path)
+        first = 1
+        records: list[Sequence[str] | str] = []
+        for record in _csv_records(reader, csv.Error):
+            records.append(record)
+            if len(records) == RECORDS:
+                yield Chunk(first, records=records, header=header)
+                first += len(records)
+                records = []
+        if records:
+            yield Chunk(first, records=records, header=header)
+
+
+def _header(names: Sequence[str], path: str) -> Sequence[str]:
+    twice = [name for index, name in enumerate(names) if name in names[:index]]
+    if twice:
+        raise DataError(f"{path}: two columns are called {twice[0]!r}")
+    return names
+
+
+def _csv_records(reader: Any, broken: type[Exception]) -> Iterable[Sequence[str] | str]:
+    while True:
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except broken as error:
+            yield f"bad-row: line {reader.line_num}: not CSV: {error}"
+            continue
+        if record:
+            yield record
+
+
+def _undecoded(cell: str) -> bool:
+    return not cell.isascii() and any("\udc80" <= character <= "\udcff" for character in cell)
+
+
+def _parquet_chunks(path: str) -> Iterator[Chunk]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise MissingExtra.of("parquet", "reading Parquet") from None
+    first = 1
+    try:
+        with ParquetFile(sys.stdin.buffer if path == "-" else path) as file:
+            for batch in file.iter_batches(batch_size=RECORDS):
+                records = batch.to_pylist()
+                yield Chunk(first, records=records)
+                first += len(records)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: No such file or directory", code="cannot-read") from None
+    except (ArrowException, OSError) as error:
+        raise DataError(f"{path} cannot be read as Parquet: {error}") from None

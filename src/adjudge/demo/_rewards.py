@@ -1,0 +1,52 @@
+"""Chapter 1: the rollouts of a small research assistant, scored by several rewards.
+
+The sample is our own and in the public domain (CC0): 12 questions with 4 rollouts each, and three broken rows.
+"""
+
+from collections.abc import Callable
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from adjudge.datasets import read_rows
+from adjudge.model import Trajectory
+from adjudge.runs import Summary, score_file
+
+SCORERS = (
+    "qa_f1_reward",
+    "qa_em_reward",
+    "qa_f1_reward_tool(ignore_tools=['answer'])",
+    "contains_reward",
+    "format_reward",
+)
+
+
+def sample_path() -> Path:
+    """Return where the sample rollouts are, as a file that can be copied."""
+    with as_file(files("adjudge.demo") / "rollouts.jsonl") as path:
+        return path
+
+
+def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
+    """Score the sample rollouts and show what came of it."""
+    path = str(sample_path())
+    rows = [row.columns for row in read_rows(path) if row.columns is not None]
+    say(f"1. Rewards: {len(rows)} rollouts of a small research assistant, each scored by {len(SCORERS)} rewards")
+    for row in (rows[1], rows[7], rows[18]):
+        say(_told(row))
+    show(score_file(path, SCORERS))
+    say(
+        "Three rows of the sample are broken on purpose, and two have no record of tool calls: they are counted apart "
+        "and named, never scored 0. The last columns say what the mean could be with them."
+    )
+    say(
+        "Try it on your own rows:\n"
+        "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"
+        "    adjudge scorers"
+    )
+
+
+def _told(row: dict[str, Any]) -> str:
+    used = ", ".join(Trajectory.from_messages(row["trajectory"]).tools_used) or "none"
+    said = [f"wanted {row['answer']!r}", f"got    {row['final_response']!r}", f"tools  {used}"]
+    return "\n        ".join([f"    {row['question']}", *said])

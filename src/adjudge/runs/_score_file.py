@@ -1,0 +1,201 @@
+"""Scoring a file of rows: chunks in, one line a row and scorer out, in input order, in flat memory.
+
+    score_file("rows.jsonl", ["qa_f1_reward"], out="scores.jsonl", workers=4).tallies[0].mean
+
+The parent reads blocks, the workers decode, score and encode, the parent writes: the same bytes for any number of
+workers.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Any
+
+from adjudge.datasets import Chunk, Format, RepeatFinder, RowRead, json_line, read_chunks, whole_file
+from adjudge.errors import ArgumentError, DataError, UsageError, closest
+from adjudge.model import Score
+from adjudge.processes import map_chunks
+from adjudge.rewards import Scorer, get_reward
+from adjudge.runs._grouping import GROUP, by_group
+from adjudge.runs._summary import Summary, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with each row: whom to ask, and which columns go under which names."""
+
+    scorers: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...] = ()  # argument name, column name
+
+    def scorers_made(self) -> tuple[Scorer, ...]:
+        """Return the scorers; made once a process."""
+        return _scorers(self.scorers)
+
+    def arguments(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the row with its mapped columns under the argument names."""
+        if not self.columns:
+            return row
+        return {**row, **{name: row[column] for name, column in self.columns if column in row}}
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkScores:
+    """What came of one chunk."""
+
+    lines: bytes
+    tallies: tuple[Tally, ...]
+    ids: list[tuple[str, int]]
+    rows: int
+    size: int
+
+
+def score_file(
+    source: str,
+    scorers: Sequence[str],
+    *,
+    columns: Mapping[str, str] | None = None,
+    out: str | None = None,
+    workers: int = 1,
+    format: Format | None = None,  # noqa: A002 (the word that users expect)
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Summary:
+    """Score every row of a file (`-`: standard input) with every scorer, and say what came of it.
+
+    `columns` maps argument names to column names. `out` gets one JSON line a row and scorer, in input order. A row
+    that cannot be read or scored is an error row, not the end of the run. `on_progress` is told the rows and bytes
+    done so far.
+    """
+    plan = Plan(tuple(scorers), tuple((columns or {}).items()))
+    made = plan.scorers_made()
+    if not made:
+        raise UsageError("say which scorer to ask")
+    tallies = tuple(Tally(scorer.name, scorer.range) for scorer in made)
+    rows = size = 0
+    with ExitStack() as stack:
+        repeats = stack.enter_context(RepeatFinder())
+        groups = stack.enter_context(RepeatFinder())
+        chunks = _checked(read_chunks(source, format), plan, source)
+        if any(scorer.is_group for scorer in made):
+            chunks = by_group(chunks, plan.arguments, groups)
+        file = stack.enter_context(whole_file(out)) if out is not None else None
+        for done in map_chunks(partial(score_chunk, plan), chunks, workers=workers):
+            if file is not None:
+                file.write(done.lines)
+            for tally, more in zip(tallies, done.tallies, strict=True):
+                tally.merge(more)
+            repeats.add(done.ids)
+            rows, size = rows + done.rows, size + done.size
+            if on_progress is not None:
+                on_progress(rows, size)
+        _refuse_torn_groups(groups)
+        return Summary(rows, tallies, tuple(_warnings(rows, source, repeats)))
+
+
+def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
+    """Decode, score and encode one chunk; runs in a worker."""
+    rows = chunk.rows()
+    readable = [plan.arguments(row.columns) for row in rows if row.columns is not None]
+    numbers = [row.number for row in rows if row.columns is not None]
+    labels = [_label(row) for row in rows]
+    columns: list[list[Score]] = []
+    tallies: list[Tally] = []
+    for scorer in plan.scorers_made():
+        scores = _with_faults(rows, scorer, scorer.score_many(readable, labels=numbers))
+        tally = Tally(scorer.name, scorer.range)
+        tally.add(labels, scores)
+        tallies.append(tally)
+        columns.append(scores)
+    lines = [
+        json_line(_line(label, score)) for label, *scores in zip(labels, *columns, strict=True) for score in scores
+    ]
+    ids = [
+        (label if isinstance(label, str) else repr(label), row.number)
+        for label, row in zip(labels, rows, strict=True)
+        if row.columns is not None and "id" in row.columns
+    ]
+    return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), len(chunk.lines or b""))
+
+
+def _label(row: RowRead) -> Any:
+    """Return what the row is called in the output: its id, else its number."""
+    identity = row.columns.get("id") if row.columns is not None else None
+    return row.number if identity is None else identity
+
+
+def _with_faults(rows: Sequence[RowRead], scorer: Scorer, scores: list[Score]) -> list[Score]:
+    """Put the unreadable rows back in their places, as errors."""
+    if len(scores) == len(rows):
+        return scores
+    unknown = dict.fromkeys(scorer.parts or ())
+    given = iter(scores)
+    return [
+        next(given) if row.fault is None else Score.error(row.fault, parts=unknown, provenance=scorer.provenance)
+        for row in rows
+    ]
+
+
+def _line(identity: Any, score: Score) -> dict[str, Any]:
+    provenance = score.provenance
+    line: dict[str, Any] = {
+        "id": identity,
+        "scorer": None if provenance is None else provenance.scorer,
+        "value": score.value,
+        "status": score.status,
+        "parts": score.parts,
+        "reason": score.reason,
+        "version": None if provenance is None else provenance.version,
+    }
+    if score.steps is not None:
+        line["steps"] = score.steps
+    if score.notes is not None:
+        line["notes"] = score.notes
+    return line
+
+
+@lru_cache(maxsize=8)
+def _scorers(names: tuple[str, ...]) -> tuple[Scorer, ...]:
+    return tuple(get_reward(name) for name in names)
+
+
+def _checked(chunks: Iterable[Chunk], plan: Plan, source: str) -> Iterator[Chunk]:
+    """Look at the first chunk before anything is scored, and refuse a file whose rows cannot be."""
+    source_chunks = iter(chunks)
+    first = next(source_chunks, None)
+    if first is None:
+        return iter(())
+    there = dict.fromkeys(name for row in first.rows() if row.columns for name in row.columns)
+    if there:
+        for name, column in plan.columns:
+            if column not in there:
+                message = f"{source} has no column {column!r}, which --map gives to {name!r}{closest(column, there)}"
+                raise ArgumentError(message)
+        named = [*there, *(name for name, _ in plan.columns)]
+        for scorer in plan.scorers_made():
+            try:
+                scorer.check(named)
+            except ArgumentError as error:
+                row = next(row.number for row in first.rows() if row.columns)
+                message = f"{source} (from row {row} on) has {error.message}"
+                raise ArgumentError(f"{message}; its columns are {', '.join(there)}") from None
+            if scorer.is_group and GROUP not in named:
+                message = f"{source} has no column {GROUP!r}, by which {scorer.name} groups rollouts"
+                raise ArgumentError(f"{message}{closest(GROUP, there)}; --map {GROUP}=COLUMN names it")
+    return chain([first], source_chunks)
+
+
+def _refuse_torn_groups(groups: RepeatFinder) -> None:
+    count, torn = groups.repeats(1)
+    if count:
+        message = f"the rows of group {torn[0].id} do not stand together (rows {torn[0].first} and {torn[0].second})"
+        raise DataError(f"{message}: sort the file by group_id", code="torn-group")
+
+
+def _warnings(rows: int, source: str, repeats: RepeatFinder) -> Iterator[str]:
+    if not rows:
+        yield f"{source} holds no rows"
+    count, found = repeats.repeats()
+    if count:
+        examples = ", ".join(f"{one.id!r} on rows {one.first} and {one.second}" for one in found)
+        yield f"{count} row{'s' if count > 1 else ''} repeat an id that came before ({examples}); all were scored"

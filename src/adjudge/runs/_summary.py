@@ -1,0 +1,86 @@
+"""What a run amounts to: the three counts, the mean with its interval, and what is not known beside it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from adjudge.model import Score
+from adjudge.statistics import Mean, Moments, mean_of
+
+SHOWN = 3  # failed rows that a summary shows
+
+
+@dataclass(slots=True)
+class Tally:
+    """The scores of one scorer, counted as they come; tallies of consecutive chunks can be added."""
+
+    scorer: str
+    range: tuple[float, float] | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    moments: Moments = field(default_factory=Moments)
+    reasons: Counter[str] = field(default_factory=Counter)  # why rows have no number, by code
+    failures: list[str] = field(default_factory=list)  # the first few, in words
+
+    def add(self, labels: Iterable[object], scores: Iterable[Score]) -> None:
+        """Count scores; the labels are what failures call their rows."""
+        values: list[float] = []
+        for label, score in zip(labels, scores, strict=True):
+            self.counts[score.status] += 1
+            if score.value is not None:
+                values.append(score.value)
+            else:
+                reason = score.reason or score.status
+                self.reasons[reason.partition(":")[0]] += 1
+                if len(self.failures) < SHOWN:
+                    self.failures.append(f"{label}: {reason}")
+        self.moments = self.moments.merge(Moments.of(values))
+
+    def merge(self, later: "Tally") -> None:
+        """Add the tally of the rows that follow."""
+        self.counts.update(later.counts)
+        self.moments = self.moments.merge(later.moments)
+        self.reasons.update(later.reasons)
+        self.failures = (self.failures + later.failures)[:SHOWN]
+
+    @property
+    def total(self) -> int:
+        """How many rows there were; the three counts add up to it."""
+        return self.counts.total()
+
+    @property
+    def missing(self) -> int:
+        """How many rows have no number."""
+        return self.total - self.counts["scored"]
+
+    @property
+    def failed_share(self) -> float:
+        """The share of rows that have no number."""
+        return self.missing / self.total if self.total else 0.0
+
+    @property
+    def mean(self) -> Mean | None:
+        """The mean over the scored rows, with its 95 % interval."""
+        return mean_of(self.moments)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The mean if all missing rows were as bad, or as good, as can be; None where that is not known."""
+        if not self.missing or self.range is None:
+            return None
+        known = self.moments.mean * self.moments.n
+        low, high = ((known + self.missing * end) / self.total for end in self.range)
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What came of scoring a file: a tally for each scorer, in the order they were asked for."""
+
+    rows: int
+    tallies: tuple[Tally, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def failed_share(self) -> float:
+        """The greatest share of rows without a number, over the scorers."""
+        return max((tally.failed_share for tally in self.tallies), default=0.0)
