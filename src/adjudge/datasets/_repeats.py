@@ -1,37 +1,55 @@
-"""Which ids stand twice in a data set too large to remember: told by a table on disk, in bounded memory."""
+"""Which ids stand twice in a data set too large to remember.
 
-import sqlite3
-from collections.abc import Iterable
+Ids are sorted into piles by their checksum, in the process that read them; the piles lie on disk; in the end one pile
+at a time is looked through, and split again if it is too large. Equal ids are always in the same pile, and memory
+holds one pile only.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
+from zlib import crc32
+
+PILES = 64
+LARGEST = 1 << 24  # bytes of a pile that is looked through at once
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """An id that several rows have."""
+    """An id that several rows have, with the first two of them."""
 
     id: str
     first: int
     second: int
-    times: int
+
+
+def sort_ids(ids: Iterable[tuple[str, int]]) -> list[bytes]:
+    """Sort ids with the numbers of their rows into piles."""
+    piles: list[list[bytes]] = [[] for _ in range(PILES)]
+    for id_, number in ids:
+        key = id_.encode("utf-8", "surrogatepass")
+        if b"\n" in key or b"\\" in key:
+            key = key.replace(b"\\", b"\\\\").replace(b"\n", b"\\n")
+        piles[crc32(key) % PILES].append(b"%d %b\n" % (number, key))
+    return [b"".join(pile) for pile in piles]
 
 
 class RepeatFinder:
-    """Takes ids as they come and says in the end which came more than once.
+    """Takes piles of ids as they come and says in the end which ids came more than once.
 
     >>> with RepeatFinder() as finder:
-    ...     finder.add([("a", 1), ("b", 2), ("a", 3)])
+    ...     finder.add(sort_ids([("a", 1), ("b", 2), ("a", 3)]))
     ...     finder.repeats()
-    (1, [Repeat(id='a', first=1, second=3, times=2)])
+    (1, [Repeat(id='a', first=1, second=3)])
     """
 
     def __init__(self) -> None:
-        # An unnamed database is a temporary file that SQLite keeps small parts of in memory and removes by itself.
-        self._table = sqlite3.connect("", isolation_level=None)
-        self._table.execute("PRAGMA journal_mode=OFF")
-        self._table.execute("PRAGMA temp_store=FILE")
-        self._table.execute("CREATE TABLE ids (id BLOB, number INTEGER)")
+        self._stack = ExitStack()
+        self._files: list[IO[bytes]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -39,27 +57,55 @@ class RepeatFinder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._table.close()
+        self._stack.close()
 
-    def add(self, ids: Iterable[tuple[str, int]]) -> None:
-        """Note ids with the numbers of their rows."""
-        self._table.execute("BEGIN")
-        self._table.executemany(
-            "INSERT INTO ids VALUES (?, ?)", ((id_.encode("utf-8", "surrogatepass"), number) for id_, number in ids)
-        )
-        self._table.execute("COMMIT")
+    def add(self, piles: Sequence[bytes]) -> None:
+        """Lay sorted ids on the piles."""
+        if not self._files:
+            self._files = [self._stack.enter_context(TemporaryFile()) for _ in range(PILES)]  # noqa: SIM115 (the stack closes)
+        for file, pile in zip(self._files, piles, strict=True):
+            if pile:
+                file.write(pile)
 
     def repeats(self, most: int = 3) -> tuple[int, list[Repeat]]:
-        """Return how many rows repeat an id, and the first few such ids."""
-        groups = "SELECT id, MIN(number) AS first, COUNT(*) AS times FROM ids GROUP BY id HAVING COUNT(*) > 1"
-        (rows,) = self._table.execute(f"SELECT COALESCE(SUM(times - 1), 0) FROM ({groups})").fetchone()  # noqa: S608
-        found = self._table.execute(f"{groups} ORDER BY first LIMIT ?", (most,)).fetchall()
-        return rows, [
-            Repeat(id_.decode("utf-8", "surrogatepass"), first, self._after(id_, first), times)
-            for id_, first, times in found
-        ]
+        """Return how many rows repeat an id, and the first few such ids in order of their rows."""
+        count = 0
+        found: list[Repeat] = []
+        for pile in self._small_piles():
+            more, some = _look_through(pile)
+            count += more
+            found = sorted([*found, *some], key=lambda repeat: repeat.first)[:most]
+        return count, found
 
-    def _after(self, id_: bytes, first: int) -> int:
-        query = "SELECT MIN(number) FROM ids WHERE id = ? AND number > ?"
-        number: int | None = self._table.execute(query, (id_, first)).fetchone()[0]
-        return first if number is None else number
+    def _small_piles(self) -> Iterator[bytes]:
+        for file in self._files:
+            size = file.tell()
+            parts = 1 + size // LARGEST
+            for part in range(parts):
+                file.seek(0)
+                lines = file.readlines() if parts == 1 else [line for line in file if _part_of(line, parts) == part]
+                yield b"".join(lines)
+            file.seek(size)
+
+
+def _part_of(line: bytes, parts: int) -> int:
+    return crc32(line[line.index(b" ") :]) // PILES % parts
+
+
+def _look_through(pile: bytes) -> tuple[int, list[Repeat]]:
+    first: dict[bytes, int] = {}
+    second: dict[bytes, int] = {}
+    count = 0
+    for line in pile.splitlines():
+        number, _, key = line.partition(b" ")
+        if key in first:
+            count += 1
+            second.setdefault(key, int(number))
+        else:
+            first[key] = int(number)
+    return count, [Repeat(_text(key), first[key], number) for key, number in second.items()]
+
+
+def _text(key: bytes) -> str:
+    plain = re.sub(rb"\\(.)", lambda escaped: b"\n" if escaped[1] == b"n" else escaped[1], key)
+    return plain.decode("utf-8", "surrogatepass")

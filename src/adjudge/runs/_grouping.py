@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from adjudge.datasets import Chunk, RepeatFinder
+from adjudge.datasets import Chunk, RepeatFinder, sort_ids
 from adjudge.errors import DataError
 
 GROUP = "group_id"
@@ -32,7 +32,7 @@ def by_group(
             else:
                 record = row
                 if group != current:
-                    seen.add([(repr(group), number)])
+                    seen.add(sort_ids([(repr(group), number)]))
                     if len(records) >= ENOUGH:
                         yield Chunk(numbers[0], records=records, numbers=numbers)
                         records, numbers = [], []

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Any
 
-from adjudge.datasets import Chunk, Format, RepeatFinder, RowRead, json_line, read_chunks, whole_file
+from adjudge.datasets import Chunk, Format, RepeatFinder, RowRead, json_line, read_chunks, sort_ids, whole_file
 from adjudge.errors import ArgumentError, DataError, UsageError, closest
 from adjudge.model import Score
 from adjudge.processes import map_chunks
@@ -46,7 +46,7 @@ class ChunkScores:
 
     lines: bytes
     tallies: tuple[Tally, ...]
-    ids: list[tuple[str, int]]
+    ids: list[bytes]  # in piles, for the RepeatFinder
     rows: int
     size: int
 
@@ -110,11 +110,11 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
     lines = [
         json_line(_line(label, score)) for label, *scores in zip(labels, *columns, strict=True) for score in scores
     ]
-    ids = [
+    ids = sort_ids(
         (label if isinstance(label, str) else repr(label), row.number)
         for label, row in zip(labels, rows, strict=True)
         if row.columns is not None and "id" in row.columns
-    ]
+    )
     return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), len(chunk.lines or b""))
 
 
