@@ -28,8 +28,9 @@ def t_quantile(probability: float, df: float) -> float:
         raise ValueError(f"need 0 < probability < 1 and df > 0, got {probability} and {df}")
     if probability < 0.5:
         return -t_quantile(1.0 - probability, df)
+    beyond = 1.0 - probability  # exact, and what is left of it beyond t is computed without cancellation
     low, high = 0.0, 1.0
-    while t_cdf(high, df) < probability:
+    while _beyond(high, df) > beyond:
         low, high = high, 2.0 * high
         if high > 1e300:
             return high
@@ -37,7 +38,7 @@ def t_quantile(probability: float, df: float) -> float:
         middle = (low + high) / 2.0
         if middle in (low, high):
             break
-        if t_cdf(middle, df) < probability:
+        if _beyond(middle, df) > beyond:
             low = middle
         else:
             high = middle
@@ -50,21 +51,30 @@ def t_cdf(t: float, df: float) -> float:
     >>> t_cdf(0.0, 5)
     0.5
     """
-    if t == 0.0:
-        return 0.5
-    tail = _beta_share(df / (df + t * t), t * t / (df + t * t), df / 2.0, 0.5) / 2.0
-    return 1.0 - tail if t > 0.0 else tail
+    return 1.0 - _beyond(t, df) if t > 0.0 else _beyond(-t, df)
 
 
-def _beta_share(x: float, rest: float, a: float, b: float) -> float:
-    """Return the regularised incomplete beta function I_x(a, b); `rest` is 1 - x without its rounding."""
+def _beyond(t: float, df: float) -> float:
+    """Return P(T > t) for t >= 0."""
+    square = t * t / df
+    return _tail(square / (1.0 + square), 1.0 / (1.0 + square), math.log1p(square), df / 2.0) / 2.0
+
+
+def _tail(x: float, rest: float, log_whole: float, a: float) -> float:
+    """Return the regularised incomplete beta function I_rest(a, 1/2); `rest` is 1 - x, `log_whole` is -log(rest)."""
     if x <= 0.0 or rest <= 0.0:
-        return 0.0 if x <= 0.0 else 1.0
-    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log(rest)
-    front = math.exp(log_front)
-    if x < (a + 1.0) / (a + b + 2.0):
-        return front * _fraction(x, a, b) / a
-    return 1.0 - front * _fraction(rest, b, a) / b
+        return 1.0 if x <= 0.0 else 0.0
+    front = math.exp(_half_step(a) - a * log_whole) * math.sqrt(x / math.pi)
+    if rest < (a + 1.0) / (a + 2.5):
+        return front * _fraction(rest, a, 0.5) / a
+    return 1.0 - front * _fraction(x, 0.5, a) / 0.5
+
+
+def _half_step(a: float) -> float:
+    """Return log Γ(a + 1/2) - log Γ(a): for large a by its series, where the difference would lose its digits."""
+    if a < 50.0:
+        return math.lgamma(a + 0.5) - math.lgamma(a)
+    return 0.5 * math.log(a) - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5) + 17 / (14336 * a**7)
 
 
 def _fraction(x: float, a: float, b: float) -> float:

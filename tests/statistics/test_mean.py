@@ -1,0 +1,96 @@
+"""A mean with its interval is that of the textbooks, and can be put together from shards."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from adjudge.statistics import Moments, mean_of, normal_quantile, t_cdf, t_quantile
+
+values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 5, 9.5, 30, 100, 1e4, 1e7])
+@pytest.mark.parametrize("probability", [1e-6, 0.01, 0.025, 0.3, 0.5, 0.8, 0.95, 0.975, 0.9995, 1 - 1e-9])
+def test_t_quantiles_equal_scipys(probability: float, df: float) -> None:
+    """Quantiles and distribution function of Student's t agree with scipy."""
+    expected = stats.t.ppf(probability, df)
+    assert t_quantile(probability, df) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert t_cdf(expected, df) == pytest.approx(stats.t.cdf(expected, df), rel=1e-9, abs=1e-12)
+
+
+def test_normal_quantile_equals_scipys() -> None:
+    """The normal quantile agrees with scipy."""
+    assert normal_quantile(0.975) == pytest.approx(stats.norm.ppf(0.975), abs=1e-12)
+
+
+def test_the_worked_vector() -> None:
+    """Scores 1 1 0 1 0 0 1 1 1 0: mean .6, Wilson [.312674, .831820]; as non-binary values t95 [.230591, .969409]."""
+    scores = [1.0, 1, 0, 1, 0, 0, 1, 1, 1, 0]
+    wilson = mean_of(Moments.of(scores))
+    assert wilson is not None
+    assert (wilson.value, wilson.low, wilson.high) == pytest.approx((0.6, 0.312674, 0.831820), abs=5e-7)
+    shifted = mean_of(Moments.of([value + 1.0 for value in scores]))
+    assert shifted is not None
+    assert (shifted.low, shifted.high) == pytest.approx((1.230591, 1.969409), abs=5e-7)
+
+
+@given(values, st.floats(0.5, 0.999))
+def test_the_t_interval_equals_scipys(numbers: list[float], confidence: float) -> None:
+    """The interval of values that are not all 0 or 1 is Student's."""
+    result = mean_of(Moments.of(numbers), confidence=confidence)
+    assert result is not None
+    if result.method != "t":
+        return
+    error = stats.sem(numbers)
+    if error == 0.0:
+        assert result.low == pytest.approx(result.value)
+        return
+    low, high = stats.t.interval(confidence, len(numbers) - 1, loc=sum(numbers) / len(numbers), scale=error)
+    assert (result.low, result.high) == pytest.approx((low, high), rel=1e-6, abs=1e-6)
+
+
+@given(values, st.integers(0, 40))
+def test_shards_merge_to_the_whole(numbers: list[float], cut: int) -> None:
+    """Moments of two parts, merged, are the moments of all."""
+    whole = Moments.of(numbers)
+    merged = Moments.of(numbers[:cut]).merge(Moments.of(numbers[cut:]))
+    assert merged.n == whole.n
+    assert merged.mean == pytest.approx(whole.mean, rel=1e-9, abs=1e-9)
+    assert merged.squares == pytest.approx(whole.squares, rel=1e-6, abs=1e-3)
+    assert merged.binary == whole.binary
+
+
+@pytest.mark.parametrize(("value", "n"), [(0.0, 1), (1.0, 1), (0.0, 20), (1.0, 20)])
+def test_all_alike_still_has_a_width(value: float, n: int) -> None:
+    """All right or all wrong is no certainty."""
+    result = mean_of(Moments.of([value] * n))
+    assert result is not None
+    assert result.low is not None
+    assert result.high is not None
+    assert result.high - result.low > 0.05
+    assert 0.0 <= result.low <= result.high <= 1.0
+
+
+def test_too_few_values_have_no_interval() -> None:
+    """No value has no mean, one value no interval."""
+    assert mean_of(Moments()) is None
+    single = mean_of(Moments.of([0.3]))
+    assert single is not None
+    assert (single.value, single.low, single.high, single.method) == (0.3, None, None, "none")
+
+
+def test_nonsense_is_refused() -> None:
+    """A confidence outside of 0..1 or degrees of freedom below 0 make no sense."""
+    with pytest.raises(ValueError, match="confidence"):
+        mean_of(Moments.of([1.0]), confidence=95)
+    with pytest.raises(ValueError, match="df"):
+        t_quantile(0.975, 0)
+
+
+def test_sums_are_exact_enough() -> None:
+    """A million tenths have a mean of a tenth."""
+    assert Moments.of([0.1] * 1_000_000).mean == pytest.approx(0.1, abs=1e-15)
+    assert math.isclose(Moments.of([1e8, 1.0, -1e8]).mean, 1 / 3)

@@ -1,0 +1,84 @@
+"""The public names: all there, all documented, nothing else."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from types import ModuleType
+
+import pytest
+from support import ROOT
+
+import adjudge
+
+PACKAGES = sorted(
+    f"adjudge.{info.name}" for info in pkgutil.iter_modules(adjudge.__path__) if not info.name.startswith("_")
+)
+ALL = ["adjudge", *PACKAGES]
+
+
+def ours(module: ModuleType) -> set[str]:
+    """Return what a person sees in a module and we made: names without an underscore, no modules, nothing imported."""
+    names = {name for name in vars(module) if not name.startswith("_")}
+    things = {name: getattr(module, name) for name in names}
+    return {
+        name
+        for name, thing in things.items()
+        if not isinstance(thing, ModuleType) and str(getattr(thing, "__module__", "adjudge")).startswith("adjudge")
+    } - {"TYPE_CHECKING"}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_all_is_what_is_visible(name: str) -> None:
+    """`__all__` lists every name of ours that a package shows, each once, and each is there."""
+    module = importlib.import_module(name)
+    listed: list[str] = module.__all__
+    assert len(listed) == len(set(listed))
+    assert all(hasattr(module, one) for one in listed)
+    assert ours(module) <= set(listed)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_public_name_is_documented(name: str) -> None:
+    """A public class or function has a docstring, its public methods too, and every name stands in the reference."""
+    module = importlib.import_module(name)
+    reference = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
+    assert module.__doc__
+    for one in module.__all__:
+        if one.startswith("_"):
+            continue
+        thing = getattr(module, one)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert inspect.getdoc(thing), f"{name}.{one} has no docstring"
+        if inspect.isclass(thing):
+            for method, function in vars(thing).items():
+                if inspect.isfunction(function) and not method.startswith("_"):
+                    assert inspect.getdoc(function), f"{name}.{one}.{method} has no docstring"
+        assert re.search(rf"\b{re.escape(one)}\b", reference), f"{name}.{one} is not in docs/reference"
+
+
+def test_every_error_stands_in_the_tree() -> None:
+    """The tree at the top of `adjudge.errors` names every error."""
+    from adjudge import errors
+
+    for one in errors.__all__:
+        if inspect.isclass(getattr(errors, one)):
+            assert one in str(errors.__doc__)
+
+
+def test_every_command_and_option_is_documented() -> None:
+    """Every command, and every option of it, stands in the docs."""
+    import click
+
+    from adjudge.cli._main import app
+
+    docs = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    context = click.Context(app)
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        assert command is not None
+        assert f"adjudge {name}" in docs
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option.startswith("--"):
+                    assert f"`{option}" in docs, f"{option} of adjudge {name} is not in docs/commands.md"
