@@ -47,6 +47,7 @@ $(VENV)/bin/python:
 $(VENV)/.run: $(VENV)/bin/python requirements/run.txt pyproject.toml
 	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q src  # as an ordinary install does
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt

@@ -7,9 +7,9 @@ import re
 from types import ModuleType
 
 import pytest
-from support import ROOT
 
 import adjudge
+from support import ROOT
 
 PACKAGES = sorted(
     f"adjudge.{info.name}" for info in pkgutil.iter_modules(adjudge.__path__) if not info.name.startswith("_")

@@ -45,7 +45,7 @@ def entry(name: str, thing: object) -> list[str]:
 
 def bases(thing: type) -> str:
     """Return the parent classes of a class, as they are written."""
-    names = [base.__name__ for base in thing.__bases__ if base not in (object,)]
+    names = [base.__name__ for base in thing.__bases__ if base is not object]
     return f"({', '.join(names)})" if names else ""
 
 

@@ -3,8 +3,7 @@
 The root is lazy: `import adjudge` loads nothing, each name below is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.model import Case as Case
     from adjudge.model import Score as Score

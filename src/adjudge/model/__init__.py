@@ -5,16 +5,12 @@ Case (what we wanted) ──┐
 Trajectory (what it did)┘
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from adjudge.model._cases import Case, Conversation, Turn
-from adjudge.model._messages import Message, Part, ToolCall
-from adjudge.model._score import Provenance, Score, Status
-from adjudge.model._trajectory import Trajectory
-
 if TYPE_CHECKING:
+    from adjudge.model._cases import Case, Conversation, Turn
     from adjudge.model._json import decode_json, from_json, to_json
+    from adjudge.model._messages import Message, Part, ToolCall
     from adjudge.model._protocols import (
         Agent,
         ChatModel,
@@ -25,6 +21,8 @@ if TYPE_CHECKING:
         Outcome,
         Step,
     )
+    from adjudge.model._score import Provenance, Score, Status
+    from adjudge.model._trajectory import Trajectory
 
 __all__ = [
     "Agent",
@@ -50,14 +48,23 @@ __all__ = [
     "to_json",
 ]
 
-# Loaded when first used, so that a reward costs a trainer neither msgspec nor the protocols.
-_JSON = ("decode_json", "from_json", "to_json")
+# Each loaded when first used: whoever scores a short answer pays for Score alone.
+_HOMES = {
+    "_cases": ("Case", "Conversation", "Turn"),
+    "_json": ("decode_json", "from_json", "to_json"),
+    "_messages": ("Message", "Part", "ToolCall"),
+    "_protocols": ("Agent", "ChatModel", "ChatReply", "Context", "Environment", "Judge", "Outcome", "Step"),
+    "_score": ("Provenance", "Score", "Status"),
+    "_trajectory": ("Trajectory",),
+}
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'adjudge.model' has no attribute {name!r}")
-    home = import_module("adjudge.model._json" if name in _JSON else "adjudge.model._protocols")
-    value: object = getattr(home, name)
-    globals()[name] = value
-    return value
+    from importlib import import_module
+
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"adjudge.model.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'adjudge.model' has no attribute {name!r}")

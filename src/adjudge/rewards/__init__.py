@@ -4,13 +4,17 @@ qa_f1_reward("Paris is the capital", "Paris", [])           the function: a dict
 get_reward("qa_f1_reward").score_many(rows)                 the scorer: one Score a row
 """
 
-from adjudge.rewards._compose import all_of, first_of, gated, weighted
+from typing import TYPE_CHECKING
+
 from adjudge.rewards._registry import Description, describe, get_reward, list_rewards
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import reward
 from adjudge.rewards.form import contains_reward, format_reward, length_penalty
 from adjudge.rewards.qa import qa_em_reward, qa_f1_reward, qa_f1_reward_tool
+
+if TYPE_CHECKING:
+    from adjudge.rewards._compose import all_of, first_of, gated, weighted
 
 __all__ = [
     "Description",
@@ -31,3 +35,14 @@ __all__ = [
     "reward",
     "weighted",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load compositions when one is first made."""
+    if name not in __all__:
+        raise AttributeError(f"module 'adjudge.rewards' has no attribute {name!r}")
+    from adjudge.rewards import _compose
+
+    value: object = getattr(_compose, name)
+    globals()[name] = value
+    return value

@@ -5,14 +5,18 @@
 `**kwargs` the remaining columns.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import ArgumentError, UsageError, closest
-from adjudge.model import Context
 from adjudge.rewards._tag import Row
+
+if TYPE_CHECKING:
+    from adjudge.model import Context
 
 RESPONSE = "final_response"
 RESPONSE_ALIAS = "prediction"  # the name that the seed's parameter tables use
@@ -28,7 +32,7 @@ class Arguments:
     takes_rest: bool
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> "Arguments":
+    def of(cls, function: Callable[..., Any]) -> Arguments:
         """Read them off the function's signature."""
         names: list[str] = []
         required: list[str] = []

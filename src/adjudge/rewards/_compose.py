@@ -9,15 +9,20 @@ What is unknown stays unknown: a sum with a part missing is no sum. But what is 
 is decided: one failed member of `all_of` is enough for 0, whatever happened to the others.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import UsageError
-from adjudge.model import Context, Provenance, Score
+from adjudge.model import Provenance, Score
 from adjudge.rewards._registry import get_reward
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row
+
+if TYPE_CHECKING:
+    from adjudge.model import Context
 
 Member: TypeAlias = str | Callable[..., Any] | Scorer
 """A scorer, or what `get_reward` makes one of."""
@@ -43,7 +48,7 @@ class Composite(Scorer):
     is_group: bool
 
     @classmethod
-    def of(cls, name: str, members: Sequence[Member], rule: Rule, span: tuple[float, float] | None) -> "Composite":
+    def of(cls, name: str, members: Sequence[Member], rule: Rule, span: tuple[float, float] | None) -> Composite:
         """Combine members by a rule."""
         scorers = tuple(get_reward(member) for member in members)
         if not scorers:

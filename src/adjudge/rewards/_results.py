@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from types import TracebackType
 from typing import Any, Self
 
@@ -86,8 +85,11 @@ def _steps(steps: object) -> tuple[float, ...] | None:
 
 def _number(value: object, name: str) -> float:
     """Return a finite number as a float; numpy's and a bool's count as numbers."""
-    if not isinstance(value, Real):
-        raise ResultError(f"{name} must be a number, got {type(value).__name__}")
+    if not isinstance(value, int | float):
+        from numbers import Real
+
+        if not isinstance(value, Real):
+            raise ResultError(f"{name} must be a number, got {type(value).__name__}")
     try:
         number = float(value)
     except OverflowError:

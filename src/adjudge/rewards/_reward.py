@@ -1,12 +1,14 @@
 """A tagged function as a scorer: rows in, its arguments filled by name, checked Scores out."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import UsageError
-from adjudge.model import Context, Provenance, Score
+from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import (
     CONTEXT,
     RESPONSE,
@@ -18,6 +20,9 @@ from adjudge.rewards._arguments import (
 from adjudge.rewards._results import Caught, failed, same_parts, to_score
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row, Tag, tag_of
+
+if TYPE_CHECKING:
+    from adjudge.model import Context
 
 CONCURRENCY = 64  # async calls of one reward under way at once
 
@@ -45,7 +50,7 @@ class Reward(Scorer):
     is_group: bool
 
     @classmethod
-    def of(cls, function: Callable[..., Any], options: Mapping[str, Any] | None = None) -> "Reward":
+    def of(cls, function: Callable[..., Any], options: Mapping[str, Any] | None = None) -> Reward:
         """Make a scorer of a function, with options for all its calls."""
         if not callable(function):
             raise UsageError(f"a reward is a function, got {type(function).__name__}")
@@ -68,7 +73,7 @@ class Reward(Scorer):
             is_group=tag.group,
         )
 
-    def with_options(self, **options: Any) -> "Reward":
+    def with_options(self, **options: Any) -> Reward:
         """Return the same reward with these arguments given for all rows."""
         return Reward.of(self.function, {**self.options, **options})
 
@@ -113,7 +118,7 @@ class Reward(Scorer):
                     return None
         return self._batch(rows)[0]
 
-    def _score_batch(self, work: "_Work", rows: Sequence[Row]) -> None:
+    def _score_batch(self, work: _Work, rows: Sequence[Row]) -> None:
         """Score the ready rows by the batch path; if that raises, one by one, so that only the culprit fails."""
         chosen = [rows[index] if RESPONSE in rows[index] else _renamed(rows[index]) for index in work.ready]
         scores, _ = self._batch(chosen)
@@ -164,7 +169,7 @@ class Reward(Scorer):
                 tasks.create_task(one(members))
         return work.done(self)
 
-    def _sort(self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]) -> "_Work":
+    def _sort(self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]) -> _Work:
         """Set aside the rows that lack something; the others are ready to be scored."""
         scores: list[Score | None] = [None] * len(rows)
         ready: list[int] = []
@@ -183,7 +188,7 @@ class Reward(Scorer):
             scores[index] = failed(reason, self.tag, self.provenance)
         return _Work(scores, ready)
 
-    def _groups(self, rows: Sequence[Row], contexts: Sequence[Context | None], work: "_Work") -> list[list[int]]:
+    def _groups(self, rows: Sequence[Row], contexts: Sequence[Context | None], work: _Work) -> list[list[int]]:
         """Return the ready rows by group, in order of first appearance; rows without a group are one together."""
         groups: dict[object, list[int]] = {}
         for index in work.ready:

@@ -4,14 +4,19 @@ scorer.score(row)              one row            scorer.ascore(row)            
 scorer.score_many(rows)        a batch            scorer.ascore_many(rows)
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adjudge.errors import ArgumentError, UsageError
-from adjudge.model import Context, Provenance, Score
+from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import missing_column, missing_message
 from adjudge.rewards._tag import Row
+
+if TYPE_CHECKING:
+    from adjudge.model import Context
 
 T = TypeVar("T")
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from adjudge.errors import ArgumentError
-from adjudge.model import Trajectory
 
 
 def count_tools(trajectory: object, *, ignore_tools: object = ()) -> int | None:
@@ -21,6 +20,8 @@ def count_tools(trajectory: object, *, ignore_tools: object = ()) -> int | None:
         raise ArgumentError(f"ignore_tools must be names of tools, got {ignore_tools!r}", code="bad-option")
     if isinstance(trajectory, Sequence) and not trajectory:
         return 0
+    from adjudge.model import Trajectory
+
     record = Trajectory.from_messages(trajectory)
     if record.tool_calls is None:
         return None

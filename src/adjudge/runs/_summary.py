@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adjudge.model import Score
 from adjudge.statistics import Mean, Moments, mean_of
@@ -59,8 +59,11 @@ class Tally:
 
     @property
     def mean(self) -> Mean | None:
-        """The mean over the scored rows, with its 95 % interval."""
-        return mean_of(self.moments)
+        """The mean over the scored rows, with its 95 % interval, which ends where the scorer's range does."""
+        mean = mean_of(self.moments)
+        if mean is None or mean.low is None or mean.high is None or self.range is None:
+            return mean
+        return replace(mean, low=max(mean.low, self.range[0]), high=min(mean.high, self.range[1]))
 
     @property
     def bounds(self) -> tuple[float, float] | None:
