@@ -22,7 +22,7 @@ check: $(VENV)/.dev  ## style, types, layers, generated docs
 	$(BIN)/python tools/reference.py --check
 
 oracle: $(VENV)/.oracle  ## differential tests against the peer packages
-	$(BIN)/python -m pytest -q -m oracle tests/oracle
+	$(BIN)/python -m pytest -q -W default tests/oracle
 
 bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
