@@ -101,6 +101,17 @@ def test_bad_rows_name_file_line_field_and_expectation(line: str | bytes, named:
         from_json(Case, line, source="cases.jsonl", line_number=7)
 
 
+@pytest.mark.parametrize(
+    "line",
+    ['{"value": null}', '{"value": 1.0, "status": "error", "reason": "x"}', '{"value": null, "status": "error"}'],
+)
+def test_a_score_from_json_is_one_of_three_outcomes_too(line: str) -> None:
+    """No file brings in a score that the constructor would refuse."""
+    with pytest.raises(RowError, match="Score"):
+        from_json(Score, line)
+    assert from_json(Score, '{"value": 0.5}') == Score.scored(0.5)
+
+
 def test_odd_but_legal_json_is_read() -> None:
     """Escapes of lone surrogates and long integers are JSON."""
     assert decode_json(r'["\ud800", 123456789012345678901234567890]') == ["\ud800", 123456789012345678901234567890]

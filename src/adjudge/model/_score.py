@@ -6,7 +6,7 @@ Score.error("env-died: no answer in 60 s")          something broke, and what
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 Status: TypeAlias = Literal["scored", "unscored", "error"]
@@ -38,12 +38,12 @@ class Score:
     """
 
     value: float | None
-    status: Status
-    reason: str | None
-    parts: Mapping[str, float | None]
-    steps: tuple[float, ...] | None
-    notes: Mapping[str, str] | None
-    provenance: Provenance | None
+    status: Status = "scored"
+    reason: str | None = None
+    parts: Mapping[str, float | None] = field(default_factory=dict)
+    steps: tuple[float, ...] | None = None
+    notes: Mapping[str, str] | None = None
+    provenance: Provenance | None = None
 
     def __init__(
         self,
@@ -55,14 +55,9 @@ class Score:
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
     ) -> None:
-        if status == "scored":
-            # x - x is 0 for every finite x and NaN for NaN and the infinities.
-            if value is None or value - value != 0:
-                raise ValueError(f"a scored Score needs a finite value, got {value!r}")
-        elif status not in ("unscored", "error"):
-            raise ValueError(f"status must be scored, unscored or error, got {status!r}")
-        elif value is not None or not reason:
-            raise ValueError(f"an {status} Score has no value and gives its reason")
+        # x - x is 0 for every finite x and NaN for NaN and the infinities.
+        if status != "scored" or value is None or value - value != 0:
+            _check(value, status, reason)
         _set_value(self, value)
         _set_status(self, status)
         _set_reason(self, reason)
@@ -70,6 +65,10 @@ class Score:
         _set_steps(self, steps)
         _set_notes(self, notes)
         _set_provenance(self, provenance)
+
+    def __post_init__(self) -> None:
+        """Check a score that was read from JSON, which does not come through the constructor."""
+        _check(self.value, self.status, self.reason)
 
     @classmethod
     def scored(
@@ -110,7 +109,17 @@ class Score:
         return cls(None, "error", reason, parts, None, notes, provenance)
 
 
+def _check(value: float | None, status: str, reason: str | None) -> None:
+    if status == "scored":
+        if value is None or value - value != 0:
+            raise ValueError(f"a scored Score needs a finite value, got {value!r}")
+    elif status not in ("unscored", "error"):
+        raise ValueError(f"status must be scored, unscored or error, got {status!r}")
+    elif value is not None or not reason:
+        raise ValueError(f"an {status} Score has no value and gives its reason")
+
+
 # Written out, because scores are made by the million: a third less than the generated constructor takes.
 (_set_value, _set_status, _set_reason, _set_parts, _set_steps, _set_notes, _set_provenance) = (
-    Score.__dict__[field.name].__set__ for field in fields(Score)
+    Score.__dict__[each.name].__set__ for each in fields(Score)
 )
