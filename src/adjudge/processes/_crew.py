@@ -69,14 +69,16 @@ class Crew:
 
     def free_worker(self) -> Worker | None:
         """An idle worker at once, or None: then one has to stand in line."""
-        with self._changed:
-            while self._idle:
+        while True:
+            with self._changed:
+                if not self._idle:
+                    return None
                 # The one that worked last: the others get the chance to be idle long enough to go home.
                 worker, _ = self._idle.pop()
                 if worker.alive:
                     return worker
                 self._workers.discard(worker)
-        return None
+            worker.kill()
 
     def line_up(self, ticket: Ticket) -> None:
         """Stand in line, and have a worker started where there may be one more."""
@@ -186,10 +188,10 @@ class Crew:
         self._workers.difference_update(tired)
         return tired
 
-    def _until_tired(self) -> float | None:
+    def _until_tired(self) -> float:
         """How long until the next idle worker may go; where all are busy, look again after one idle time."""
         if not self._idle:
-            return self._idle_s or None
+            return max(self._idle_s, 0.05)
         return max(self._idle[0][1] + self._idle_s - time.monotonic(), 0.001)
 
     def _start_one(self) -> None:

@@ -30,9 +30,7 @@ KERNEL_WATCH = hasattr(fcntl, "F_SETSIG")
 
 _REAP_S = 5.0
 
-_BOOTSTRAP = (
-    "import sys; sys.path[:] = {path!r}; from adjudge.processes._child import main; main({channel}, {lifeline})"
-)
+_BOOTSTRAP = "import sys; sys.path[:] = {path!r}; from adjudge.processes._child import main; main({channel}, {lifeline})"
 
 
 class Process:
@@ -130,12 +128,16 @@ def launch(stderr: Stderr) -> Process:
     import subprocess
 
     if not sys.executable:
-        raise WorkerStartError("the path of the Python interpreter is not known here (sys.executable is empty)")
+        raise WorkerStartError(
+            "the path of the Python interpreter is not known here (sys.executable is empty)"
+        )
     with _fork.guard():
         ours, theirs = socket.socketpair()
         watched, lifeline = os.pipe()
         code = _BOOTSTRAP.format(
-            path=[entry for entry in sys.path if isinstance(entry, str)], channel=theirs.fileno(), lifeline=watched
+            path=[entry for entry in sys.path if isinstance(entry, str)],
+            channel=theirs.fileno(),
+            lifeline=watched,
         )
         output = _usable_stderr() if stderr == "inherit" else subprocess.DEVNULL
         try:

@@ -35,7 +35,9 @@ class Limits:
         for name, seconds in (("cpu_s", self.cpu_s), ("wall_s", self.wall_s)):
             # Written so that NaN is refused too.
             if not seconds > 0:
-                raise UsageError(f"{name} must be a number of seconds above 0, not {seconds!r}", code="bad-limit")
+                raise UsageError(
+                    f"{name} must be a number of seconds above 0, not {seconds!r}", code="bad-limit"
+                )
 
 
 def cpu_time(pid: int) -> float | None:
@@ -114,4 +116,6 @@ class Meter:
         return left
 
     def _overrun(self) -> JobTimeout:
-        return JobTimeout(f"the job used more than {self._limits.cpu_s:g} s of CPU time and its worker was killed")
+        return JobTimeout(
+            f"the job used more than {self._limits.cpu_s:g} s of CPU time and its worker was killed"
+        )

@@ -34,7 +34,8 @@ _START_S = 120.0
 _GRACE_S = 1.0
 """How long a closed worker has for its own clean-up."""
 
-_CHUNK = 1 << 16
+_FIRST_CHUNK = 1 << 13  # most answers are small, and a large buffer costs more than they do
+_CHUNK = 1 << 18
 
 
 class Worker:
@@ -129,7 +130,7 @@ class Worker:
                 threading.Thread(target=self._finalizer, name="adjudge-bury", daemon=True).start()
 
     def kill(self) -> None:
-        """End the worker and all of its process group now; a call that is under way ends as `JobCrashed`."""
+        """End the worker and all of its process group now; a call that is under way ends as `WorkerClosed`."""
         self._over = True
         self._process.kill()
         if self._using.acquire(blocking=False):
@@ -171,7 +172,9 @@ class Worker:
     @contextmanager
     def _in_use(self) -> Iterator[None]:
         if not self._using.acquire(blocking=False):
-            raise UsageError(f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy")
+            raise UsageError(
+                f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy"
+            )
         try:
             if self._over:
                 raise WorkerClosed(f"worker {self.pid} was closed or has died; make a new one")
@@ -204,7 +207,9 @@ class Worker:
             reply = yield from self._collect(meter)
         except JobTimeout as error:
             self._condemn()
-            raise WorkerStartError(f"a worker for {self.target} did not start within {_START_S:g} s") from error
+            raise WorkerStartError(
+                f"a worker for {self.target} did not start within {_START_S:g} s"
+            ) from error
         except JobCrashed as error:
             raise WorkerStartError(f"a worker for {self.target} did not start: {error.message}") from error
         if reply.kind != "ready":
@@ -222,18 +227,19 @@ class Worker:
         """Read one whole answer. What has arrived is kept, so that a greeting can be waited for in several goes."""
         from adjudge.processes._wire import MAX_BYTES, REPLY, decode
 
-        inbox, patience = self._inbox, meter.first_look()
+        patience, chunk = meter.first_look(), _FIRST_CHUNK
         while True:
             yield Wait(self._process.channel.fileno(), "read", patience)
-            self._receive()
-            if len(inbox) >= REPLY.size:
-                (length,) = REPLY.unpack_from(inbox)
+            self._receive(chunk)
+            if len(self._inbox) >= REPLY.size:
+                (length,) = REPLY.unpack_from(self._inbox)
                 if length > MAX_BYTES:
                     raise self._crashed("its answer has no sensible length")
-                if len(inbox) >= REPLY.size + length:
+                if len(self._inbox) >= REPLY.size + length:
                     break
+                chunk = _CHUNK
             patience = meter.next_look()
-        body = bytes(memoryview(inbox)[REPLY.size : REPLY.size + length])
+        body = bytes(memoryview(self._inbox)[REPLY.size : REPLY.size + length])
         self._inbox = bytearray()
         try:
             return decode(body)
@@ -252,10 +258,10 @@ class Worker:
         except OSError as error:
             raise self._crashed() from error
 
-    def _receive(self) -> None:
+    def _receive(self, chunk: int) -> None:
         """Move what has arrived, if anything, into the inbox."""
         try:
-            part = self._process.channel.recv(_CHUNK)
+            part = self._process.channel.recv(chunk)
         except BlockingIOError:
             return
         except OSError as error:
@@ -272,8 +278,10 @@ class Worker:
         """Bury a worker that is dying already, and say what it died of."""
         from adjudge.processes._child import OUT_OF_MEMORY
 
-        self._over = True
+        closed, self._over = self._over, True
         status = self._process.end() if self._finalizer.detach() else None
+        if closed:
+            return WorkerClosed(f"worker {self.pid} was closed while it had a job")
         if why is not None:
             return JobCrashed(f"worker {self.pid} was killed: {why}")
         if status == OUT_OF_MEMORY:
