@@ -1,12 +1,14 @@
 """What a job through `Pool.run` costs, against a bare `multiprocessing.Pipe` round trip of the same payload.
 
-Both send a short text to a child that sends it back. The two alternate in short rounds, so that a busy moment
-meets both; the figure is the ratio of the least rounds. Aim: 2x or less.
+Both send a short text to a child that sends it back. Everything is pinned to one core, so that the time that passes is
+the CPU time of both ends, and not the price of waking a sleeping core, which falls on one or the other by chance. The
+two alternate in short rounds; the figure is the ratio of the least rounds. Aim: 2x or less.
 
     python benchmarks/processes.py
 """
 
 import multiprocessing
+import os
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -19,7 +21,7 @@ PAYLOAD = r"\frac{1}{2} + \sqrt{3}"
 
 
 def echo_for_ever(pipe: Connection) -> None:
-    """The bare child: what comes goes back."""
+    """Send back what comes: the bare child."""
     while True:
         pipe.send(pipe.recv())
 
@@ -34,6 +36,8 @@ def per_call(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """Print both costs and their ratio."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     child = context.Process(target=echo_for_ever, args=(theirs,), daemon=True)

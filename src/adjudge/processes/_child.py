@@ -46,11 +46,9 @@ def main(channel: int, lifeline: int) -> None:
 
 
 def _serve(channel: int, lifeline: int) -> None:
-    os.set_inheritable(channel, False)
-    os.set_inheritable(lifeline, False)
-    sys.stdout = (
-        sys.stderr
-    )  # the descriptor is shared already; this shares the buffer, so that lines keep their order
+    for descriptor in (channel, lifeline):
+        fcntl.fcntl(descriptor, fcntl.F_SETFD, fcntl.FD_CLOEXEC)  # no process that a job starts may hold them
+    sys.stdout = sys.stderr  # the descriptor is shared already; this shares the buffer, so that lines keep their order
     first = _receive(channel)
     if first is None:
         return
@@ -159,7 +157,7 @@ def _kill_group() -> None:
 
 
 def _receive(channel: int) -> tuple[float, bytes] | None:
-    """The next request as (timer seconds, body), or None when the owner has closed the channel."""
+    """Read the next request as (timer seconds, body), or None when the owner has closed the channel."""
     data = bytearray()
     while len(data) < REQUEST.size:
         part = os.read(channel, _FIRST_CHUNK)

@@ -68,7 +68,7 @@ class Crew:
             return tuple(worker.pid for worker in self._workers)
 
     def free_worker(self) -> Worker | None:
-        """An idle worker at once, or None: then one has to stand in line."""
+        """Take an idle worker at once; None: one has to stand in line."""
         while True:
             with self._changed:
                 if not self._idle:
@@ -180,7 +180,7 @@ class Crew:
                 self._start_one()
 
     def _tired(self) -> list[Worker]:
-        """The workers that have been idle for long enough, taken off the list."""
+        """Take off the list the workers that have been idle for long enough."""
         now = time.monotonic()
         tired: list[Worker] = []
         while self._idle and now - self._idle[0][1] >= self._idle_s:

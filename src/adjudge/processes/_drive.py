@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Steps", "Wait", "drive", "drive_async"]
+__all__ = ["Steps", "Wait", "drive", "drive_async", "resolve"]
 
 T = TypeVar("T")
 
@@ -63,8 +63,8 @@ async def drive_async(steps: Steps[T]) -> T:
 async def _wait(loop: "asyncio.AbstractEventLoop", wait: Wait) -> None:
     ready: asyncio.Future[None] = loop.create_future()
     add, remove = _methods(loop, wait.way)
-    add(wait.descriptor, _resolve, ready)
-    timer = loop.call_later(wait.seconds, _resolve, ready)
+    add(wait.descriptor, resolve, ready)
+    timer = loop.call_later(wait.seconds, resolve, ready)
     try:
         await ready
     finally:
@@ -72,14 +72,13 @@ async def _wait(loop: "asyncio.AbstractEventLoop", wait: Wait) -> None:
         remove(wait.descriptor)
 
 
-def _methods(
-    loop: "asyncio.AbstractEventLoop", way: str
-) -> tuple[Callable[..., object], Callable[[int], object]]:
+def _methods(loop: "asyncio.AbstractEventLoop", way: str) -> tuple[Callable[..., object], Callable[[int], object]]:
     if way == "read":
         return loop.add_reader, loop.remove_reader
     return loop.add_writer, loop.remove_writer
 
 
-def _resolve(ready: "asyncio.Future[None]") -> None:
+def resolve(ready: "asyncio.Future[None]") -> None:
+    """Let whoever awaits `ready` go on, unless it was cancelled meanwhile."""
     if not ready.done():
         ready.set_result(None)

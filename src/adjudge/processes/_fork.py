@@ -8,6 +8,7 @@ Nothing is installed before the first worker or pool is made.
 import os
 import threading
 import weakref
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 __all__ = ["guard", "register"]
@@ -61,7 +62,7 @@ def _registry() -> _Registry:
     return _found[0]
 
 
-def guard() -> threading.RLock:  # type: ignore[valid-type]
+def guard() -> AbstractContextManager[bool]:
     """Keep forks away while it is held."""
     return _registry().lock
 

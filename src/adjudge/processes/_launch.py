@@ -30,7 +30,9 @@ KERNEL_WATCH = hasattr(fcntl, "F_SETSIG")
 
 _REAP_S = 5.0
 
-_BOOTSTRAP = "import sys; sys.path[:] = {path!r}; from adjudge.processes._child import main; main({channel}, {lifeline})"
+_BOOTSTRAP = (
+    "import sys; sys.path[:] = {path!r}; from adjudge.processes._child import main; main({channel}, {lifeline})"
+)
 
 
 class Process:
@@ -128,14 +130,12 @@ def launch(stderr: Stderr) -> Process:
     import subprocess
 
     if not sys.executable:
-        raise WorkerStartError(
-            "the path of the Python interpreter is not known here (sys.executable is empty)"
-        )
+        raise WorkerStartError("the path of the Python interpreter is not known here (sys.executable is empty)")
     with _fork.guard():
         ours, theirs = socket.socketpair()
         watched, lifeline = os.pipe()
         code = _BOOTSTRAP.format(
-            path=[entry for entry in sys.path if isinstance(entry, str)],
+            path=list(map(str, sys.path)),
             channel=theirs.fileno(),
             lifeline=watched,
         )
@@ -156,7 +156,7 @@ def launch(stderr: Stderr) -> Process:
         finally:
             theirs.close()
             os.close(watched)
-        ours.setblocking(False)
+        ours.setblocking(False)  # noqa: FBT003  # its only parameter
         process = Process(popen, ours, lifeline)
         _fork.register(process)
     return process

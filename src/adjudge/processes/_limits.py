@@ -35,9 +35,7 @@ class Limits:
         for name, seconds in (("cpu_s", self.cpu_s), ("wall_s", self.wall_s)):
             # Written so that NaN is refused too.
             if not seconds > 0:
-                raise UsageError(
-                    f"{name} must be a number of seconds above 0, not {seconds!r}", code="bad-limit"
-                )
+                raise UsageError(f"{name} must be a number of seconds above 0, not {seconds!r}", code="bad-limit")
 
 
 def cpu_time(pid: int) -> float | None:
@@ -52,7 +50,7 @@ def cpu_time(pid: int) -> float | None:
 
 
 def own_timer(cpu_s: float) -> float:
-    """What a worker's own CPU timer has to be set to: 0.0, which is off, where its owner can read its clock."""
+    """Say what a worker's own CPU timer has to be set to: 0.0, which is off, where its owner can read its clock."""
     return cpu_s if cpu_time(os.getpid()) is None else 0.0
 
 
@@ -116,6 +114,4 @@ class Meter:
         return left
 
     def _overrun(self) -> JobTimeout:
-        return JobTimeout(
-            f"the job used more than {self._limits.cpu_s:g} s of CPU time and its worker was killed"
-        )
+        return JobTimeout(f"the job used more than {self._limits.cpu_s:g} s of CPU time and its worker was killed")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from adjudge.errors import UsageError
 from adjudge.processes import _fork, _launch
 from adjudge.processes._crew import Crew, Ticket
+from adjudge.processes._drive import resolve
 from adjudge.processes._errors import WorkerClosed
 from adjudge.processes._limits import Limits
 from adjudge.processes._request import check_options, pack
@@ -145,6 +146,6 @@ async def _wait_for_async(crew: Crew) -> Worker:
 
 def _call_from_any_thread(loop: "asyncio.AbstractEventLoop", called: "asyncio.Future[None]") -> None:
     try:
-        loop.call_soon_threadsafe(lambda: called.done() or called.set_result(None))
+        loop.call_soon_threadsafe(resolve, called)
     except RuntimeError as error:  # the loop was closed with the caller still in line
         raise WorkerClosed("the event loop that waited for a worker is closed") from error

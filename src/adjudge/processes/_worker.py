@@ -172,9 +172,7 @@ class Worker:
     @contextmanager
     def _in_use(self) -> Iterator[None]:
         if not self._using.acquire(blocking=False):
-            raise UsageError(
-                f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy"
-            )
+            raise UsageError(f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy")
         try:
             if self._over:
                 raise WorkerClosed(f"worker {self.pid} was closed or has died; make a new one")
@@ -207,9 +205,7 @@ class Worker:
             reply = yield from self._collect(meter)
         except JobTimeout as error:
             self._condemn()
-            raise WorkerStartError(
-                f"a worker for {self.target} did not start within {_START_S:g} s"
-            ) from error
+            raise WorkerStartError(f"a worker for {self.target} did not start within {_START_S:g} s") from error
         except JobCrashed as error:
             raise WorkerStartError(f"a worker for {self.target} did not start: {error.message}") from error
         if reply.kind != "ready":
