@@ -3,14 +3,16 @@
 from collections.abc import Iterable
 
 from adjudge.errors import UsageError
+from adjudge.processes import _fork
 from adjudge.processes._errors import MessageTooLarge
 from adjudge.processes._limits import own_timer
 
-__all__ = ["check_options", "pack"]
+__all__ = ["check_options", "load_means", "pack"]
 
 
 def pack(payload: object, *, cpu_s: float = 0.0) -> bytes:
     """Turn a payload into a request."""
+    load_means()
     import pickle
 
     from adjudge.processes._wire import MAX_BYTES, frame_request
@@ -22,6 +24,23 @@ def pack(payload: object, *, cpu_s: float = 0.0) -> bytes:
     if len(body) > MAX_BYTES:
         raise MessageTooLarge(f"the payload takes {len(body)} bytes, more than {MAX_BYTES}")
     return frame_request(body, own_timer(cpu_s))
+
+
+_loaded: list[bool] = []
+
+
+def load_means() -> None:
+    """Import what the first job needs, with forks kept away: a child forked in the middle of it could never finish it."""
+    if _loaded:
+        return
+    with _fork.guard():
+        import pickle
+        import socket
+        import subprocess
+
+        from adjudge.processes import _child
+
+        _loaded.append(all((pickle, socket, subprocess, _child)))
 
 
 def check_options(target: str, *, memory_mb: int | None, warm: Iterable[str], stderr: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from adjudge.errors import ProcessError, UsageError
-from adjudge.processes import _launch
+from adjudge.processes import _fork, _launch
 from adjudge.processes._drive import Steps, Wait, drive, drive_async
 from adjudge.processes._errors import (
     JobCrashed,
@@ -19,7 +19,7 @@ from adjudge.processes._errors import (
     WorkerStartError,
 )
 from adjudge.processes._limits import Limits, Meter, cpu_time
-from adjudge.processes._request import check_options, pack
+from adjudge.processes._request import check_options, load_means, pack
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -61,6 +61,7 @@ class Worker:
         warm: Iterable[str] = (),
         stderr: _launch.Stderr = "inherit",
     ) -> None:
+        load_means()
         from adjudge.processes._child import Setup
 
         modules = check_options(target, memory_mb=memory_mb, warm=warm, stderr=stderr)
@@ -73,6 +74,7 @@ class Worker:
         self._taken = False
         self._over = False
         self._reported_cpu_s = 0.0
+        _fork.register(self)
         setup = Setup(target, modules, memory_mb, kernel_watch=_launch.KERNEL_WATCH)
         try:
             self._send(memoryview(pack(setup)))
@@ -169,13 +171,19 @@ class Worker:
 
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
+    def after_fork(self) -> None:
+        """In a forked child: the worker is the parent's, here it is gone."""
+        self._finalizer.detach()
+        self._over = True
+        self._using = threading.Lock()
+
     @contextmanager
     def _in_use(self) -> Iterator[None]:
         if not self._using.acquire(blocking=False):
             raise UsageError(f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy")
         try:
             if self._over:
-                raise WorkerClosed(f"worker {self.pid} was closed or has died; make a new one")
+                raise WorkerClosed(f"worker {self.pid} was closed, has died or is another process's; make a new one")
             yield
         finally:
             self._using.release()
