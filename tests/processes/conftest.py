@@ -1,18 +1,17 @@
 """After every test: no process, descriptor or thread of ours is left."""
 
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from processes.helpers import children, new_pool, soon
 
 from adjudge.processes import Pool
+from processes.helpers import children, new_pool, soon
 
 
 def _descriptors() -> int:
-    return len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    return len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
 
 
 @pytest.fixture(autouse=True)

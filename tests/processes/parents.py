@@ -7,15 +7,17 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from multiprocessing.context import ForkContext, SpawnContext
 
+from adjudge.errors import ProcessError
+from adjudge.processes import Pool, Worker, WorkerClosed, _launch
 from processes.helpers import DO, new_pool
 
-from adjudge.processes import Pool, Worker, WorkerClosed, _launch
-
-SCENES = {}
+SCENES: dict[str, Callable[[], None]] = {}
 
 
-def scene(function):  # type: ignore[no-untyped-def]
+def scene(function: Callable[[], None]) -> Callable[[], None]:
     """Make a function a scene that the tests can ask for by name."""
     SCENES[function.__name__] = function
     return function
@@ -150,7 +152,7 @@ def forks_while_starting() -> None:
         while not stop.is_set():
             try:
                 pool.run(("spin", 0.06))
-            except Exception:  # noqa: BLE001, S112  # what becomes of these jobs is not the point
+            except ProcessError:  # what becomes of these jobs is not the point
                 continue
 
     threads = [threading.Thread(target=churn) for _ in range(3)]
@@ -179,9 +181,8 @@ def use_pool_in_child(results: "multiprocessing.Queue[object]") -> None:
     results.put((multiprocessing.current_process().daemon, main, from_thread[0], loop, pool.pids))
 
 
-def in_child(method: str, *, daemon: bool) -> None:
+def in_child(context: ForkContext | SpawnContext, *, daemon: bool) -> None:
     """Use a pool in a multiprocessing child, and tell what came of it."""
-    context = multiprocessing.get_context(method)
     results = context.Queue()
     child = context.Process(target=use_pool_in_child, args=(results,), daemon=daemon)
     child.start()
@@ -197,19 +198,19 @@ def in_child(method: str, *, daemon: bool) -> None:
 @scene
 def daemonic_fork() -> None:
     """Use a pool in a forked, daemonic child."""
-    in_child("fork", daemon=True)
+    in_child(multiprocessing.get_context("fork"), daemon=True)
 
 
 @scene
 def daemonic_spawn() -> None:
     """Use a pool in a spawned, daemonic child."""
-    in_child("spawn", daemon=True)
+    in_child(multiprocessing.get_context("spawn"), daemon=True)
 
 
 @scene
 def spawned() -> None:
     """Use a pool in a spawned child."""
-    in_child("spawn", daemon=False)
+    in_child(multiprocessing.get_context("spawn"), daemon=False)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
-from processes.helpers import DO, new_pool, soon
-from support import soak
 
 from adjudge.errors import UsageError
 from adjudge.processes import JobCrashed, JobTimeout, Pool, Worker, WorkerClosed
+from processes.helpers import DO, new_pool, soon
+from support import soak
 
 
 def test_many_threads() -> None:
@@ -39,7 +39,7 @@ def test_threads_and_loops_together() -> None:
     """Threads and several event loops share one pool."""
 
     async def main(pool: Pool, first: int) -> list[object]:
-        return await asyncio.gather(*(pool.arun(("echo", first + number)) for number in range(20)))
+        return list(await asyncio.gather(*(pool.arun(("echo", first + number)) for number in range(20))))
 
     with new_pool(size=2) as pool, ThreadPoolExecutor(8) as threads:
         loops = [threads.submit(lambda first=first: asyncio.run(main(pool, first))) for first in (0, 100, 200)]  # type: ignore[misc]
@@ -101,7 +101,7 @@ def test_order_of_service() -> None:
         threads = []
         turns: dict[int, int] = {}
         for number in range(10):
-            threads.append(threading.Thread(target=lambda n=number: turns.update({n: pool.run(("remember", n))})))  # type: ignore[misc]
+            threads.append(threading.Thread(target=lambda n=number: turns.update({n: pool.run(("remember", n))})))
             threads[-1].start()
             time.sleep(0.01)
         for thread in (blocker, *threads):
@@ -162,7 +162,7 @@ def test_cancelled_in_line(pool: Pool) -> None:
 
 def test_random_cancellation() -> None:
     """Cancelled at any moment whatever, a pool loses no worker, mixes up no answers and keeps to its size."""
-    dice = random.Random(5)
+    dice = random.Random(5)  # noqa: S311  # repeatable, not secret
 
     async def main(pool: Pool) -> None:
         async def one(number: int, patience: float) -> None:

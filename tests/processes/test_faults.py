@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes.helpers import DO, TESTS, all_gone, new_pool, soon
-from support import soak
 
 from adjudge.errors import ProcessError, UsageError
 from adjudge.processes import JobCrashed, JobFailed, MessageTooLarge, Pool, Worker, WorkerStartError
+from processes.helpers import DO, TESTS, all_gone, new_pool
+from support import soak
 
 FAULTS: list[tuple[str, object, type[ProcessError], str]] = [
     ("segfault", None, JobCrashed, "SIGSEGV"),
@@ -61,7 +61,7 @@ def test_failure_is_text_only(pool: Pool) -> None:
     """`JobFailed` carries the exception's class name and message, nothing of the object, and can be pickled."""
     with pytest.raises(JobFailed) as caught:
         pool.run(("fail", "furlong: unknown"))
-    copy = pickle.loads(pickle.dumps(caught.value))
+    copy = pickle.loads(pickle.dumps(caught.value))  # noqa: S301  # our own
     assert (copy.type_name, copy.text, copy.code) == ("ValueError", "furlong: unknown", "job-failed")
     assert caught.value.__cause__ is None
 
@@ -142,7 +142,7 @@ def test_killed_while_idle(pool: Pool) -> None:
     for number in range(soak(50)):
         pid = pool.run(("pid", None))
         os.kill(pid, signal.SIGKILL)
-        assert soon(lambda pid=pid: not Path(f"/proc/{pid}/fd").exists() or not os.listdir(f"/proc/{pid}/fd"))  # type: ignore[misc]
+        assert all_gone([pid])
         assert pool.run(("echo", number)) == number
 
 

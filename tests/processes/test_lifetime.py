@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from processes.helpers import DO, TESTS, all_gone, children, new_pool, parent, running, soon
 
 import adjudge.processes
 from adjudge.processes import Pool, Worker, WorkerClosed
+from processes.helpers import DO, TESTS, all_gone, children, new_pool, parent, running, soon
 
 HEAVY = ("asyncio", "ctypes", "msgspec", "multiprocessing", "numpy", "pickle", "socket", "subprocess", "sympy")
 
@@ -90,7 +90,7 @@ def test_nothing_before_first_use() -> None:
         assert (children(), threading.active_count()) == before
         pool.run(("echo", 1))
         assert len(pool.pids) == 1
-    assert pool.pids == ()
+    assert not pool.pids
 
 
 def test_idle_workers_go_home() -> None:

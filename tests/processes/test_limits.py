@@ -8,16 +8,16 @@ import time
 from collections.abc import Callable
 
 import pytest
-from processes.helpers import all_gone, busy_machine, new_pool
 
 from adjudge.errors import UsageError
 from adjudge.processes import JobCrashed, JobTimeout, Pool, Worker, _limits, _worker
+from processes.helpers import all_gone, busy_machine, new_pool
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's clocks and limits")
 
 
 def outcome(action: Callable[[], object]) -> object:
-    """What came of a job, as something that compares."""
+    """Say what came of a job, as something that compares."""
     try:
         return action()
     except (JobTimeout, JobCrashed) as error:

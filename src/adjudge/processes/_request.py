@@ -30,7 +30,7 @@ _loaded: list[bool] = []
 
 
 def load_means() -> None:
-    """Import what the first job needs, with forks kept away: a child forked in the middle of it could never finish it."""
+    """Import what the first job needs, with forks kept away: a child forked in the middle could never finish it."""
     if _loaded:
         return
     with _fork.guard():
