@@ -87,6 +87,14 @@ def test_starting_costs_nothing() -> None:
         assert pool.run(("echo", 1)) == 1
 
 
+def test_backstop_grows_with_the_limit() -> None:
+    """A job that is given more CPU time than the pool's is given more wall-clock time in proportion."""
+    with new_pool(cpu_s=0.1, wall_s=0.5) as pool:
+        assert pool.run(("sleep", 0.8), cpu_s=0.4) == "slept"
+        with pytest.raises(JobTimeout, match=r"0\.5 s of wall"):
+            pool.run(("sleep", 0.8), cpu_s=0.05)
+
+
 def test_late_answer_is_a_timeout(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that took too much CPU time is a timeout even where it comes before anybody looked."""
     monkeypatch.setattr(_limits.Meter, "first_look", lambda _: 20.0)

@@ -7,7 +7,7 @@ home; it lives only while there are workers, and never outlives the program.
 
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from adjudge.errors import ProcessError
@@ -54,7 +54,7 @@ class Crew:
         self._idle_s = idle_s
         self._changed = threading.Condition(threading.Lock())
         self._idle: deque[tuple[Worker, float]] = deque()
-        self._line: deque[Ticket] = deque()
+        self._line: OrderedDict[Ticket, None] = OrderedDict()  # whoever gives up leaves it at no cost to the others
         self._workers: set[Worker] = set()
         self._wanted = 0
         self._starting = False
@@ -88,14 +88,13 @@ class Crew:
             if self._idle:  # one came back since the caller looked
                 self._hand_over(self._idle.pop()[0], ticket)
                 return
-            self._line.append(ticket)
+            self._line[ticket] = None
             self._top_up(len(self._line))
 
     def leave(self, ticket: Ticket) -> None:
         """Give up one's place, and the worker that one was handed but did not take."""
         with self._changed:
-            if ticket in self._line:
-                self._line.remove(ticket)
+            self._line.pop(ticket, None)
             worker, ticket.worker = ticket.worker, None
         if worker is not None:
             self.give_back(worker)
@@ -103,16 +102,15 @@ class Crew:
     def give_back(self, worker: Worker) -> None:
         """Return a worker, alive or dead."""
         with self._changed:
-            if self._closed:
-                pass
-            elif worker.alive:
-                self._offer(worker)
-                return
-            else:
+            if not self._closed:
+                if worker.alive:
+                    self._offer(worker)
+                    return
                 self._workers.discard(worker)
                 # One that could not even load its target would only be followed by another such.
                 self._top_up(max(len(self._line), int(worker.greeted)))
-        worker.kill()
+        if not worker.over:  # one that was ended by its job is buried already, not by an event loop
+            worker.kill()
 
     def close(self) -> None:
         """Kill all workers and turn away whoever waits."""
@@ -132,7 +130,7 @@ class Crew:
     def _offer(self, worker: Worker) -> None:
         """Hand a worker to the first in line, or let it be idle."""
         while self._line:
-            if self._hand_over(worker, self._line.popleft()):
+            if self._hand_over(worker, self._line.popitem(last=False)[0]):
                 return
         self._idle.append((worker, time.monotonic()))
 
@@ -208,7 +206,7 @@ class Crew:
                 self._offer(worker)
                 return
             if self._line and error is not None:
-                ticket = self._line.popleft()
+                ticket, _ = self._line.popitem(last=False)
                 ticket.error = error
                 ticket.call()
             self._top_up(len(self._line))

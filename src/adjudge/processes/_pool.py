@@ -10,7 +10,7 @@ from adjudge.processes._crew import Crew, Ticket
 from adjudge.processes._drive import resolve
 from adjudge.processes._errors import WorkerClosed
 from adjudge.processes._limits import Limits
-from adjudge.processes._request import check_options, pack
+from adjudge.processes._request import check_options, load_means, means_loaded, pack
 from adjudge.processes._worker import Worker
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ class Pool:
     async def arun(self, payload: object, *, cpu_s: float | None = None) -> Any:
         """Have one job done; the event loop goes on meanwhile. When cancelled, the job's worker is replaced."""
         limits = self._limits_of(cpu_s)
+        if not means_loaded():
+            await _load_aside()
         request = pack(payload, cpu_s=limits.cpu_s)
         crew = self._crew
         worker = crew.free_worker() or await _wait_for_async(crew)
@@ -111,7 +113,17 @@ class Pool:
         self._finalizer = weakref.finalize(self, self._crew.close)
 
     def _limits_of(self, cpu_s: float | None) -> Limits:
-        return self._limits if cpu_s is None else Limits(cpu_s, self._limits.wall_s)
+        if cpu_s is None:
+            return self._limits
+        # A job that may run for longer needs a backstop as generous as the others'.
+        return Limits(cpu_s, self._limits.wall_s * max(1.0, cpu_s / self._limits.cpu_s))
+
+
+async def _load_aside() -> None:
+    """Do the first job's imports in a thread: they take longer than a loop should stand still."""
+    import asyncio
+
+    await asyncio.get_running_loop().run_in_executor(None, load_means)
 
 
 def _wait_for(crew: Crew) -> Worker:

@@ -7,7 +7,7 @@ from adjudge.processes import _fork
 from adjudge.processes._errors import MessageTooLarge
 from adjudge.processes._limits import own_timer
 
-__all__ = ["check_options", "load_means", "pack"]
+__all__ = ["check_options", "load_means", "means_loaded", "pack"]
 
 
 def pack(payload: object, *, cpu_s: float = 0.0) -> bytes:
@@ -27,6 +27,11 @@ def pack(payload: object, *, cpu_s: float = 0.0) -> bytes:
 
 
 _loaded: list[bool] = []
+
+
+def means_loaded() -> bool:
+    """Whether the first job's imports are done."""
+    return bool(_loaded)
 
 
 def load_means() -> None:

@@ -92,6 +92,11 @@ class Worker:
         return not self._over and self._process.running
 
     @property
+    def over(self) -> bool:
+        """Whether the worker was ended: by its job, by `kill` or by `close`."""
+        return self._over
+
+    @property
     def greeted(self) -> bool:
         """Whether the worker has reported that its imports are done."""
         return self._greeted
