@@ -1,5 +1,30 @@
-"""Work in other processes: chunks in order."""
+"""Work in other processes: chunks in order, or jobs under a hard limit in workers that can be killed.
+
+    map_chunks(function, chunks, workers=4)      ordered results of trusted work
+    Pool("module:function").run(payload)         a job that may hang, under a limit of CPU time
+    Worker("module:function")                    one process, kept for as long as it is needed
+"""
 
 from adjudge.processes._chunks import map_chunks
+from adjudge.processes._errors import (
+    JobCrashed,
+    JobFailed,
+    JobTimeout,
+    MessageTooLarge,
+    WorkerClosed,
+    WorkerStartError,
+)
+from adjudge.processes._pool import Pool
+from adjudge.processes._worker import Worker
 
-__all__ = ["map_chunks"]
+__all__ = [
+    "JobCrashed",
+    "JobFailed",
+    "JobTimeout",
+    "MessageTooLarge",
+    "Pool",
+    "Worker",
+    "WorkerClosed",
+    "WorkerStartError",
+    "map_chunks",
+]
