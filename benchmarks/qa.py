@@ -7,6 +7,7 @@ import random
 import sys
 from collections.abc import Callable
 from time import process_time
+from typing import Any
 
 from torchmetrics.functional.text import squad
 
@@ -35,7 +36,7 @@ def main() -> int:
     """Print the ratios; fail if one is below its bar."""
     data = rows()
     scorer = get_reward("qa_f1_reward")
-    theirs = [
+    theirs: list[tuple[Any, Any]] = [
         (
             {"prediction_text": row["final_response"], "id": "1"},
             {"answers": {"answer_start": [0], "text": [row["answer"]]}, "id": "1"},

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.datasets import Chunk, RowRead, format_of, read_chunks, read_rows
@@ -175,6 +175,7 @@ ROWS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4)
 BLANK = st.sampled_from(["", " ", "\t\r"])
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     parts=st.lists(ROWS | BLANK, max_size=12),
     block=st.integers(4, 200),
@@ -204,6 +205,7 @@ def test_any_block_size(
     assert all(chunk.lines for chunk in chunks)
 
 
+@settings(deadline=None, max_examples=60)
 @given(content=st.binary(max_size=200), block=st.integers(4, 64))
 def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes, block: int) -> None:
     """Of any bytes, each line that is not blank is one row, in order, read or with a fault."""

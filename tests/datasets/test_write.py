@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.datasets import json_line, whole_file
@@ -21,6 +21,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None, max_examples=100)
 @given(st.dictionaries(st.text(alphabet=st.characters()), VALUES | st.text(alphabet=st.characters())))
 def test_json_line(row: dict[str, Any]) -> None:
     """A row is one line and comes back equal, with lone surrogates and integers of any size."""

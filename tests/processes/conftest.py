@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,12 @@ from processes.helpers import children, new_pool, soon
 
 def _descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
+
+
+@pytest.fixture(autouse=True, scope="session")
+def helper_of_the_interpreter() -> None:
+    """Start the process that Python itself starts with the first spawn and keeps: it is no leak of ours."""
+    resource_tracker.ensure_running()
 
 
 @pytest.fixture(autouse=True)

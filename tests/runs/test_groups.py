@@ -109,9 +109,7 @@ def test_other_scorers_need_no_group(tmp_path: Path) -> None:
 
 def test_mapped_group(tmp_path: Path) -> None:
     """--map gives group_id its column, also where two columns exchange their names."""
-    rows = [
-        {"group_id": "abc"[index], "prompt": 1, "final_response": "x", "weight": 1} for index in range(3)
-    ]
+    rows = [{"group_id": "abc"[index], "prompt": 1, "final_response": "x", "weight": 1} for index in range(3)]
     lines = scored(tmp_path, rows, ["grouped:size"], columns={"group_id": "prompt"})
     assert [line["value"] for line in lines] == [3.0] * 3
     lines = scored(tmp_path, rows, ["grouped:share"], columns={"final_response": "group_id", "group_id": "prompt"})

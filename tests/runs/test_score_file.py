@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.datasets import _read as reading
@@ -166,10 +166,9 @@ TEXTS = st.text(alphabet=st.characters(), max_size=8)
 ROW = st.fixed_dictionaries({"final_response": TEXTS, "answer": TEXTS}, optional={"id": TEXTS | st.integers()})
 
 
+@settings(deadline=None, max_examples=30)
 @given(rows=st.lists(ROW | st.sampled_from(["", "{", "7"]), max_size=15), block=st.integers(4, 300))
-def test_any_file(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any] | str], block: int
-) -> None:
+def test_any_file(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any] | str], block: int) -> None:
     """For any file, cut anywhere, the output holds each row once and is the same as uncut."""
     folder = tmp_path_factory.mktemp("any")
     source = write(folder / "rows.jsonl", [{**GOOD, "id": "first"}, *rows])

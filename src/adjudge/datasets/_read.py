@@ -167,7 +167,7 @@ def _csv_chunks(path: str) -> Iterator[Chunk]:
         _without_bom(peeked.peek(4)[:4], path)
         text = io.TextIOWrapper(peeked, encoding="utf-8-sig", errors="surrogateescape", newline="")
         reader = csv.reader(text, strict=True)
-        header = _header(next(reader, []), path)
+        header = _header(next(filter(None, reader), []), path)  # after blank lines, if any
         first = 1
         records: list[Sequence[str] | str] = []
         for record in _csv_records(reader, csv.Error):

@@ -96,7 +96,7 @@ def _look_through(pile: bytes) -> tuple[int, list[Repeat]]:
     first: dict[bytes, int] = {}
     second: dict[bytes, int] = {}
     count = 0
-    for line in pile.splitlines():
+    for line in pile.split(b"\n")[:-1]:  # not splitlines: an id may hold other line ends
         number, _, key = line.partition(b" ")
         if key in first:
             count += 1

@@ -3,6 +3,8 @@
     map_chunks(function, chunks, workers=4)      ordered results of trusted work
     Pool("module:function").run(payload)         a job that may hang, under a limit of CPU time
     Worker("module:function")                    one process, kept for as long as it is needed
+
+No process of ours outlives its parent.
 """
 
 from adjudge.processes._chunks import map_chunks
