@@ -78,7 +78,7 @@ def test_scorers_of_every_kind(tmp_path: Path) -> None:
         {"id": "c", "group_id": 2, "trajectory": [], "final_response": "x" * 11, "answer": "Paris"},
     ]
     write(tmp_path / "rows.jsonl", rows)
-    names = ["qa_f1_reward_tool(min_tool_calls=0)", "mine:brevity(most=20)", "mine:patient", "mine:rivals"]
+    names = ["qa_f1_reward_tool(f1_threshold=0.5)", "mine:brevity(most=20)", "mine:patient", "mine:rivals"]
     options = [part for name in names for part in ("--scorer", name)]
     outputs = []
     for workers in ("1", "2"):
@@ -92,7 +92,7 @@ def test_scorers_of_every_kind(tmp_path: Path) -> None:
     assert outputs[0] == outputs[1]
     lines = lines_of(outputs[0])
     assert [(line["id"], line["scorer"], line["value"]) for line in lines] == [
-        ("a", "qa_f1_reward_tool", 1.0),
+        ("a", "qa_f1_reward_tool", 0.0),
         ("a", "brevity", 1.0),
         ("a", "patient", 0.5),
         ("a", "rivals", 2.0),
@@ -138,7 +138,13 @@ def test_reward_that_exits(tmp_path: Path, workers: str) -> None:
 
 def test_summary(tmp_path: Path) -> None:
     """The table shows three counts that add up, the mean marked where rows are missing, the bounds, and why."""
-    rows = [{**GOOD, "trajectory": []}, {**GOOD, "trajectory": None}, "{cut", {"id": "q", "answer": "x"}, GOOD]
+    rows = [
+        {**GOOD, "trajectory": []},
+        {**GOOD, "trajectory": ["Capital?", "Paris"]},
+        "{cut",
+        {"id": "q", "answer": "x"},
+        GOOD,
+    ]
     write(tmp_path / "rows.jsonl", rows)
     result = adjudge(
         *("score", "rows.jsonl", *F1, "--scorer", "qa_f1_reward_tool", "--max-failed", "100%", "--out", "o.jsonl"),

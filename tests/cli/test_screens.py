@@ -14,14 +14,14 @@ from cli.command import COMMAND, F1, GOOD, PATIENCE, adjudge, write
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize("command", [[], ["score"], ["scorers"], ["demo"]], ids=lambda command: " ".join(command))
+@pytest.mark.parametrize("command", [[], ["score"], ["scorers"], ["demo"]], ids=" ".join)
 def test_help(tmp_path: Path, command: list[str], flag: str) -> None:
     """Every command explains itself and shows an example that starts with its name."""
     result = adjudge(*command, flag, cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, b"")
     shown = result.stdout.decode()
     assert shown.startswith(" ".join(["Usage: adjudge", *command]))
-    assert re.search(rf"^  adjudge {command[0] if command else 'demo'}", shown, re.MULTILINE)
+    assert re.search(rf"^ +adjudge {command[0] if command else 'demo'}", shown, re.MULTILINE)
     assert max(map(len, shown.splitlines())) <= 100
 
 

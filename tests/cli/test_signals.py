@@ -45,13 +45,13 @@ class Running:
         """Return the processes that have scored a row."""
         return [int(path.name.removeprefix("pid-")) for path in self.folder.glob("pid-*")]
 
-    def end(self, patience: float = 20.0) -> tuple[int, list[str]]:
+    def end(self, patience: float = 12.0) -> tuple[int, list[str]]:
         """Return the exit code and the lines on stderr that are not blank."""
         stdout, stderr = self.process.communicate(timeout=patience)
         assert stdout == b""
         return self.process.returncode, [line for line in stderr.decode().splitlines() if line]
 
-    def left(self, patience: float = 10.0) -> list[int]:
+    def left(self, patience: float = 5.0) -> list[int]:
         """Return which of the processes are alive after a while."""
         deadline = time.monotonic() + patience
         while (alive := [pid for pid in self.pids() if _is_alive(pid)]) and time.monotonic() < deadline:
@@ -135,7 +135,7 @@ def test_killed_worker(tmp_path: Path, runs: list[Running]) -> None:
 )
 def test_reader_goes_away(tmp_path: Path, arguments: list[str]) -> None:
     """A reader that has seen enough, as `head -1`, is no error: no traceback and exit code 0."""
-    write(tmp_path / "rows.jsonl", [GOOD] * 5000)
+    write(tmp_path / "rows.jsonl", [GOOD] * 20_000)
     process = subprocess.Popen(
         [*COMMAND, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     )

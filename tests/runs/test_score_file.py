@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from adjudge.datasets import _read as reading
 from adjudge.errors import AdjudgeError, ArgumentError, UnknownReward, UsageError
+from adjudge.rewards import get_reward
 from adjudge.runs import Summary, score_file
-from adjudge.runs import _score_file as scoring
 
 F1 = "qa_f1_reward"
 EM = "qa_em_reward"
@@ -221,7 +221,7 @@ def test_reasons_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def wordy(final_response: str) -> dict[str, Any]:
         return {"error": f"no luck with {final_response}"}
 
-    monkeypatch.setattr(scoring, "get_reward", lambda name, original=scoring.get_reward: original(wordy))
+    monkeypatch.setattr("adjudge.runs._score_file.get_reward", lambda _: get_reward(wordy))
     rows: list[Mapping[str, Any] | str] = [{"final_response": str(index)} for index in range(5000)]
     summary = score_file(write(tmp_path / "rows.jsonl", rows), ["wordy"])
     assert summary.tallies[0].counts["error"] == 5000

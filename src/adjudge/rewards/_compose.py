@@ -45,6 +45,7 @@ class Composite(Scorer):
     columns: tuple[str, ...]
     provenance: Provenance
     is_async: bool
+    has_async: bool
     is_group: bool
 
     @classmethod
@@ -72,6 +73,7 @@ class Composite(Scorer):
             columns=tuple(dict.fromkeys(column for scorer in scorers for column in scorer.columns)),
             provenance=Provenance(name, version),
             is_async=any(scorer.is_async for scorer in scorers),
+            has_async=any(scorer.has_async for scorer in scorers),
             is_group=any(scorer.is_group for scorer in scorers),
         )
 

@@ -47,6 +47,7 @@ class Reward(Scorer):
     columns: tuple[str, ...]
     provenance: Provenance
     is_async: bool
+    has_async: bool
     is_group: bool
 
     @classmethod
@@ -58,6 +59,9 @@ class Reward(Scorer):
         arguments = Arguments.of(function)
         options = dict(options or {})
         arguments.check_options(tag.name, options)
+        is_async = inspect.iscoroutinefunction(function)
+        if (tag.batch or tag.abatch) and (is_async or tag.group or CONTEXT in arguments.names):
+            raise UsageError(f"{tag.name}: a batch path is for a plain reward, without a context")
         return cls(
             function=function,
             options=options,
@@ -69,7 +73,8 @@ class Reward(Scorer):
             range=tag.range,
             columns=arguments.columns(options),
             provenance=Provenance(tag.name, tag.version),
-            is_async=inspect.iscoroutinefunction(function),
+            is_async=is_async,
+            has_async=is_async or tag.abatch is not None,
             is_group=tag.group,
         )
 
@@ -120,27 +125,44 @@ class Reward(Scorer):
 
     def _score_batch(self, work: _Work, rows: Sequence[Row]) -> None:
         """Score the ready rows by the batch path; if that raises, one by one, so that only the culprit fails."""
-        chosen = [rows[index] if RESPONSE in rows[index] else _renamed(rows[index]) for index in work.ready]
-        scores, _ = self._batch(chosen)
-        if scores is not None:
-            for index, score in zip(work.ready, scores, strict=True):
-                work.scores[index] = score
-            return
-        for index, row in zip(work.ready, chosen, strict=True):
-            alone, reason = self._batch([row])
-            work.scores[index] = alone[0] if alone else None
-            work.fail(self, (index,), reason)
+        chosen = [_renamed(rows[index]) for index in work.ready]
+        if not work.take(work.ready, self._batch(chosen)[0]):
+            for index, row in zip(work.ready, chosen, strict=True):
+                alone, reason = self._batch([row])
+                work.take([index], alone)
+                work.fail(self, [index], reason)
 
     def _batch(self, rows: Sequence[Row]) -> tuple[Sequence[Score] | None, str | None]:
         """Return what the batch path gives, or the reason why it gives nothing."""
         batch = self.tag.batch
         assert batch is not None  # noqa: S101 (the callers looked)
         with Caught() as caught:
-            scores = batch([{**row, **self.options} for row in rows] if self.options else rows, self.provenance)
-            if len(scores) != len(rows):
-                raise UsageError(f"the batch path of {self.name} gave {len(scores)} scores for {len(rows)} rows")
-            return scores, None
+            return self._counted(batch(self._with_options(rows), self.provenance), rows), None
         return None, caught.reason
+
+    async def _ascore_batch(self, work: _Work, rows: Sequence[Row]) -> None:
+        """Score the ready rows by the batch path that awaits, as `_score_batch` does by the other."""
+        chosen = [_renamed(rows[index]) for index in work.ready]
+        if not work.take(work.ready, (await self._abatch(chosen))[0]):
+            for index, row in zip(work.ready, chosen, strict=True):
+                alone, reason = await self._abatch([row])
+                work.take([index], alone)
+                work.fail(self, [index], reason)
+
+    async def _abatch(self, rows: Sequence[Row]) -> tuple[Sequence[Score] | None, str | None]:
+        abatch = self.tag.abatch
+        assert abatch is not None  # noqa: S101 (the callers looked)
+        with Caught() as caught:
+            return self._counted(await abatch(self._with_options(rows), self.provenance), rows), None
+        return None, caught.reason
+
+    def _with_options(self, rows: Sequence[Row]) -> Sequence[Row]:
+        return [{**row, **self.options} for row in rows] if self.options else rows
+
+    def _counted(self, scores: Sequence[Score], rows: Sequence[Row]) -> Sequence[Score]:
+        if len(scores) != len(rows):
+            raise UsageError(f"the batch path of {self.name} gave {len(scores)} scores for {len(rows)} rows")
+        return scores
 
     async def _ascore_rows(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
@@ -148,24 +170,26 @@ class Reward(Scorer):
         from asyncio import Semaphore, TaskGroup
 
         work = self._sort(rows, contexts, labels)
+        if self.tag.abatch is not None:
+            await self._ascore_batch(work, rows)
+            return work.done(self)
         limit = Semaphore(CONCURRENCY)
 
         async def one(members: Sequence[int]) -> None:
-            async with limit:
-                with Caught() as caught:
-                    if self.is_group:
-                        results = await self.function(**self._group_arguments(rows, contexts, members))
-                        work.finish_group(self, members, results)
-                    else:
-                        (index,) = members
-                        bound = self.arguments.bind(rows[index], contexts[index], self.options)
-                        result = await self.function(**bound)
-                        work.scores[index] = to_score(result, self.tag, self.provenance)
-                work.fail(self, members, caught.reason)
+            with Caught() as caught:
+                if self.is_group:
+                    results = await self.function(**self._group_arguments(rows, contexts, members))
+                    work.finish_group(self, members, results)
+                else:
+                    bound = self.arguments.bind(rows[members[0]], contexts[members[0]], self.options)
+                    work.scores[members[0]] = to_score(await self.function(**bound), self.tag, self.provenance)
+            work.fail(self, members, caught.reason)
+            limit.release()
 
-        units = self._groups(rows, contexts, work) if self.is_group else [(index,) for index in work.ready]
+        units = self._groups(rows, contexts, work) if self.is_group else [[index] for index in work.ready]
         async with TaskGroup() as tasks:
             for members in units:
+                await limit.acquire()
                 tasks.create_task(one(members))
         return work.done(self)
 
@@ -190,11 +214,11 @@ class Reward(Scorer):
 
     def _groups(self, rows: Sequence[Row], contexts: Sequence[Context | None], work: _Work) -> list[list[int]]:
         """Return the ready rows by group, in order of first appearance; rows without a group are one together."""
-        groups: dict[object, list[int]] = {}
+        groups: dict[str, list[int]] = {}
         for index in work.ready:
             context = contexts[index]
             key = rows[index].get(GROUP) if context is None or context.group_id is None else context.group_id
-            groups.setdefault(key, []).append(index)
+            groups.setdefault(repr(key), []).append(index)  # as text: a row's value need not be hashable
         return list(groups.values())
 
     def _group_arguments(
@@ -212,6 +236,12 @@ class _Work:
 
     scores: list[Score | None]
     ready: list[int]
+
+    def take(self, members: Sequence[int], scores: Sequence[Score] | None) -> bool:
+        """Put scores in their places, if there are any."""
+        for index, score in zip(members, scores or (), strict=scores is not None):
+            self.scores[index] = score
+        return scores is not None
 
     def fail(self, reward: Reward, members: Sequence[int], reason: str | None) -> None:
         """Make these rows errors, if there is a reason to."""
@@ -237,4 +267,6 @@ class _Work:
 
 def _renamed(row: Row) -> Row:
     """Return the row with its response under the usual name."""
-    return {**row, RESPONSE: row[RESPONSE_ALIAS]} if RESPONSE_ALIAS in row else row
+    if RESPONSE in row or RESPONSE_ALIAS not in row:
+        return row
+    return {**row, RESPONSE: row[RESPONSE_ALIAS]}

@@ -35,6 +35,7 @@ class Scorer(ABC):
     columns: tuple[str, ...]  # what a row must have
     provenance: Provenance
     is_async: bool  # whether scoring has to await something
+    has_async: bool  # whether there is a path that awaits, so that an event loop is not held up
     is_group: bool  # whether it looks at all rollouts of one prompt at once
 
     @abstractmethod
@@ -47,7 +48,7 @@ class Scorer(ABC):
     async def _ascore_rows(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
-        """Score rows, awaiting; called only where `is_async` is true."""
+        """Score rows, awaiting; called only where `has_async` is true."""
 
     def check(self, columns: Collection[str]) -> None:
         """Raise `ArgumentError` if rows with these columns cannot be scored; names the closest column."""
@@ -86,7 +87,7 @@ class Scorer(ABC):
         from asyncio import sleep
 
         contexts, labels = _defaults(rows, contexts, labels)
-        if self.is_async:
+        if self.has_async:
             return await self._ascore_rows(rows, contexts, labels)
         if self.is_group:
             return self._score_slice(rows, contexts, labels)

@@ -8,7 +8,7 @@ brevity("short")                                    # just the function
 get_reward(brevity).score({"final_response": "short"})   # a Score
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -20,6 +20,9 @@ Row: TypeAlias = Mapping[str, Any]
 
 Batch: TypeAlias = Callable[[Sequence[Row], Provenance], Sequence[Score]]
 """A reward's batch path: rows that have every required argument in, one finished `Score` a row out."""
+
+AsyncBatch: TypeAlias = Callable[[Sequence[Row], Provenance], Awaitable[Sequence[Score]]]
+"""The same, awaited: for a reward that would otherwise hold up an event loop."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -36,6 +39,7 @@ class Tag:
     range: tuple[float, float] | None = None
     group: bool = False
     batch: Batch | None = None
+    abatch: AsyncBatch | None = None
 
 
 @overload
@@ -51,6 +55,7 @@ def reward(
     range: tuple[float, float] | None = None,
     group: bool = False,
     batch: Batch | None = None,
+    abatch: AsyncBatch | None = None,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -64,13 +69,14 @@ def reward(
     range: tuple[float, float] | None = None,  # noqa: A002 (the word that users expect)
     group: bool = False,
     batch: Batch | None = None,
+    abatch: AsyncBatch | None = None,
 ) -> Function | Callable[[Function], Function]:
     """Tag a function, sync or async, as a reward; the function itself is returned unchanged.
 
     It returns a number, or a mapping with `reward`, named numbers (its parts) and texts (its notes), or a
     `Score`. `parts` declares the names of the parts, `range` the least and the greatest value: both are then
     checked on every result. `group=True` makes every argument a list over all rollouts of one prompt, and the
-    function returns a list. `version` goes into every score: change it when the scores change.
+    function returns a list. `batch` scores many rows at once, `abatch` does so awaiting. `version` goes into every score: change it when the scores change.
 
     >>> @reward
     ... def polite(final_response):
@@ -87,6 +93,7 @@ def reward(
             range=range,
             group=group,
             batch=batch,
+            abatch=abatch,
         )
         setattr(function, ATTRIBUTE, noted)
         return function

@@ -21,18 +21,17 @@ def by_group(
     """
     records: list[dict[str, Any] | str] = []
     numbers: list[int] = []
-    current: object = None
+    current = ""
     begun = 0  # where the current group begins among the records
     for chunk in chunks:
         for number, columns, fault in chunk.rows():
             row = None if columns is None else named(columns)
-            group = None if row is None else row.get(GROUP)
-            if row is None or group is None:
+            if row is None or row.get(GROUP) is None:
                 record: dict[str, Any] | str = fault or f"missing-column: row {number} has no column {GROUP!r}"
             else:
-                record = row
+                record, group = row, repr(row[GROUP])
                 if group != current:
-                    seen.add(sort_ids([(repr(group), number)]))
+                    seen.add(sort_ids([(group, number)]))
                     if len(records) >= ENOUGH:
                         yield Chunk(numbers[0], records=records, numbers=numbers)
                         records, numbers = [], []
@@ -40,6 +39,6 @@ def by_group(
             records.append(record)
             numbers.append(number)
             if len(records) - begun > LARGEST:
-                raise DataError(f"group {current!r} has more than {LARGEST} rows", code="group-too-large")
+                raise DataError(f"group {current} has more than {LARGEST} rows", code="group-too-large")
     if records:
         yield Chunk(numbers[0], records=records, numbers=numbers)
