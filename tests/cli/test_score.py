@@ -92,16 +92,16 @@ def test_scorers_of_every_kind(tmp_path: Path) -> None:
     assert outputs[0] == outputs[1]
     lines = lines_of(outputs[0])
     assert [(line["id"], line["scorer"], line["value"]) for line in lines] == [
-        ("a", "qa_f1_reward_tool", 0.0),
-        ("a", "brevity", 1.0),
+        ("a", "qa_f1_reward_tool(f1_threshold=0.5)", 0.0),
+        ("a", "brevity(most=20)", 1.0),
         ("a", "patient", 0.5),
         ("a", "rivals", 2.0),
-        ("b", "qa_f1_reward_tool", 0.0),
-        ("b", "brevity", None),
+        ("b", "qa_f1_reward_tool(f1_threshold=0.5)", 0.0),
+        ("b", "brevity(most=20)", None),
         ("b", "patient", 0.5),
         ("b", "rivals", 2.0),
-        ("c", "qa_f1_reward_tool", 0.0),
-        ("c", "brevity", 1.0),
+        ("c", "qa_f1_reward_tool(f1_threshold=0.5)", 0.0),
+        ("c", "brevity(most=20)", 1.0),
         ("c", "patient", 0.5),
         ("c", "rivals", 1.0),
     ]
@@ -147,7 +147,17 @@ def test_summary(tmp_path: Path) -> None:
     ]
     write(tmp_path / "rows.jsonl", rows)
     result = adjudge(
-        *("score", "rows.jsonl", *F1, "--scorer", "qa_f1_reward_tool", "--max-failed", "100%", "--out", "o.jsonl"),
+        *(
+            "score",
+            "rows.jsonl",
+            *F1,
+            "--scorer",
+            "qa_f1_reward_tool",
+            "--max-failed",
+            "100%",
+            "--out",
+            "o.jsonl",
+        ),
         cwd=tmp_path,
     )
     assert (result.returncode, result.stderr) == (0, b"")

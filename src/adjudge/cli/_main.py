@@ -7,8 +7,8 @@ from importlib import import_module
 import click
 
 from adjudge import __version__
-from adjudge.cli._options import SETTINGS, debug_option
-from adjudge.errors import AdjudgeError, UsageError
+from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.errors import AdjudgeError, UsageError, closest
 
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
@@ -24,6 +24,13 @@ class _Lazy(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return sorted(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            raise click.UsageError(f"No such command {args[0]!r}{closest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (same)
         if cmd_name not in COMMANDS:
@@ -47,14 +54,22 @@ def main() -> None:
     """Run the command line and exit with its code."""
     debug = "--debug" in sys.argv[1:]
     try:
-        code = app.main(prog_name="adjudge", standalone_mode=False)
+        # Not `app.main`, which has exit codes of its own for some of what follows.
+        with app.make_context("adjudge", sys.argv[1:]) as context:
+            code = app.invoke(context)
+            sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt):
         _say("interrupted")
         code = INTERRUPTED
+    except click.exceptions.Exit as error:
+        code = error.exit_code
     except BrokenPipeError:
         # Whoever read our output has gone, as `head` does: no error of ours. Python must not try to flush again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = USAGE
     except click.ClickException as error:
         code = _failed(error, f"{error.format_message()}", USAGE, debug)
     except AdjudgeError as error:
@@ -74,4 +89,4 @@ def _failed(error: Exception, message: str, code: int, debug: bool) -> int:
 
 
 def _say(line: str) -> None:
-    click.echo(f"adjudge: {' '.join(line.split())}", err=True)
+    click.echo(f"adjudge: {printable(' '.join(line.split()), most=2000)}", err=True)

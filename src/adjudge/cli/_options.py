@@ -1,4 +1,4 @@
-"""Options and settings that every command has."""
+"""What every command has: settings, options, and text made fit for a terminal."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,6 +13,12 @@ SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_
 def debug_option(command: Command) -> Command:
     """Add `--debug`, which `main` looks for."""
     return click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")(command)
+
+
+def printable(text: str, most: int = 200) -> str:
+    """Return the text fit for a terminal: what a row wrote must not move the cursor or fill the screen."""
+    shown = "".join(character if character.isprintable() else "�" for character in text[:most])
+    return shown if len(text) <= most else f"{shown}…"
 
 
 class Share(click.ParamType[float]):

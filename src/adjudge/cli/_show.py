@@ -10,10 +10,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from adjudge.cli._options import printable
 from adjudge.runs import Summary, Tally
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 EVERY = 10.0  # seconds between progress lines where there is no terminal
+
+
+class Terminal(Console):
+    """The terminal; when its reader has gone, that is for `main` to handle, not an exit of rich's."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the caller know."""
+        raise BrokenPipeError
 
 
 def show_summary(summary: Summary, console: Console) -> None:
@@ -54,16 +63,10 @@ def _show_missing(tally: Tally, console: Console) -> None:
         console.print(Text(f"    {printable(reason)}", style="dim"), soft_wrap=True)
 
 
-def printable(text: str, most: int = 200) -> str:
-    """Return the text fit for a terminal: what a row wrote must not move the cursor or fill the screen."""
-    shown = "".join(character if character.isprintable() else "�" for character in text[:most])
-    return shown if len(text) <= most else f"{shown}…"
-
-
 @contextmanager
 def progress(source: str) -> Iterator[Callable[[int, int], None]]:
     """Give a callback for rows and bytes done: a bar on a terminal, now and then a line elsewhere."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     size = Path(source).stat().st_size if source != "-" and Path(source).is_file() else None
     if console.is_terminal:
         with _bar(console, size) as update:

@@ -14,13 +14,12 @@ from adjudge.cli._options import SETTINGS, debug_option
 @debug_option
 def command() -> None:
     """Score the bundled sample rollouts with several rewards: offline, no key needed."""
-    from rich.console import Console
     from rich.text import Text
 
-    from adjudge.cli._show import show_summary
+    from adjudge.cli._show import Terminal, show_summary
     from adjudge.demo import tour
 
-    console = Console()
+    console = Terminal()
 
     def say(text: str) -> None:
         console.print(Text(text))

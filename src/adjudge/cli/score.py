@@ -50,9 +50,7 @@ def command(
     import os
     import sys
 
-    from rich.console import Console
-
-    from adjudge.cli._show import progress, show_summary
+    from adjudge.cli._show import Terminal, progress, show_summary
     from adjudge.datasets import format_of
     from adjudge.runs import score_file
 
@@ -68,7 +66,7 @@ def command(
             format=format_of(rows, format_),
             on_progress=on_progress,
         )
-    show_summary(summary, Console(stderr=out == "-"))
+    show_summary(summary, Terminal(stderr=out == "-"))
     if not summary.rows or summary.failed_share > max_failed:
         reason = "no rows" if not summary.rows else f"more than {max_failed:.3g} of the rows have no score"
         click.echo(f"adjudge: undecided: {reason}", err=True)

@@ -2,7 +2,7 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.cli._options import SETTINGS, debug_option, printable
 
 
 @click.command(
@@ -15,13 +15,13 @@ from adjudge.cli._options import SETTINGS, debug_option
 @debug_option
 def command(word: str) -> None:
     """List the registered scorers, with their signatures and what they mean; only those with WORD, if given."""
-    from adjudge.cli._show import printable
     from adjudge.errors import UnknownReward
     from adjudge.rewards import describe, list_rewards
 
-    for name in list_rewards():
-        if word.lower() not in name.lower():
-            continue
+    names = [name for name in list_rewards() if word.lower() in name.lower()]
+    if not names:
+        click.echo(f"No scorer has {word!r} in its name.")
+    for name in names:
         try:
             found = describe(name)
         except UnknownReward as error:

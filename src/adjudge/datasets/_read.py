@@ -10,7 +10,7 @@ of its line; in CSV and Parquet it counts the records from 1.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias, cast
@@ -109,6 +109,8 @@ def read_rows(path: str, format: Format | None = None) -> Iterator[RowRead]:  # 
 
 def _open(path: str) -> IO[bytes]:
     if path == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed", code="cannot-read")
         return sys.stdin.buffer
     try:
         return Path(path).open("rb")
@@ -167,10 +169,11 @@ def _csv_chunks(path: str) -> Iterator[Chunk]:
         _without_bom(peeked.peek(4)[:4], path)
         text = io.TextIOWrapper(peeked, encoding="utf-8-sig", errors="surrogateescape", newline="")
         reader = csv.reader(text, strict=True)
-        header = _header(next(filter(None, reader), []), path)  # after blank lines, if any
         first = 1
+        found = _csv_records(reader, csv.Error, path)
+        header = _header(next(found, []), path)
         records: list[Sequence[str] | str] = []
-        for record in _csv_records(reader, csv.Error):
+        for record in found:
             records.append(record)
             if len(records) == RECORDS:
                 yield Chunk(first, records=records, header=header)
@@ -180,21 +183,27 @@ def _csv_chunks(path: str) -> Iterator[Chunk]:
             yield Chunk(first, records=records, header=header)
 
 
-def _header(names: Sequence[str], path: str) -> Sequence[str]:
+def _header(names: Sequence[str] | str, path: str) -> Sequence[str]:
+    if isinstance(names, str):
+        raise DataError(f"{path}: the header cannot be read: {names.removeprefix('bad-row: ')}")
     twice = [name for index, name in enumerate(names) if name in names[:index]]
     if twice:
         raise DataError(f"{path}: two columns are called {twice[0]!r}")
     return names
 
 
-def _csv_records(reader: Any, broken: type[Exception]) -> Iterable[Sequence[str] | str]:
+def _csv_records(reader: Any, broken: type[Exception], path: str) -> Iterator[Sequence[str] | str]:
+    """Read records, those that are no CSV as faults; a quote that swallows more than its line ends the reading."""
     while True:
+        begun = reader.line_num + 1
         try:
             record = next(reader)
         except StopIteration:
             return
         except broken as error:
-            yield f"bad-row: line {reader.line_num}: not CSV: {error}"
+            if reader.line_num > begun:
+                raise DataError(f"{path}: the quote that opens on line {begun} is never closed") from None
+            yield f"bad-row: line {begun}: not CSV: {error}"
             continue
         if record:
             yield record
@@ -206,18 +215,19 @@ def _undecoded(cell: str) -> bool:
 
 def _parquet_chunks(path: str) -> Iterator[Chunk]:
     try:
-        from pyarrow import ArrowException
+        from pyarrow import ArrowException, BufferReader
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingExtra.of("parquet", "reading Parquet") from None
     first = 1
-    try:
-        with ParquetFile(sys.stdin.buffer if path == "-" else path) as file:
+    with _open(path) as source:
+        # Parquet is read from its end: what cannot be wound back is held in memory.
+        seekable = source if source.seekable() else BufferReader(source.read())
+        try:
+            file = ParquetFile(seekable)
             for batch in file.iter_batches(batch_size=RECORDS):
                 records = batch.to_pylist()
                 yield Chunk(first, records=records)
                 first += len(records)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: No such file or directory", code="cannot-read") from None
-    except (ArrowException, OSError) as error:
-        raise DataError(f"{path} cannot be read as Parquet: {error}") from None
+        except (ArrowException, OSError) as error:
+            raise DataError(f"{path} cannot be read as Parquet: {error}") from None

@@ -16,11 +16,13 @@ _encode = msgspec.json.Encoder().encode
 
 
 def json_line(row: Mapping[str, Any]) -> bytes:
-    r"""Return the row as one line of JSON; its numbers must be finite.
+    r"""Return the row as one line of JSON; a number that JSON does not have raises `ValueError`.
 
     >>> json_line({"id": 1})
     b'{"id":1}\n'
     """
+    if not _finite(row):
+        raise ValueError(f"a row holds a number that JSON does not have: {row!r}")
     try:
         return _encode(row) + b"\n"
     except (UnicodeEncodeError, OverflowError):
@@ -28,17 +30,31 @@ def json_line(row: Mapping[str, Any]) -> bytes:
         return json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
+def _finite(value: object) -> bool:
+    if isinstance(value, float):
+        return value - value == 0
+    if isinstance(value, Mapping):
+        return all(map(_finite, value.values()))
+    return all(map(_finite, value)) if isinstance(value, list | tuple) else True
+
+
 @contextmanager
 def whole_file(path: str) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only if the block ends well; `-` is standard output.
 
-    Until then what was written stands beside it, in `PATH.part`.
+    Until then what was written stands beside it, in `PATH.part`. Pipes and devices are written to as they are; a
+    link stays a link.
     """
     if path == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    part = Path(f"{path}.part")
+    if not path or Path(path).is_dir():
+        message = f"{path}: Is a directory" if path else "the name of the output is empty"
+        raise UsageError(message, code="cannot-write")
+    target = Path(path).resolve()
+    is_file = target.is_file() or not target.exists()
+    part = target.with_name(f"{target.name}.part") if is_file else target
     try:
         file = part.open("wb")
     except OSError as error:
@@ -46,5 +62,7 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     with file:
         yield file
         file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+        if is_file:
+            os.fsync(file.fileno())
+    if is_file:
+        part.replace(target)

@@ -15,7 +15,7 @@ from adjudge.runs import Summary, score_file
 SCORERS = (
     "qa_f1_reward",
     "qa_em_reward",
-    "qa_f1_reward_tool(ignore_tools=['answer'])",
+    "qa_f1_reward_tool",
     "contains_reward",
     "format_reward",
 )
@@ -36,8 +36,8 @@ def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None
         say(_told(row))
     show(score_file(path, SCORERS))
     say(
-        "Three rows of the sample are broken on purpose, and two have no record of tool calls: they are counted apart "
-        "and named, never scored 0. The last columns say what the mean could be with them."
+        "Three rows of the sample are broken on purpose, and two have no record of tool calls. They are counted apart "
+        "and named, never scored 0, and the lines below the table say where the mean would lie with them."
     )
     say(
         "Try it on your own rows:\n"

@@ -2,9 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from adjudge.errors import ProcessError, UsageError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -33,8 +36,9 @@ def _map_parallel(function: Callable[[Work], Result], chunks: Iterable[Work], wo
     from multiprocessing import get_context
 
     # Spawned, not forked: the same on every system, and safe whatever threads the caller has.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin)
     waiting: deque[Future[Result]] = deque()
+    done = False
     try:
         for chunk in chunks:
             waiting.append(pool.submit(function, chunk))
@@ -42,14 +46,34 @@ def _map_parallel(function: Callable[[Work], Result], chunks: Iterable[Work], wo
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+        done = True
     except BrokenProcessPool:
         raise ProcessError("a worker process died: killed from outside, or out of memory", code="worker-died") from None
     finally:
+        if not done:  # interrupted: nobody wants the rest, and a chunk under way may hang
+            _kill(pool)
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent, which stops its workers in order."""
+def _kill(pool: "ProcessPoolExecutor") -> None:
+    for process in list((pool._processes or {}).values()):  # noqa: SLF001 (public only from Python 3.14 on)
+        process.kill()
+
+
+def _begin() -> None:
+    """Leave Ctrl-C to the parent, and never outlive it."""
     import signal
+    import threading
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+    import os
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

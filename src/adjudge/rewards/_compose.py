@@ -43,6 +43,7 @@ class Composite(Scorer):
     parts: tuple[str, ...] | None
     range: tuple[float, float] | None
     columns: tuple[str, ...]
+    accepts: tuple[str, ...] | None
     provenance: Provenance
     is_async: bool
     has_async: bool
@@ -71,6 +72,7 @@ class Composite(Scorer):
             parts=None if parts is None else tuple(parts),
             range=span,
             columns=tuple(dict.fromkeys(column for scorer in scorers for column in scorer.columns)),
+            accepts=_accepted(scorers),
             provenance=Provenance(name, version),
             is_async=any(scorer.is_async for scorer in scorers),
             has_async=any(scorer.has_async for scorer in scorers),
@@ -186,6 +188,13 @@ def first_of(*rewards: Member) -> Scorer:
     whole = len(ranges) == len(members) and ranges
     span = (min(low for low, _ in ranges), max(high for _, high in ranges)) if whole else None
     return Composite.of(f"first_of({', '.join(member.name for member in members)})", members, rule, span)
+
+
+def _accepted(members: Sequence[Scorer]) -> tuple[str, ...] | None:
+    known = [member.accepts for member in members]
+    if any(names is None for names in known):
+        return None
+    return tuple(dict.fromkeys(name for names in known for name in names or ()))
 
 
 def _labels(names: Sequence[str]) -> tuple[str, ...]:

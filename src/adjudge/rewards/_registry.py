@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import UnknownReward, UsageError, closest
+from adjudge.rewards._results import Caught
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 
@@ -119,10 +120,10 @@ def _load(place: str) -> Any:
     module_name, _, attribute = place.partition(":")
     if not module_name or not attribute:
         raise UnknownReward(f"{place!r} is no place of a reward: write module:function")
-    try:
+    with Caught() as caught:
         module = import_module(module_name)
-    except ImportError as error:
-        raise UnknownReward(f"{place}: cannot import {module_name!r}: {error}") from error
+    if caught.reason is not None:
+        raise UnknownReward(f"{place}: cannot import {module_name!r}: {caught.reason.removeprefix('raised: ')}")
     found: Any = module
     for step in attribute.split("."):
         if not hasattr(found, step):

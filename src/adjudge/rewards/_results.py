@@ -15,8 +15,8 @@ _RESERVED = frozenset({"reward", "reason", "steps", "error", "unscored"})
 class Caught:
     """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
 
-    Whatever a reward raises on one row must not stop the others; only what is not an `Exception` (an interrupt,
-    an exit) passes through.
+    Whatever a reward raises on one row must not stop the others, nor may it end the run with `sys.exit`; only an
+    interrupt, a cancellation and the like pass through.
     """
 
     __slots__ = ("reason",)
@@ -30,7 +30,7 @@ class Caught:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception | SystemExit):
             return False
         self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {type(error).__name__}: {error}"
         return True

@@ -45,6 +45,7 @@ class Reward(Scorer):
     parts: tuple[str, ...] | None
     range: tuple[float, float] | None
     columns: tuple[str, ...]
+    accepts: tuple[str, ...] | None
     provenance: Provenance
     is_async: bool
     has_async: bool
@@ -59,6 +60,8 @@ class Reward(Scorer):
         arguments = Arguments.of(function)
         options = dict(options or {})
         arguments.check_options(tag.name, options)
+        written = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        name = f"{tag.name}({written})" if options else tag.name
         is_async = inspect.iscoroutinefunction(function)
         if (tag.batch or tag.abatch) and (is_async or tag.group or CONTEXT in arguments.names):
             raise UsageError(f"{tag.name}: a batch path is for a plain reward, without a context")
@@ -67,12 +70,13 @@ class Reward(Scorer):
             options=options,
             tag=tag,
             arguments=arguments,
-            name=tag.name,
+            name=name,
             version=tag.version,
             parts=tag.parts,
             range=tag.range,
             columns=arguments.columns(options),
-            provenance=Provenance(tag.name, tag.version),
+            accepts=None if arguments.takes_rest else arguments.names,
+            provenance=Provenance(name, tag.version),
             is_async=is_async,
             has_async=is_async or tag.abatch is not None,
             is_group=tag.group,

@@ -33,6 +33,7 @@ class Scorer(ABC):
     parts: tuple[str, ...] | None  # the names of its parts, where they are declared
     range: tuple[float, float] | None  # the least and the greatest value, where they are declared
     columns: tuple[str, ...]  # what a row must have
+    accepts: tuple[str, ...] | None  # what it takes of a row; None: everything
     provenance: Provenance
     is_async: bool  # whether scoring has to await something
     has_async: bool  # whether there is a path that awaits, so that an event loop is not held up

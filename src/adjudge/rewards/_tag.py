@@ -76,7 +76,8 @@ def reward(
     It returns a number, or a mapping with `reward`, named numbers (its parts) and texts (its notes), or a
     `Score`. `parts` declares the names of the parts, `range` the least and the greatest value: both are then
     checked on every result. `group=True` makes every argument a list over all rollouts of one prompt, and the
-    function returns a list. `batch` scores many rows at once, `abatch` does so awaiting. `version` goes into every score: change it when the scores change.
+    function returns a list. `batch` scores many rows at once, `abatch` does so awaiting. `version` goes into every
+    score: change it when the scores change.
 
     >>> @reward
     ... def polite(final_response):

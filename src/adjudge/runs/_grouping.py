@@ -17,28 +17,29 @@ def by_group(
     """Cut the rows anew so that rows of one `group_id` that stand together stay together.
 
     `named` gives a row its argument names. `seen` is told where each group begins, so that one that begins twice can
-    be found. A row without a group is an error row.
+    be found. Rows without a group, unreadable ones among them, do not part the rows around them.
     """
     records: list[dict[str, Any] | str] = []
     numbers: list[int] = []
     current = ""
-    begun = 0  # where the current group begins among the records
+    size = strays = 0  # rows of the current group, and rows without a group since its last
     for chunk in chunks:
         for number, columns, fault in chunk.rows():
-            row = None if columns is None else named(columns)
-            if row is None or row.get(GROUP) is None:
-                record: dict[str, Any] | str = fault or f"missing-column: row {number} has no column {GROUP!r}"
-            else:
-                record, group = row, repr(row[GROUP])
-                if group != current:
-                    seen.add(sort_ids([(group, number)]))
-                    if len(records) >= ENOUGH:
-                        yield Chunk(numbers[0], records=records, numbers=numbers)
-                        records, numbers = [], []
-                    current, begun = group, len(records)
-            records.append(record)
-            numbers.append(number)
-            if len(records) - begun > LARGEST:
+            group = None if columns is None else named(columns).get(GROUP)
+            name = current if group is None else repr(group)
+            if name != current:
+                seen.add(sort_ids([(name, number)]))
+                current, size = name, 0
+                if len(records) >= ENOUGH:
+                    yield Chunk(numbers[0], records=records, numbers=numbers)
+                    records, numbers = [], []
+            size, strays = (size, strays + 1) if group is None else (size + 1, 0)
+            if size > LARGEST:
                 raise DataError(f"group {current} has more than {LARGEST} rows", code="group-too-large")
+            records.append(fault or "bad-row" if columns is None else columns)
+            numbers.append(number)
+            if strays > LARGEST:  # the group is over; if it goes on after all, it is a torn one
+                yield Chunk(numbers[0], records=records, numbers=numbers)
+                records, numbers, current, size, strays = [], [], "", 0, 0
     if records:
         yield Chunk(numbers[0], records=records, numbers=numbers)

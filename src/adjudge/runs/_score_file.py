@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from adjudge.datasets import Chunk, Format, RepeatFinder, RowRead, json_line, read_chunks, sort_ids, whole_file
@@ -71,6 +72,7 @@ def score_file(
     made = plan.scorers_made()
     if not made:
         raise UsageError("say which scorer to ask")
+    _check_call(plan, source, out)
     tallies = tuple(Tally(scorer.name, scorer.range) for scorer in made)
     rows = size = 0
     with ExitStack() as stack:
@@ -96,13 +98,12 @@ def score_file(
 def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
     """Decode, score and encode one chunk; runs in a worker."""
     rows = chunk.rows()
-    readable = [plan.arguments(row.columns) for row in rows if row.columns is not None]
-    numbers = [row.number for row in rows if row.columns is not None]
+    rows = [row if row.columns is None else row._replace(columns=plan.arguments(row.columns)) for row in rows]
     labels = [_label(row) for row in rows]
     columns: list[list[Score]] = []
     tallies: list[Tally] = []
     for scorer in plan.scorers_made():
-        scores = _with_faults(rows, scorer, scorer.score_many(readable, labels=numbers))
+        scores = _score_rows(rows, scorer)
         tally = Tally(scorer.name, scorer.range)
         tally.add(labels, scores)
         tallies.append(tally)
@@ -111,9 +112,9 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
         json_line(_line(label, score)) for label, *scores in zip(labels, *columns, strict=True) for score in scores
     ]
     ids = sort_ids(
-        (label if isinstance(label, str) else repr(label), row.number)
+        (label if isinstance(label, str) else f"\0{label!r}", row.number)  # the text "1" is not the number 1
         for label, row in zip(labels, rows, strict=True)
-        if row.columns is not None and "id" in row.columns
+        if row.columns is not None and row.columns.get("id") is not None
     )
     return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), len(chunk.lines or b""))
 
@@ -121,19 +122,34 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
 def _label(row: RowRead) -> Any:
     """Return what the row is called in the output: its id, else its number."""
     identity = row.columns.get("id") if row.columns is not None else None
+    if isinstance(identity, float) and identity - identity != 0:
+        return repr(identity)  # JSON cannot hold it as a number
     return row.number if identity is None else identity
 
 
-def _with_faults(rows: Sequence[RowRead], scorer: Scorer, scores: list[Score]) -> list[Score]:
-    """Put the unreadable rows back in their places, as errors."""
+def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:
+    """Score the rows that can be; the others are errors in their places."""
+    faults = [_fault(row, scorer) for row in rows]
+    asked = [row for row, fault in zip(rows, faults, strict=True) if fault is None]
+    numbers = [row.number for row in asked]
+    scores = scorer.score_many([row.columns for row in asked if row.columns is not None], labels=numbers)
     if len(scores) == len(rows):
         return scores
     unknown = dict.fromkeys(scorer.parts or ())
     given = iter(scores)
     return [
-        next(given) if row.fault is None else Score.error(row.fault, parts=unknown, provenance=scorer.provenance)
-        for row in rows
+        next(given) if fault is None else Score.error(fault, parts=unknown, provenance=scorer.provenance)
+        for fault in faults
     ]
+
+
+def _fault(row: RowRead, scorer: Scorer) -> str | None:
+    """Say why a row cannot be given to the scorer, if so."""
+    if row.columns is None:
+        return row.fault or "bad-row"
+    if scorer.is_group and row.columns.get(GROUP) is None:
+        return f"missing-column: row {row.number} has no column {GROUP!r}"
+    return None
 
 
 def _line(identity: Any, score: Score) -> dict[str, Any]:
@@ -157,6 +173,18 @@ def _line(identity: Any, score: Score) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def _scorers(names: tuple[str, ...]) -> tuple[Scorer, ...]:
     return tuple(get_reward(name) for name in names)
+
+
+def _check_call(plan: Plan, source: str, out: str | None) -> None:
+    """Refuse a call that would lose its input, or that names an argument which nobody takes."""
+    files = [Path(path) for path in (source, out) if path and path != "-" and Path(path).is_file()]
+    if len(files) == 2 and files[0].samefile(files[1]):
+        raise UsageError(f"{out} is the input: it would be overwritten", code="cannot-write")
+    taken = [scorer.accepts for scorer in plan.scorers_made()]
+    known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction"}
+    for name, _ in plan.columns:
+        if name not in known and None not in taken:
+            raise ArgumentError(f"no scorer takes an argument {name!r}, which --map names{closest(name, known)}")
 
 
 def _checked(chunks: Iterable[Chunk], plan: Plan, source: str) -> Iterator[Chunk]:
@@ -197,5 +225,9 @@ def _warnings(rows: int, source: str, repeats: RepeatFinder) -> Iterator[str]:
         yield f"{source} holds no rows"
     count, found = repeats.repeats()
     if count:
-        examples = ", ".join(f"{one.id!r} on rows {one.first} and {one.second}" for one in found)
+        examples = ", ".join(f"{_shown(one.id)} on rows {one.first} and {one.second}" for one in found)
         yield f"{count} row{'s' if count > 1 else ''} repeat an id that came before ({examples}); all were scored"
+
+
+def _shown(id_: str) -> str:
+    return id_[1:] if id_.startswith("\0") else repr(id_)

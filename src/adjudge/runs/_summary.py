@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from adjudge.model import Score
 from adjudge.statistics import Mean, Moments, mean_of
 
+KINDS = 50  # kinds of reasons that a tally tells apart
 SHOWN = 3  # failed rows that a summary shows
 
 
@@ -30,7 +31,7 @@ class Tally:
                 values.append(score.value)
             else:
                 reason = score.reason or score.status
-                self.reasons[reason.partition(":")[0]] += 1
+                self._count_reason(reason.partition(":")[0], 1)
                 if len(self.failures) < SHOWN:
                     self.failures.append(f"{label}: {reason}")
         self.moments = self.moments.merge(Moments.of(values))
@@ -39,8 +40,14 @@ class Tally:
         """Add the tally of the rows that follow."""
         self.counts.update(later.counts)
         self.moments = self.moments.merge(later.moments)
-        self.reasons.update(later.reasons)
+        for code, count in later.reasons.items():
+            self._count_reason(code, count)
         self.failures = (self.failures + later.failures)[:SHOWN]
+
+    def _count_reason(self, code: str, count: int) -> None:
+        """Count a reason by its code; reasons of somebody's own making may have none, and are not all remembered."""
+        known = code in self.reasons or (len(self.reasons) < KINDS and len(code) <= 60)
+        self.reasons[code if known else "other"] += count
 
     @property
     def total(self) -> int:
