@@ -17,7 +17,7 @@ from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Batch, Row, by_row, reward
 from adjudge.rewards._values import references_of, text_of
-from adjudge.rewards.tools import count_tools
+from adjudge.rewards.tools import enough_tools, ladder
 from adjudge.text import tokens
 
 Match: TypeAlias = tuple[float, float, float, float]
@@ -52,8 +52,8 @@ def _batch_of(which: int) -> Batch:
 
 def _tool_score(row: Row, provenance: Provenance) -> Score:
     found = match(row["final_response"], row["answer"])
-    used = _enough_tools(row["trajectory"], row.get("min_tool_calls", 1), row.get("ignore_tools", ()))
-    value, reason = _ladder(found, used, row.get("f1_threshold"))
+    used = enough_tools(row["trajectory"], row.get("min_tool_calls", 1), row.get("ignore_tools", ()))
+    value, reason = ladder(used=used, correct=_is_correct(found, row.get("f1_threshold")))
     parts = dict(zip(PARTS, found, strict=True))
     if used is None:
         return Score.unscored("tool-use-unknown", parts=parts, provenance=provenance)
@@ -103,8 +103,8 @@ def qa_f1_reward_tool(
     0.0
     """
     found = match(final_response, answer)
-    used = _enough_tools(trajectory, min_tool_calls, ignore_tools)
-    result: dict[str, Any] = _as_dict(found, _ladder(found, used, f1_threshold)[0])
+    used = enough_tools(trajectory, min_tool_calls, ignore_tools)
+    result: dict[str, Any] = _as_dict(found, ladder(used=used, correct=_is_correct(found, f1_threshold))[0])
     if used is None:
         result["tool_use"] = "unknown"
     return result
@@ -155,21 +155,9 @@ def _as_dict(found: Match, value: float | None = None) -> dict[str, float]:
     return {"reward": reward, "f1": f1, "em": em, "precision": precision, "recall": recall}
 
 
-def _enough_tools(trajectory: object, least: object, ignored: object) -> bool | None:
-    """Say whether enough tools were used, or None where the record cannot show it."""
-    if not isinstance(least, int) or isinstance(least, bool) or least < 1:
-        raise ArgumentError(f"min_tool_calls must be a whole number of at least 1, got {least!r}", code="bad-option")
-    used = count_tools(trajectory, ignore_tools=ignored)
-    return None if used is None else used >= least
-
-
-def _ladder(found: Match, used: bool | None, threshold: object) -> tuple[float, str | None]:
+def _is_correct(found: Match, threshold: object) -> bool:
     if threshold is None:
-        correct = found[1] == 1.0
-    elif isinstance(threshold, int | float) and 0.0 < threshold <= 1.0:
-        correct = found[0] >= threshold
-    else:
-        raise ArgumentError(f"f1_threshold must lie in (0, 1], got {threshold!r}", code="bad-option")
-    if not used:
-        return (0.0, "no-tool")
-    return (1.0, None) if correct else (0.1, "wrong-answer")
+        return found[1] == 1.0
+    if isinstance(threshold, int | float) and 0.0 < threshold <= 1.0:
+        return found[0] >= threshold
+    raise ArgumentError(f"f1_threshold must lie in (0, 1], got {threshold!r}", code="bad-option")

@@ -26,3 +26,18 @@ def count_tools(trajectory: object, *, ignore_tools: object = ()) -> int | None:
     if record.tool_calls is None:
         return None
     return sum(1 for name in record.tools_used if name not in names)
+
+
+def enough_tools(trajectory: object, least: object, ignored: object) -> bool | None:
+    """Say whether at least so many tool calls were executed, or None where the record cannot show it."""
+    if not isinstance(least, int) or isinstance(least, bool) or least < 1:
+        raise ArgumentError(f"min_tool_calls must be a whole number of at least 1, got {least!r}", code="bad-option")
+    used = count_tools(trajectory, ignore_tools=ignored)
+    return None if used is None else used >= least
+
+
+def ladder(*, used: bool | None, correct: bool) -> tuple[float, str | None]:
+    """Return the value and the rung: 0 without a tool, 0.1 with a tool and a wrong answer, 1 with a correct one."""
+    if not used:
+        return 0.0, "no-tool"
+    return (1.0, None) if correct else (0.1, "wrong-answer")
