@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from adjudge.model._messages import Message, Part, ToolCall
     from adjudge.model._protocols import (
         Agent,
+        Ask,
         ChatModel,
         ChatReply,
+        ChatRequest,
         Context,
         Environment,
         Judge,
+        Judgement,
         Outcome,
         Step,
     )
@@ -26,13 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "Ask",
     "Case",
     "ChatModel",
     "ChatReply",
+    "ChatRequest",
     "Context",
     "Conversation",
     "Environment",
     "Judge",
+    "Judgement",
     "Message",
     "Outcome",
     "Part",
@@ -53,7 +59,10 @@ _HOMES = {
     "_cases": ("Case", "Conversation", "Turn"),
     "_json": ("decode_json", "from_json", "to_json"),
     "_messages": ("Message", "Part", "ToolCall"),
-    "_protocols": ("Agent", "ChatModel", "ChatReply", "Context", "Environment", "Judge", "Outcome", "Step"),
+    "_protocols": (
+        *("Agent", "Ask", "ChatModel", "ChatReply", "ChatRequest", "Context", "Environment"),
+        *("Judge", "Judgement", "Outcome", "Step"),
+    ),
     "_score": ("Provenance", "Score", "Status"),
     "_trajectory": ("Trajectory",),
 }

@@ -1,12 +1,12 @@
 """What adjudge asks of the things it works with, by shape: nobody has to inherit from us."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from adjudge.model._cases import Case
 from adjudge.model._messages import Message
-from adjudge.model._score import Score
+from adjudge.model._score import Status
 from adjudge.model._trajectory import Trajectory
 
 
@@ -34,14 +34,51 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One question to a chat model, with everything that its answer may depend on: equal requests are the same call.
+
+    `schema` asks for JSON of that JSON schema; `sample` tells apart several answers that are wanted to one question.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = None
+    max_tokens: int | None = None
+    temperature: float | None = None
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What a chat model answered, as it came."""
+    """What a chat model answered; `raw` is the body as it came."""
 
     text: str | None
     refusal: str | None = None
+    finish_reason: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     raw: str = ""
+
+
+Ask: TypeAlias = Callable[[ChatRequest], Awaitable[ChatReply]]
+"""The one step of judging that reaches outside: whoever runs it may write down, repeat, limit or replay it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a judge says of one response: a verdict, or numbers by rubric, or why there is neither.
+
+    `raw` is the text of the last reply, `calls` how many questions were asked.
+    """
+
+    status: Status
+    verdict: Literal["CORRECT", "WRONG"] | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reason: str | None = None
+    raw: str | None = None
+    judge: str = ""
+    prompt_hash: str | None = None
+    calls: int = 0
 
 
 @runtime_checkable
@@ -90,37 +127,40 @@ class Context(Protocol):
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """Anything that answers a list of messages."""
+    """Anything that answers a chat request."""
 
     @property
     def name(self) -> str:
         """What provenance calls it."""
         ...
 
-    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> ChatReply:
-        """Answer the messages, as JSON of that schema where one is given."""
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer; every failure is an `AdjudgeError` with a code."""
         ...
 
 
 @runtime_checkable
 class Judge(Protocol):
-    """Turns a question, its references and a response into a score, in three steps of which one does I/O."""
+    """Turns a question, its references (or criteria) and a response into a judgement.
+
+    Writing the request and reading the reply are pure; the step between them is `ask`, the judge's own model unless
+    the caller gives another way.
+    """
 
     @property
     def name(self) -> str:
         """What provenance calls it."""
         ...
 
-    def build(self, question: str, references: Sequence[str], response: str) -> Sequence[Message]:
-        """Write the request; pure."""
+    @property
+    def version(self) -> str:
+        """Which edition of its rules and prompts."""
         ...
 
-    async def complete(self, request: Sequence[Message]) -> ChatReply:
-        """Ask; the only step that reaches outside."""
-        ...
-
-    def parse(self, reply: ChatReply) -> Score:
-        """Read the reply; pure."""
+    async def ajudge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+    ) -> Judgement:
+        """Judge one response."""
         ...
 
 
