@@ -1,0 +1,113 @@
+"""What a sentence states: `the area is $12$ cm.` states `12`."""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._tree import Items, Node, Relation, Sym, Text
+
+if TYPE_CHECKING:
+    from adjudge.rewards.math._extract import Found
+
+__all__ = ["from_sentence", "readable"]
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    match name:
+        case "verb":
+            return re.compile(r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+(?:equal to\s+|approximately\s+|about\s+)?|[:=]\s")
+        case "formula":
+            return re.compile(r"\$\$(.{1,1000}?)\$\$|\$([^$\n]{1,1000})\$|\\\((.{1,1000}?)\\\)|\\\[(.{1,1000}?)\\\]", re.DOTALL)
+        case "measure":
+            return re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\^[23])?[\s.]*")
+        case "money":
+            return re.compile(r"(\d+[.,]\d{2})\s*[$€£]")
+        case _:
+            return re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?(?!\w)")
+
+
+def readable(text: str) -> Node | None:
+    """The tree of a text that is mathematics through and through, or nothing."""
+    from adjudge.rewards.math._parser import parse
+
+    if len(text) > MAX_ANSWER:
+        return None
+    try:
+        node = parse(text)
+    except (Unreadable, TooLarge):
+        return None
+    return None if any(isinstance(part, Text) for part in _parts(node)) else node
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    match node:
+        case Items(items, _):
+            return (node, *items)
+        case Relation(_, items):
+            return (node, *items[-1:])
+        case _:
+            return (node,)
+
+
+def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | None":
+    """The value that a sentence states: all of it, what follows its verb, its last formula, its last number."""
+    from adjudge.rewards.math._extract import Found
+
+    while start < stop and text[start] in " \t\r\n*_\"`:,":
+        start += 1
+    while stop > start and text[stop - 1] in " \t\r\n*_\"`":
+        stop -= 1
+    sentence = text[start:stop]
+    if not sentence:
+        return None
+    if whole and (len(sentence) > MAX_ANSWER or readable(sentence) is not None):
+        return Found(sentence, start, stop, "statement")
+    if len(sentence) > MAX_ANSWER:
+        return None
+    verb = None
+    for verb in _pattern("verb").finditer(sentence):
+        pass
+    if verb is not None:
+        tail = sentence[verb.end() :].strip(" .*\"")
+        at = start + sentence.index(tail, verb.end()) if tail else stop
+        measure = _pattern("measure").fullmatch(tail)
+        if measure is not None:
+            return Found(measure[1], at, at + len(measure[1]), "statement")
+        node = readable(tail) if tail else None
+        if node is not None and not _bare_name(node):
+            return Found(tail, at, at + len(tail), "statement")
+    return _last_formula(sentence, start) or (Found(sentence, start, stop, "statement") if whole else None)
+
+
+def _bare_name(node: Node) -> bool:
+    return isinstance(node, Sym) and node.name not in {"pi", "e", "i", "infinity"}
+
+
+def _last_formula(sentence: str, start: int) -> "Found | None":
+    """The last formula of a sentence, with those it is listed with, or else its last number."""
+    from adjudge.rewards.math._extract import Found
+
+    formulas = [
+        found
+        for found in _pattern("formula").finditer(sentence)
+        if (node := readable(next(filter(None, found.groups())))) is not None and not _bare_name(node)
+    ]
+    if formulas:
+        first = len(formulas) - 1
+        while first and sentence[formulas[first - 1].end() : formulas[first].start()].strip() in {",", "and", "or", ", and"}:
+            first -= 1
+        low, high = formulas[first].start(), formulas[-1].end()
+        after = re.match(r"\s?\\?%", sentence[high:])
+        high += after.end() if after else 0
+        return Found(sentence[low:high], start + low, start + high, "formula")
+    for name in ("money", "number"):
+        last = None
+        for last in _pattern(name).finditer(sentence):
+            pass
+        if last is not None:
+            group = 1 if name == "money" else 0
+            shown = last[group].replace(",", ".") if name == "money" else last[group]
+            return Found(shown, start + last.start(group), start + last.end(group), "number")
+    return None

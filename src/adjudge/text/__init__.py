@@ -1,0 +1,1 @@
+"""What text looks like: how answers are normalised for comparison and found inside a model's output."""
