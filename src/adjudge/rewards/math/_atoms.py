@@ -25,6 +25,7 @@ from adjudge.text.numbers import MAX_DIGITS, read_numeral
 __all__ = ["Atoms", "negated"]
 
 _MINUS_ONE = Num(Fraction(-1))
+_GROUPING = str.maketrans("", "", "{}, \t\n")
 _HALF = Num(Fraction(1, 2))
 _CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}
 _OPENING = frozenset({"(", "[", "{", "\\{", "\\langle", "\\lfloor", "\\lceil"})
@@ -34,7 +35,7 @@ _NOT_OPERANDS = frozenset(
     " \\bullet \\doteq \\coloneqq \\pmod \\mod \\& \\_ \\#".split()
 )
 _BIG = {"\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim"}
-_SKIPPED = frozenset({"\\$", "\\angle", "\\triangle", "\\boxed", "\\therefore", "\\because", "\\ensuremath", "\\mathop"})
+_SKIPPED = frozenset({"\\$", "\\angle", "\\triangle", "\\boxed", "\\forall", "\\exists", "\\therefore", "\\because", "\\ensuremath", "\\mathop"})
 _FONTS = frozenset({"\\mathcal", "\\mathfrak", "\\mathscr", "\\overrightarrow", "\\vec", "\\overline", "\\bar", "\\hat",
                     "\\widehat", "\\tilde", "\\dot", "\\widetilde", "\\underline", "\\overset", "\\stackrel"})  # fmt: skip
 _UNKNOWN_FUNCTIONS = frozenset({"f", "g"})
@@ -168,7 +169,7 @@ class Atoms:
         following = self.token
         if following.value == "_":
             return self._based(token.value)
-        literal = token.value.replace("{,}", "").replace("\\!", "").replace(",", "").replace(" ", "")
+        literal = token.value.replace("\\!", "").translate(_GROUPING)
         if len(literal) > MAX_DIGITS:
             raise TooLarge("a numeral has too many digits")
         numeral = read_numeral(literal)
@@ -248,9 +249,16 @@ class Atoms:
                 name += "'"
             else:
                 break
-        if (name in _UNKNOWN_FUNCTIONS or "'" in name) and self.token.value == "(":
+        if self.token.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._applied(name)):
             return Call("?" + name, self._arguments())
         return Sym(name)
+
+    def _applied(self, name: str) -> bool:
+        """Whether `P(x)` is a function's value: a capital of one letter, or any name that is being defined."""
+        inside, closer, after = (*self.tokens[self.position + 1 : self.position + 4], self.tokens[-1], self.tokens[-1])[:3]
+        if closer.value != ")" or inside.kind not in {"letter", "number"}:
+            return False
+        return after.value == "=" or (name[0].isupper() and inside.kind == "letter")
 
     def _arguments(self) -> "tuple[Node, ...]":
         self.enter()

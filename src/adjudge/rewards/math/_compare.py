@@ -6,6 +6,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
+from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
 from adjudge.rewards.math._policy import MathPolicy
@@ -80,9 +81,9 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
         return None
     equal = one.value == other.value
     reason: Reason = "exact-rational" if equal else "mismatch"
-    detail = "the same number" if equal else f"{other.value} is not {one.value}"
-    span = (found.start, found.end)
-    return MathVerdict(equal, reason, found.text, span, str(other.value), str(one.value), 0, detail)
+    shown, wanted = show_number(other.value), show_number(one.value)
+    detail = f"{shown} {'equals' if equal else 'is not'} {wanted}"
+    return MathVerdict(equal, reason, found.text, (found.start, found.end), shown, wanted, 0, detail)
 
 
 def decide(response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None) -> MathVerdict:
@@ -98,6 +99,8 @@ def decide(response: str | None, gold: str, policy: MathPolicy, oracle: Oracle |
     quick = _numeral_verdict(found, gold_text)
     if quick is not None:
         return quick
+    if found.how != "box" and response is not None and len(response) <= 400:
+        found = Found(found.text, found.start, found.end, found.how, squash(response))
     return _decide_text(found, gold_text, gold_squashed, gold_reading, Rules(policy, oracle))
 
 
@@ -113,7 +116,7 @@ def _decide_text(
 
     if len(found.text) > MAX_ANSWER:
         return verdict(False, "too-large", 0, f"the answer has {len(found.text)} characters")
-    if squash(found.text) == gold_squashed:
+    if squash(found.text) == gold_squashed or found.whole == gold_squashed:
         return verdict(True, "exact-string", 0, "the same text", (gold_squashed, gold_squashed))
     if rules.policy.choices:
         decided = _choices(gold_text, found.text)

@@ -9,12 +9,13 @@ simplification. Unequal forms decide only where no part is opaque.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, TooLarge
 from adjudge.rewards.math._tree import Add, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
 
-__all__ = ["Form", "NotExact", "canonical", "exact_form", "rational", "same_form"]
+__all__ = ["Form", "NotExact", "canonical", "exact_form", "rational", "same_form", "show_number"]
 
 Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
 Polynomial: TypeAlias = dict[Monomial, Fraction]
@@ -87,9 +88,12 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
     result: Polynomial = {}
     for one, first in left.items():
         for other, second in right.items():
-            key, factor = _times(one, other) if one and other else (one or other, Fraction(1))
-            result[key] = result.get(key, Fraction(0)) + _checked(first * second * factor)
-    result = {key: value for key, value in result.items() if value}
+            key, factor = _times(one, other) if one and other else (one or other, 1)
+            value = first * second
+            if factor != 1:
+                value *= factor
+            result[key] = result[key] + value if key in result else value
+    result = {key: _checked(value) for key, value in result.items() if value}
     if len(result) > MAX_TERMS:
         raise TooLarge("the expanded product has too many terms")
     return result
@@ -206,7 +210,7 @@ def _factors(number: int) -> list[tuple[int, int]]:
 
 
 def _power(base: Node, exponent: Node) -> Form:
-    inner, power = exact_form(base), exact_form(exponent)
+    inner, power = _form(base), _form(exponent)
     value = power.value
     if value is None:
         return _atom(f"@({_render(inner)})^({_render(power)})")
@@ -227,33 +231,38 @@ def _power(base: Node, exponent: Node) -> Form:
     return _atom(f"@({_render(inner)})^({value})")
 
 
+@lru_cache(maxsize=256)
 def exact_form(node: Node) -> Form:
     """The canonical form of a scalar; `NotExact` where it has none, `TooLarge` where it would not fit."""
+    return _form(node)
+
+
+def _form(node: Node) -> Form:
     match node:
         case Num(value):
             return _constant(_checked(value))
         case Sym(name):
             return _atom(name)
         case Add(items):
-            total = exact_form(items[0])
+            total = _form(items[0])
             for item in items[1:]:
-                total = _plus(total, exact_form(item))
+                total = _plus(total, _form(item))
             return total
         case Mul(items):
-            product = exact_form(items[0])
+            product = _form(items[0])
             for item in items[1:]:
-                product = _multiply(product, exact_form(item))
+                product = _multiply(product, _form(item))
             return product
         case Pow(base, exponent):
             return _power(base, exponent)
         case Percent(item):
-            return _multiply(exact_form(item), _constant(Fraction(1, 100)))
+            return _multiply(_form(item), _constant(Fraction(1, 100)))
         case Degree(item) | Quantity(item, _):
-            return exact_form(item)
+            return _form(item)
         case Ratio((left, right)):
-            return _multiply(exact_form(left), _integer_power(exact_form(right), -1))
+            return _multiply(_form(left), _integer_power(_form(right), -1))
         case Call(name, args):
-            return _call(name, [exact_form(arg) for arg in args])
+            return _call(name, [_form(arg) for arg in args])
         case _:
             raise NotExact(f"no exact form for {type(node).__name__}")
 
@@ -301,7 +310,8 @@ def rational(node: Node) -> Fraction | None:
         return None
 
 
-def _number(value: Fraction) -> str:
+def show_number(value: Fraction) -> str:
+    """A number as text, unless writing it out would take too long."""
     if _bits(value) > 3000:
         return f"(rational of {_bits(value)} bits)"
     return str(value)
@@ -314,7 +324,7 @@ def _render_polynomial(polynomial: Polynomial) -> str:
     for key in sorted(polynomial):
         shown = "*".join(f"{atom}^({power})" if power != 1 else atom for atom, power in key)
         value = polynomial[key]
-        parts.append(_number(value) if not shown else shown if value == 1 else f"{_number(value)}*{shown}")
+        parts.append(show_number(value) if not shown else shown if value == 1 else f"{show_number(value)}*{shown}")
     return " + ".join(parts)
 
 

@@ -5,6 +5,7 @@ alternatives are a list too, and a list never equals one of its elements. What s
 """
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,6 +16,7 @@ __all__ = ["Found", "Missing", "extract", "extract_gold"]
 
 _SHORT = 400
 _WINDOW = 2_000
+_REACH = 32_768
 _MAX_BOXES = 128
 _THINKING = ("think", "thinking", "reasoning", "reflection")
 _REVISING = frozenset(
@@ -32,6 +34,7 @@ class Found:
     start: int
     end: int
     how: str
+    whole: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,6 @@ def _pattern(name: str) -> re.Pattern[str]:
             )
         case "fluff":
             return re.compile(r"(?:i hope (?:it|this) (?:is|helps)|let me know|thank you)[^.\n]*\.?", re.IGNORECASE)
-        case "answer-tag":
-            return re.compile(r"<answer>(.{0,16000}?)</answer>", re.DOTALL | re.IGNORECASE)
         case "special":
             return re.compile(r"<\|(?:im_start|im_end|endoftext|eot_id|end|eom_id|start_header_id)[^|]{0,20}\|>")
         case _:
@@ -131,7 +132,11 @@ def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
         while end < stop and (text[end].isalnum() or text[end] in ".-/"):
             end += 1
         return at, inside, end if end > inside else -1
-    return at, inside + 1, _closing(text, inside, stop)
+    end = _closing(text, inside, stop)
+    if end < 0 and "\\{" not in text[inside : inside + _WINDOW]:
+        escaped = text.find("\\}", inside, min(stop, inside + _WINDOW))
+        end = escaped + 1 if escaped >= 0 else -1
+    return at, inside + 1, end
 
 
 def _joins(between: str) -> bool:
@@ -141,7 +146,7 @@ def _joins(between: str) -> bool:
     bare = _pattern("between").sub(" ", between)
     words = {word.lower() for word in _pattern("words").findall(bare)}
     if not words:
-        return not set(bare) - set(" ,;+&/|")
+        return not set(bare) - set(" ,;+&/|\\")
     if any(mark in bare for mark in ".!?") or words & _REVISING:
         return False
     return bool(words & _ALTERNATIVE) or "and" in words
@@ -194,15 +199,14 @@ def _last(pattern: re.Pattern[str], text: str, start: int, stop: int) -> re.Matc
 
 
 def _statement(text: str, start: int, stop: int, name: str) -> Found | None:
-    found = _last(_pattern(name), text, start, stop)
-    while found is not None:
+    start = max(start, stop - _REACH)
+    for found in reversed(deque(_pattern(name).finditer(text, start, stop), maxlen=16)):
         at = found.end()
         while at < stop and text[at] in " \t\r\n*_:":
             at += 1
         end = _sentence_end(text, at, stop)
         if text[at:end].strip():
             return from_sentence(text, at, end, whole=True)
-        found = _last(_pattern(name), text, start, found.start())
     return None
 
 
@@ -231,9 +235,9 @@ def extract(text: str, mode: ExtractionMode = "final") -> Found | Missing:
 
 
 def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | Missing:
-    tag = _last(_pattern("answer-tag"), text, start, stop) if "<" in text else None
-    if tag is not None and tag[1].strip():
-        return Found(tag[1].strip(), tag.start(1), tag.end(1), "tag")
+    tag = _tagged(text, start, stop)
+    if tag is not None:
+        return tag
     marks = text.rfind("####", start, stop)
     if marks >= 0:
         end = text.find("\n", marks, stop)
@@ -244,10 +248,9 @@ def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | 
         found = _statement(text, start, stop, name)
         if found is not None:
             return found
-    while start < stop and text[start].isspace():
-        start += 1
-    while stop > start and text[stop - 1].isspace():
-        stop -= 1
+    shown = text[start:stop]
+    start = stop - len(shown.lstrip())
+    stop = start + len(shown.strip())
     if start == stop:
         return Missing("no-answer", "the response is empty")
     conclusion = _conclusion(text, start, stop)
@@ -259,6 +262,15 @@ def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | 
         window = max(start, stop - _WINDOW)
         return from_sentence(text, window, stop, whole=False) or Missing("no-answer", "no number or formula")
     return Missing("no-answer", "no box, no final statement, and too long to be an answer itself")
+
+
+def _tagged(text: str, start: int, stop: int) -> Found | None:
+    """The content of the last complete answer tag."""
+    closed = text.rfind("</answer>", start, stop)
+    opened = text.rfind("<answer>", start, closed) if closed >= 0 else -1
+    if opened < 0 or not text[opened + 8 : closed].strip():
+        return None
+    return Found(text[opened + 8 : closed].strip(), opened + 8, closed, "tag")
 
 
 def _conclusion(text: str, start: int, stop: int) -> Found | None:

@@ -86,14 +86,14 @@ def _pattern(name: str) -> re.Pattern[str]:
                 r"|negthinspace|bf|rm|it|label\{[^{}]{0,40}\}|phantom\{[^{}]{0,40}\}|tag\*?\{[^{}]{0,40}\})(?![a-zA-Z])"
                 r"|\\?\$|\\[()\[\]])"
                 r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\d+\})"
-                r"|(?P<number>\d{1,3}(?:(?:\{,\}|,\\!\s?|,)\d{3})+(?![\d])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/,])(?:\.\d+)?"
+                r"|(?P<number>\d{1,3}(?:(?:\s?\{,\s?\}|,\\!\s?|,)\d{3})+(?![\d])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/,])(?:\.\d+)?"
                 r"|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,4}(?![\d.a-zA-Z]))?)"
                 r"|(?P<text>\\(?:text(?:bf|it|rm|normal|sf|tt|up|md|sc)?|mbox|hbox|fbox|mathrm|mathbf|mathit|mathsf|boldsymbol|bm"
                 r"|operatorname\*?|emph|mathop)\s?\{)"
                 r"|(?P<command>\\(?:[a-zA-Z]+|[{}|%$#&_\\]))"
                 r"|(?P<run>[a-zA-Z]+)"
                 r"|(?P<operator>\*\*|<=>|<=|>=|!=|==|=>|->|[+\-*/^_=<>(){}\[\]|!%:;,&.'\"?@#`])"
-                r"|(?P<other>[^\x00])"
+                r"|(?P<other>(?s:.))"
             )
 
 
@@ -136,7 +136,7 @@ def is_word(run: str) -> bool:
     lower = run.lower()
     if lower in NUMBER_WORDS:
         return True
-    if len(run) >= 2 and (run in UNIT_WORDS or run in _SHORT_WORDS or (len(run) > 2 and lower in UNIT_WORDS)):
+    if len(run) >= 2 and (run in UNIT_WORDS or (lower in _SHORT_WORDS and not run.isupper()) or (len(run) > 2 and lower in UNIT_WORDS)):
         return True
     if len(run) < 4 or run.isupper():
         return False
@@ -144,7 +144,8 @@ def is_word(run: str) -> bool:
 
 
 _SHORT_WORDS = frozenset(
-    "is are for all the of if no yes not any but may with odd even true false none cm mm km kg th st nd rd".split()
+    "is are for all the of if no yes not any but may with odd even true false none cm mm km kg th st nd rd so we it our"
+    " as by can has was its let per one two six ten red".split()
 )
 
 
@@ -154,7 +155,7 @@ def tokenize(text: str, *, grouping: bool = True) -> list[Token]:
     >>> [token.value for token in tokenize("2x + \\\\frac{1}{2}")]
     ['2', 'x', '+', '\\\\frac', '{', '1', '}', '{', '2', '}', '']
     """
-    tokens = list(_scan(text, 0, len(text), grouping=grouping, prose=False))
+    tokens = list(_scan(text, 0, len(text), grouping=grouping, prose=0))
     tokens.append(Token("end", "", spaced=False, start=len(text)))
     return tokens
 
@@ -168,7 +169,9 @@ def _closing(text: str, start: int, stop: int) -> int:
     return stop
 
 
-def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: bool) -> Iterator[Token]:
+def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> Iterator[Token]:
+    if prose > 8:
+        raise TooLarge("text is nested too deeply")
     pattern = _pattern("tokens")
     position, count, spaced = start, 0, False
     while position < stop:
@@ -192,10 +195,16 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: bool) -> I
         elif kind == "text":
             end = _closing(text, position, stop)
             upright = "text" in value or "box" in value
-            yield from _scan(text, position, end, grouping=grouping, prose=upright or end - position > 1)
+            deeper = prose + 1 if upright or end - position > 1 else prose
+            yield from _scan(text, position, end, grouping=grouping, prose=deeper)
             position = end + 1
         elif kind == "run":
-            yield from _letters(value, spaced=spaced, start=found.start(), prose=prose)
+            glued = text[found.start() - 1 : found.start()]
+            if glued and (glued.isdigit() or glued in ")}") and len(value) in {3, 4} and value.startswith(("or", "and")):
+                word = "or" if value.startswith("or") else "and"
+                yield Token("word", word, spaced, found.start())
+                value, spaced = value[len(word) :], False
+            yield from _letters(value, spaced=spaced, start=found.start(), prose=prose > 0)
         elif kind == "command":
             yield _command(value, spaced=spaced, start=found.start())
         else:
@@ -233,8 +242,6 @@ def _letters(run: str, *, spaced: bool, start: int, prose: bool) -> Iterator[Tok
     elif run in FUNCTIONS or run in _NAMES:
         yield Token("command", "\\" + _NAMES.get(run, run), spaced, start)
     elif prose or is_word(run):
-        yield Token("word", run, spaced, start)
-    elif run.endswith(("or", "and")) and len(run) in {4, 5} and not spaced:
         yield Token("word", run, spaced, start)
     else:
         for offset, letter in enumerate(run):

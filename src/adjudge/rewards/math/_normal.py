@@ -104,10 +104,6 @@ def _is_name(node: Node) -> bool:
             return True
         case Call(name, args):
             return name[0] == "?" or (name in {"abs", "det", "prime"} and all(_capitals(arg) for arg in args))
-        case Mul((Sym(name), *rest)) if len(rest) == 1 and isinstance(rest[0], Sym | Num | Group):
-            if isinstance(rest[0], Num):
-                return name.isalpha() and len(name) == 1
-            return len(name) == 1 and (name in "PQRSTWHFGhpqABCDEMNKL" or _capitals(node))
         case Group(items, _, _):
             return all(_is_name(item) and not isinstance(item, Text) for item in items)
         case Quantity(item, _):

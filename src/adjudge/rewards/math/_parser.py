@@ -28,7 +28,9 @@ from adjudge.rewards.math._tree import (
     Relation,
     SetOf,
     SetOperation,
+    Sym,
     Text,
+    walk,
 )
 
 __all__ = ["parse", "parse_with_bound"]
@@ -45,6 +47,15 @@ _CLAUSES = frozenset(
     "for where when if with such whenever as because since each respectively any given provided only per".split()
 )
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "can", "will", "does", "and"})
+
+
+def _measurable(node: Node) -> bool:
+    """Whether a value can have a unit: it has a number in it, or is a relation or a collection."""
+    if isinstance(node, Relation):
+        return _measurable(node.items[-1])
+    return not isinstance(node, Text | Items) and any(
+        isinstance(part, Num) or (isinstance(part, Sym) and part.name == "pi") for part in walk(node)
+    )
 
 
 def parse(text: str, *, grouping: bool = True) -> Node:
@@ -150,13 +161,15 @@ class _Parser(Atoms):
                 self.advance()
         if self.token.kind == "word" and not self._separator():
             word = self.token.value.lower()
-            if word in _VERBS:
+            if word in _VERBS and isinstance(node, Relation):
                 self.position = len(self.tokens) - 1
                 self.token = self.tokens[-1]
                 return node
             if word in _CLAUSES:
                 self._clause(closers)
                 return node
+            if not _measurable(node):
+                return Text("")
             node = self._with_unit(node)
             if self.token.kind == "word" and self.token.value.lower() in _CLAUSES | _VERBS and not self._separator():
                 self._clause(closers)
@@ -234,7 +247,7 @@ class _Parser(Atoms):
             elif value in {"^", "**"} and level < 40:
                 self.advance()
                 left = self.power(left)
-            elif value == "!" and not self.token.spaced:
+            elif value == "!" and not (self.token.spaced and self.tokens[self.position + 1].kind == "end"):
                 self.advance()
                 left = Call("factorial", (left,))
             elif value in {"%", "\\%"}:
@@ -308,8 +321,8 @@ class _Parser(Atoms):
             condition = self.sequence(("\\}",))
             self.expect("\\}")
             return Builder(variable, condition)
-        inner = self.sequence(("\\}", "}"))
-        self.advance()
+        inner = self.sequence(("\\}",))
+        self.expect("\\}")
         return SetOf(inner.items if isinstance(inner, Items) else (inner,))
 
     def group(self, opener: str, closers: tuple[str, ...]) -> Node:

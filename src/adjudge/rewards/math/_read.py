@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from adjudge.rewards.math._exact import NotExact, canonical, exact_form
+from adjudge.rewards.math._lexer import repair
 from adjudge.rewards.math._limits import TooLarge, Unreadable
 from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._parser import parse_with_bound
@@ -29,11 +30,15 @@ def _pattern(name: str) -> re.Pattern[str]:
             return re.compile(r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])")
         case "money":
             return re.compile(r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)")
+        case "words":
+            return re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}")
         case _:
             return re.compile(r"\b(?:is|are|equals)\s+")
 
 
 def _clean(text: str) -> str:
+    if not text.isprintable():
+        text = repair(text)
     text = text.strip().strip("*`").strip()
     if text.endswith("\\") and not text.endswith("\\\\"):
         text = text[:-1]
@@ -57,7 +62,12 @@ def read(text: str) -> Reading:
     if numeral is not None:
         digits = None if numeral.places is None else numeral.digits
         return Reading((Num(numeral.value, digits, numeral.places),), frozenset())
-    node, bound = parse_with_bound(text)
+    try:
+        node, bound = parse_with_bound(text)
+    except Unreadable:
+        if len(_pattern("words").findall(text)) < 2:
+            raise
+        node, bound = Text(text), frozenset()
     nodes = [node]
     if "," in text and _pattern("grouped").search(text) is not None:
         try:

@@ -26,6 +26,7 @@ from adjudge.rewards.math._tree import (
     SetOperation,
     Sym,
     Text,
+    children,
     names,
     walk,
 )
@@ -101,7 +102,15 @@ def _reason(node: Node) -> str:
             return "symbolic"
 
 
+def _is_scalar(node: Node) -> bool:
+    return not any(
+        isinstance(part, Items | SetOf | Group | SetOperation | Matrix | Relation | Text | Builder) for part in walk(node)
+    )
+
+
 def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
+    if not _is_scalar(gold) or not _is_scalar(answer):
+        return _alike(gold, answer, rules), "symbolic"
     result, reason = same_scalar(gold, answer, rules.policy)
     if result is None:
         if rules.oracle is None:
@@ -112,6 +121,16 @@ def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
         if renamed is not None:
             return same_scalar(gold, renamed, rules.policy)
     return bool(result), reason
+
+
+def _alike(gold: Node, answer: Node, rules: Rules) -> bool:
+    """Whether two expressions over collections are built the same way of equal parts."""
+    one, other = children(gold), children(answer)
+    if type(gold) is not type(answer) or len(one) != len(other) or not one:
+        return False
+    if isinstance(gold, Call) and isinstance(answer, Call) and gold.name != answer.name:
+        return False
+    return all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
 
 
 def _renamed(gold: Node, answer: Node, rules: Rules) -> Node | None:
@@ -150,7 +169,7 @@ def _labelled(
 
 def _function_bound(label: Node, rules: Rules) -> Rules:
     """Rules under which the arguments of `f(x) = ...` are bound."""
-    if isinstance(label, Call | Mul | Group):
+    if isinstance(label, Call | Group):
         return Rules(rules.policy, rules.oracle, rules.bound | names(label))
     return rules
 
@@ -159,8 +178,6 @@ def _function_name(label: Node) -> tuple[str, Node] | None:
     match label:
         case Call(name, (arg,)):
             return name.lstrip("?"), arg
-        case Mul((Sym(name), arg)):
-            return name, arg
         case _:
             return None
 
@@ -386,9 +403,10 @@ def _solved_by(equation: Relation, expression: Node) -> bool:
     if len(missing) != 1 or not names(expression) or not names(expression) <= names(equation):
         return False
     name = next(iter(missing))
-    difference = _difference(equation)
-    if same_value(substitute(difference, name, expression), Num(Fraction(0)))[0] is not True:
+    left, right = (substitute(side, name, expression) for side in equation.items)
+    if same_value(left, right)[0] is not True:
         return False
+    difference = _difference(equation)
     at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3)]
     slope = Add((at[1], Mul((_MINUS_ONE, at[0]))))
     line = Add((at[0], Mul((Num(Fraction(3)), slope))))

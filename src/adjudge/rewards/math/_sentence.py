@@ -1,11 +1,13 @@
 """What a sentence states: `the area is $12$ cm.` states `12`."""
 
 import re
+from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING
 
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
 from adjudge.rewards.math._tree import Items, Node, Relation, Sym, Text
+from adjudge.text.number_words import NUMBER_WORDS
 
 if TYPE_CHECKING:
     from adjudge.rewards.math._extract import Found
@@ -17,7 +19,7 @@ __all__ = ["from_sentence", "readable"]
 def _pattern(name: str) -> re.Pattern[str]:
     match name:
         case "verb":
-            return re.compile(r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+(?:equal to\s+|approximately\s+|about\s+)?|[:=]\s")
+            return re.compile(r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s")
         case "formula":
             return re.compile(r"\$\$(.{1,1000}?)\$\$|\$([^$\n]{1,1000})\$|\\\((.{1,1000}?)\\\)|\\\[(.{1,1000}?)\\\]", re.DOTALL)
         case "measure":
@@ -66,19 +68,28 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
         return Found(sentence, start, stop, "statement")
     if len(sentence) > MAX_ANSWER:
         return None
+    formulas = [found.span() for found in _pattern("formula").finditer(sentence)]
     verb = None
-    for verb in _pattern("verb").finditer(sentence):
-        pass
+    for found in _pattern("verb").finditer(sentence):
+        if not any(low < found.start() < high for low, high in formulas):
+            verb = found
     if verb is not None:
         tail = sentence[verb.end() :].strip(" .*\"")
         at = start + sentence.index(tail, verb.end()) if tail else stop
         measure = _pattern("measure").fullmatch(tail)
         if measure is not None:
             return Found(measure[1], at, at + len(measure[1]), "statement")
-        node = readable(tail) if tail else None
+        node = readable(tail) if _mathematical(tail) else None
         if node is not None and not _bare_name(node):
             return Found(tail, at, at + len(tail), "statement")
     return _last_formula(sentence, start) or (Found(sentence, start, stop, "statement") if whole else None)
+
+
+def _mathematical(text: str) -> bool:
+    """Whether a text has a digit, a formula or a number word, and so may be a value."""
+    if any(char.isdigit() or char in "$\\=<>+" for char in text):
+        return True
+    return any(word.lower().strip(".,-") in NUMBER_WORDS for word in text.replace("-", " ").split()[:8])
 
 
 def _bare_name(node: Node) -> bool:
@@ -91,7 +102,7 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
 
     formulas = [
         found
-        for found in _pattern("formula").finditer(sentence)
+        for found in deque(_pattern("formula").finditer(sentence), maxlen=16)
         if (node := readable(next(filter(None, found.groups())))) is not None and not _bare_name(node)
     ]
     if formulas:
