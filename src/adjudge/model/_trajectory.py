@@ -1,0 +1,151 @@
+"""What an agent did, whatever form the record of it has.
+
+Trajectory.from_messages([
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "function": {"name": "search"}}]},
+    {"role": "tool", "tool_call_id": "c1", "content": "Paris is the capital of France."},
+    {"role": "assistant", "content": "Paris"},
+]).tools_used == ("search",)
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adjudge.errors import TrajectoryError
+from adjudge.model._messages import Message, ToolCall
+
+_RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """What an agent did: its messages, the tools it asked for and those that ran, its final response.
+
+    `tool_calls` is None where the record cannot show tool calls at all, as a list of plain texts cannot; that
+    is not the same as no calls. `complete` is False where part of the record is known to be missing.
+    """
+
+    messages: tuple[Message, ...] = ()
+    tool_calls: tuple[ToolCall, ...] | None = ()
+    agents_called: tuple[str, ...] = ()
+    final_response: str | None = None
+    sources: tuple[str, ...] = ()
+    complete: bool = True
+
+    @property
+    def tools_requested(self) -> tuple[str, ...]:
+        """Names of the tools that the agent asked for, in order, one for each request."""
+        return tuple(call.name for call in self.tool_calls or () if call.requested)
+
+    @property
+    def tools_used(self) -> tuple[str, ...]:
+        """Names of the tools that were executed, in order of the requests, one for each execution."""
+        return tuple(call.name for call in self.tool_calls or () if call.executed)
+
+    @classmethod
+    def from_messages(cls, record: object) -> "Trajectory":
+        r"""Read a record of any known form.
+
+        A list of chat messages, a list of segments (lists of messages), a list of plain texts, the same as JSON
+        text, a mapping with `messages`, a `Trajectory`, or None. An unknown form raises `TrajectoryError`.
+
+        >>> Trajectory.from_messages([{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
+        ... ).final_response
+        '4'
+        >>> Trajectory.from_messages(["2+2?", "4"]).tool_calls is None
+        True
+        """
+        if isinstance(record, cls):
+            return record
+        if isinstance(record, str):
+            record = _from_text(record)
+        if isinstance(record, Mapping) and "messages" in record:
+            record = record["messages"]
+        if record is None:
+            return cls()
+        if not isinstance(record, Sequence):
+            raise TrajectoryError(f"a trajectory must be a list of messages, got {type(record).__name__}")
+        items = list(_flatten(record))
+        if items and all(isinstance(item, str) for _, item in items):
+            texts = tuple(Message("unknown", item) for _, item in items)
+            return cls(texts, None, final_response=texts[-1].text)
+        messages = tuple(_message(item, where) for where, item in items)
+        return cls(messages, _join(messages), final_response=_last_reply(messages))
+
+
+def _from_text(record: str) -> object:
+    """Read JSON text as its list; any other text is one plain text."""
+    import json
+
+    if record.lstrip()[:1] not in ("[", "{"):
+        return [record] if record.strip() else None
+    try:
+        return json.loads(record)
+    except (ValueError, RecursionError):
+        return [record]
+
+
+def _flatten(record: Sequence[Any]) -> Iterable[tuple[str, Any]]:
+    """Give each message with its place, segments joined in order."""
+    for index, item in enumerate(record):
+        if isinstance(item, Sequence) and not isinstance(item, str):
+            for inner, message in enumerate(item):
+                yield f"segment {index}, message {inner}", message
+        else:
+            yield f"message {index}", item
+
+
+def _message(item: object, where: str) -> Message:
+    if isinstance(item, Message):
+        return item
+    if isinstance(item, Mapping):
+        return Message.from_mapping(item, where=where)
+    raise TrajectoryError(f"{where} must be a chat message with a 'role', got {type(item).__name__}")
+
+
+def _last_reply(messages: Sequence[Message]) -> str | None:
+    for message in reversed(messages):
+        if message.role == "assistant" and (message.text or not message.tool_calls):
+            return message.text
+    return None
+
+
+def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    """Join every tool result to its request; a result without one is an execution that nobody asked for."""
+    calls: list[ToolCall] = []
+    waiting: dict[tuple[str, str | None], deque[int]] = {}
+    answered: set[str] = set()
+    for message in messages:
+        for call in message.tool_calls:
+            for key in (("id", call.id), ("name", call.name), ("any", None)):
+                waiting.setdefault(key, deque()).append(len(calls))
+            calls.append(replace(call, requested=True))
+        if message.role not in _RESULT_ROLES:
+            continue
+        identity = message.tool_call_id
+        index = _take(waiting.get(_key(message), deque()), calls)
+        if index is not None:
+            calls[index] = replace(calls[index], executed=True, result=message.text)
+        elif identity is None or identity not in answered:  # else: the same result recorded twice
+            orphan = ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True)
+            calls.append(orphan)
+        if identity is not None:
+            answered.add(identity)
+    return tuple(calls)
+
+
+def _key(result: Message) -> tuple[str, str | None]:
+    """Say by what a result finds its request: its call id, else its tool's name, else the order."""
+    if result.tool_call_id is not None:
+        return ("id", result.tool_call_id)
+    return ("name", result.name) if result.name is not None else ("any", None)
+
+
+def _take(queue: deque[int], calls: Sequence[ToolCall]) -> int | None:
+    """Take the oldest request of the queue that has no result yet."""
+    while queue:
+        index = queue.popleft()
+        if not calls[index].executed:
+            return index
+    return None

@@ -1,0 +1,115 @@
+"""Rewards by name: the built-in ones, those of installed packages, and any function by its place.
+
+    get_reward("qa_f1_reward")                          built in
+    get_reward("their_reward")                          from a package with an entry point in `adjudge.rewards`
+    get_reward("my_rewards:brevity")                    the function `brevity` of the module `my_rewards`
+    get_reward("qa_f1_reward_tool(f1_threshold=0.5)")   with options
+
+Nothing registers itself: a table names the built-ins, entry points are read when a name is not among them.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from adjudge.errors import UnknownReward, UsageError, closest
+from adjudge.rewards._reward import Reward
+from adjudge.rewards._scorer import Scorer
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "adjudge.rewards"
+
+BUILT_IN = {
+    "contains_reward": "adjudge.rewards.form:contains_reward",
+    "format_reward": "adjudge.rewards.form:format_reward",
+    "length_penalty": "adjudge.rewards.form:length_penalty",
+    "qa_em_reward": "adjudge.rewards.qa:qa_em_reward",
+    "qa_f1_reward": "adjudge.rewards.qa:qa_f1_reward",
+    "qa_f1_reward_tool": "adjudge.rewards.qa:qa_f1_reward_tool",
+}
+
+_WITH_OPTIONS = re.compile(r"\s*([^\s()]+)\s*\((.*)\)\s*", re.DOTALL)
+
+
+def get_reward(reward: str | Callable[..., Any] | Scorer, /, **options: Any) -> Scorer:
+    """Return the scorer of that name, place or function; options are arguments for all its rows.
+
+    >>> get_reward("qa_f1_reward").score({"final_response": "Paris", "answer": "Paris"}).value
+    1.0
+    >>> get_reward("qa_f1_rewrd")
+    Traceback (most recent call last):
+    adjudge.errors.UnknownReward: no reward is called 'qa_f1_rewrd'; did you mean 'qa_f1_reward'?
+    """
+    if isinstance(reward, str):
+        name, written = _parse(reward)
+        return get_reward(_find(name), **{**written, **options})
+    if not isinstance(reward, Scorer):
+        return Reward.of(reward, options)
+    if not options:
+        return reward
+    if not isinstance(reward, Reward):
+        raise UsageError(f"{reward.name} is a composition and takes no options; give them to its members")
+    return reward.with_options(**options)
+
+
+def list_rewards() -> dict[str, str]:
+    """Return every registered name with the place of its function, `module:function`, in order of names.
+
+    >>> list_rewards()["qa_f1_reward"]
+    'adjudge.rewards.qa:qa_f1_reward'
+    """
+    return dict(sorted({**{name: point.value for name, point in _plugins().items()}, **BUILT_IN}.items()))
+
+
+def _find(name: str) -> Any:
+    place = BUILT_IN.get(name)
+    if place is None and ":" not in name:
+        plugins = _plugins()
+        if name not in plugins:
+            hint = closest(name, [*BUILT_IN, *plugins])
+            raise UnknownReward(f"no reward is called {name!r}{hint}")
+        place = plugins[name].value
+    return _load(place or name)
+
+
+def _plugins() -> "dict[str, EntryPoint]":
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _load(place: str) -> Any:
+    module_name, _, attribute = place.partition(":")
+    if not module_name or not attribute:
+        raise UnknownReward(f"{place!r} is no place of a reward: write module:function")
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise UnknownReward(f"{place}: cannot import {module_name!r}: {error}") from error
+    found: Any = module
+    for step in attribute.split("."):
+        if not hasattr(found, step):
+            raise UnknownReward(f"{place}: {module_name} has no {attribute!r}{closest(step, dir(found))}")
+        found = getattr(found, step)
+    if not callable(found) and not isinstance(found, Scorer):
+        raise UnknownReward(f"{place} is a {type(found).__name__}, not a function")
+    return found
+
+
+def _parse(text: str) -> tuple[str, dict[str, Any]]:
+    """Split `name(option=value, ...)`; the values are plain literals, nothing is evaluated."""
+    written = _WITH_OPTIONS.fullmatch(text)
+    if written is None:
+        return text.strip(), {}
+    name, inside = written.groups()
+    try:
+        call = ast.parse(f"_({inside})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or any(word.arg is None for word in call.keywords):
+            raise ValueError("only option=value")
+        return name, {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    except (ValueError, SyntaxError) as error:
+        raise UsageError(f"cannot read the options of {text!r}: write {name}(option=value, ...)") from error

@@ -1,0 +1,123 @@
+"""What a reward returned, as a Score: the one place where results are checked, and where strays are caught."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
+from types import TracebackType
+from typing import Any, Self
+
+from adjudge.errors import AdjudgeError
+from adjudge.model import Provenance, Score
+from adjudge.rewards._tag import Tag
+
+_RESERVED = frozenset({"reward", "reason", "steps", "error", "unscored"})
+
+
+class Caught:
+    """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
+
+    Whatever a reward raises on one row must not stop the others; only what is not an `Exception` (an interrupt,
+    an exit) passes through.
+    """
+
+    __slots__ = ("reason",)
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {type(error).__name__}: {error}"
+        return True
+
+
+class ResultError(AdjudgeError):
+    """A reward returned something that is no result."""
+
+    default_code = "bad-result"
+
+
+def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
+    """Check what a reward returned and make it a Score; what is no result raises `ResultError`."""
+    if isinstance(result, Score):
+        return _checked(result, tag, provenance)
+    if not isinstance(result, Mapping):
+        return _checked(Score.scored(_number(result, "reward")), tag, provenance)
+    return _checked(_from_mapping(result), tag, provenance)
+
+
+def _from_mapping(result: Mapping[str, Any]) -> Score:
+    parts: dict[str, float | None] = {}
+    notes: dict[str, str] = {}
+    for name, value in result.items():
+        if name in _RESERVED:
+            continue
+        if isinstance(value, str):
+            notes[name] = value
+        else:
+            parts[name] = None if value is None else _number(value, name)
+    reason = result.get("reason")
+    if reason is not None and not isinstance(reason, str):
+        raise ResultError(f"reason must be text, got {type(reason).__name__}")
+    if result.get("error") is not None:
+        return Score.error(str(result["error"]) or "error", parts=parts, notes=notes or None)
+    if result.get("unscored") is not None:
+        return Score.unscored(str(result["unscored"]) or "unscored", parts=parts, notes=notes or None)
+    if "reward" not in result:
+        raise ResultError("the result has no 'reward'", code="missing-reward")
+    value = _number(result["reward"], "reward")
+    steps = _steps(result.get("steps"))
+    return Score.scored(value, reason=reason, parts=parts, steps=steps, notes=notes or None)
+
+
+def _steps(steps: object) -> tuple[float, ...] | None:
+    if steps is None:
+        return None
+    if not isinstance(steps, Sequence) or isinstance(steps, str):
+        raise ResultError(f"steps must be a list of numbers, got {type(steps).__name__}")
+    return tuple(_number(step, f"steps[{index}]") for index, step in enumerate(steps))
+
+
+def _number(value: object, name: str) -> float:
+    """Return a finite number as a float; numpy's and a bool's count as numbers."""
+    if not isinstance(value, Real):
+        raise ResultError(f"{name} must be a number, got {type(value).__name__}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ResultError(f"{name} is too large to be a float") from None
+    if number - number != 0:
+        raise ResultError(f"{name} is {number}", code="not-finite")
+    return number
+
+
+def _checked(score: Score, tag: Tag, provenance: Provenance) -> Score:
+    """Hold the score against what the tag declares."""
+    parts = score.parts
+    if tag.parts is not None:
+        if score.status == "scored" and set(parts) != set(tag.parts):
+            raise ResultError(f"the parts are {sorted(parts)}, declared are {sorted(tag.parts)}", code="wrong-parts")
+        parts = {name: parts.get(name) for name in tag.parts}
+    if score.value is not None and tag.range is not None and not tag.range[0] <= score.value <= tag.range[1]:
+        raise ResultError(f"{score.value} is outside of {tag.range[0]}..{tag.range[1]}", code="out-of-range")
+    return replace(score, parts=parts, provenance=score.provenance or provenance)
+
+
+def failed(reason: str, tag: Tag, provenance: Provenance) -> Score:
+    """Return the error Score of a row, its declared parts there and unknown."""
+    return Score.error(reason, parts=dict.fromkeys(tag.parts or ()), provenance=provenance)
+
+
+def same_parts(scores: list[Score]) -> list[Score]:
+    """Give all the scores of one call the same names of parts: what one of them lacks is None in it."""
+    names = dict.fromkeys(name for score in scores for name in score.parts)
+    return [
+        score if len(score.parts) == len(names) else replace(score, parts={n: score.parts.get(n) for n in names})
+        for score in scores
+    ]

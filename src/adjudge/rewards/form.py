@@ -1,0 +1,129 @@
+"""The form of a response rather than its content: what it contains, how it is structured, how long it is.
+
+contains_reward("It is Paris, of course.", "Paris")                            1.0
+format_reward("<think>2+2</think><answer>4</answer>")                          1.0
+length_penalty("word " * 900, limit=1024, buffer=256)                          -0.515625
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from adjudge.errors import ArgumentError
+from adjudge.model import Provenance, Score
+from adjudge.rewards._tag import Row, by_row, reward
+from adjudge.rewards._values import references_of, text_of
+from adjudge.text import normalise_answer
+
+_TAG_NAME = re.compile(r"[A-Za-z][\w-]*")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\s*>")
+
+
+def _contains(final_response: object, answer: object) -> float:
+    response = f" {normalise_answer(text_of(final_response, 'final_response'))} "
+    for reference in references_of(answer):
+        gold = normalise_answer(reference)
+        if f" {gold} " in response if gold else not response.strip():
+            return 1.0
+    return 0.0
+
+
+def _contains_score(row: Row, provenance: Provenance) -> Score:
+    return Score.scored(_contains(row["final_response"], row["answer"]), provenance=provenance)
+
+
+@reward(version="1", parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
+def contains_reward(final_response: str | None, answer: Any) -> float:
+    """1 if an accepted answer stands in the response, word for word after normalisation, else 0.
+
+    An answer that lists many candidates is rewarded too: use it where responses are short, or beside
+    `length_penalty`.
+
+    >>> contains_reward("The Eiffel Tower is in Paris.", ["Paris", "City of Paris"])
+    1.0
+    >>> contains_reward("Parisian", "Paris")
+    0.0
+    """
+    return _contains(final_response, answer)
+
+
+def _format_fault(final_response: object, tags: object) -> str | None:
+    """Say what is wrong with the structure, or None."""
+    if isinstance(tags, str) or not isinstance(tags, Sequence) or not tags:
+        raise ArgumentError(f"tags must be a list of tag names, got {tags!r}", code="bad-option")
+    for name in tags:
+        if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
+            raise ArgumentError(f"{name!r} is no tag name", code="bad-option")
+    text = text_of(final_response, "final_response")
+    expected = [(slash, name) for name in tags for slash in ("", "/")]
+    found = [tag for tag in _TAG.finditer(text) if tag[2] in tags]
+    if [(tag[1], tag[2]) for tag in found] != expected:
+        wanted = "".join(f"<{name}>..</{name}>" for name in tags)
+        return f"wrong-structure: expected {wanted}, each tag once and in this order"
+    starts = [0, *(tag.end() for tag in found)]
+    ends = [*(tag.start() for tag in found), len(text)]
+    between = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    if any(between[::2]):
+        return "text-outside: there is text outside of the tags"
+    empty = [name for name, content in zip(tags, between[1::2], strict=True) if not content]
+    return f"empty-tag: <{empty[0]}> holds nothing" if empty else None
+
+
+def _format_score(row: Row, provenance: Provenance) -> Score:
+    fault = _format_fault(row["final_response"], row.get("tags", ("think", "answer")))
+    return Score.scored(0.0 if fault else 1.0, reason=fault, provenance=provenance)
+
+
+@reward(version="1", parts=(), range=(0.0, 1.0), batch=by_row(_format_score))
+def format_reward(final_response: str | None, *, tags: Sequence[str] = ("think", "answer")) -> float:
+    """1 if the response is made of these tags, once each, in order, filled, with nothing around them, else 0.
+
+    >>> format_reward("<think>2+2</think> <answer>4</answer>")
+    1.0
+    >>> format_reward("<answer>4</answer>")
+    0.0
+    """
+    return 0.0 if _format_fault(final_response, tags) else 1.0
+
+
+def _length(final_response: object, limit: object, buffer: object, unit: object) -> tuple[float, int]:
+    """Return the penalty and the length that it is for."""
+    if not isinstance(limit, int) or not isinstance(buffer, int) or not 0 < buffer <= limit:
+        raise ArgumentError(
+            f"limit and buffer must be whole numbers, 0 < buffer <= limit, got {limit!r} and {buffer!r}",
+            code="bad-option",
+        )
+    text = text_of(final_response, "final_response")
+    if unit == "words":
+        length = len(text.split())
+    elif unit == "characters":
+        length = len(text)
+    else:
+        raise ArgumentError(f"unit must be words or characters, got {unit!r}", code="bad-option")
+    return (min(0.0, max(-1.0, (limit - buffer - length) / buffer)), length)
+
+
+def _length_score(row: Row, provenance: Provenance) -> Score:
+    value, length = _length(
+        row["final_response"], row.get("limit", 1024), row.get("buffer", 256), row.get("unit", "words")
+    )
+    return Score.scored(value, parts={"length": float(length)}, provenance=provenance)
+
+
+@reward(version="1", parts=("length",), range=(-1.0, 0.0), batch=by_row(_length_score, ("length",)))
+def length_penalty(
+    final_response: str | None,
+    *,
+    limit: int = 1024,
+    buffer: int = 256,
+    unit: Literal["words", "characters"] = "words",
+) -> dict[str, float]:
+    """0 up to `limit - buffer` words, falling in a straight line to -1 at `limit`, -1 beyond.
+
+    The soft overlong punishment of DAPO (Yu et al. 2025, arXiv:2503.14476, eq. 13), on words or characters.
+
+    >>> length_penalty("word " * 896)["reward"]
+    -0.5
+    """
+    value, length = _length(final_response, limit, buffer, unit)
+    return {"reward": value, "length": float(length)}

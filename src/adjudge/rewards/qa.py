@@ -1,0 +1,165 @@
+"""Short answers against references, as SQuAD and HotpotQA compare them.
+
+    qa_f1_reward("Paris is the capital", "Paris")
+    {"reward": .5, "f1": .5, "em": 0, "precision": 1/3, "recall": 1}
+
+With P and G the token bags of the response and of a reference (see `adjudge.text.tokens`) and |P ∩ G| the size of
+their intersection with multiplicity: precision = |P ∩ G| / |P|, recall = |P ∩ G| / |G|,
+f1 = 2 |P ∩ G| / (|P| + |G|), em = 1 if the token sequences are equal. Two empty sides are equal.
+Where one side is just yes, no or noanswer and the other is not the same, everything is 0 (HotpotQA).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from adjudge.errors import ArgumentError
+from adjudge.model import Provenance, Score
+from adjudge.rewards._tag import Row, by_row, reward
+from adjudge.rewards._values import references_of, text_of
+from adjudge.rewards.tools import count_tools
+from adjudge.text import tokens
+
+Match: TypeAlias = tuple[float, float, float, float]
+"""f1, em, precision, recall: in this order the better of two matches is the greater."""
+
+PARTS = ("f1", "em", "precision", "recall")
+
+_NOTHING: Match = (0.0, 0.0, 0.0, 0.0)
+_EVERYTHING: Match = (1.0, 1.0, 1.0, 1.0)
+_CLOSED = (["yes"], ["no"], ["noanswer"])
+_FEW = 8  # up to so many reference words, counting each in the response is cheaper than two bags
+
+
+def _f1_score(row: Row, provenance: Provenance) -> Score:
+    found = match(row["final_response"], row["answer"])
+    return Score(found[0], "scored", None, _parts(found), None, None, provenance)
+
+
+def _em_score(row: Row, provenance: Provenance) -> Score:
+    found = match(row["final_response"], row["answer"])
+    return Score(found[1], "scored", None, _parts(found), None, None, provenance)
+
+
+def _tool_score(row: Row, provenance: Provenance) -> Score:
+    found = match(row["final_response"], row["answer"])
+    used = _enough_tools(row["trajectory"], row.get("min_tool_calls", 1), row.get("ignore_tools", ()))
+    value, reason = _ladder(found, used, row.get("f1_threshold"))
+    if used is None:
+        return Score.unscored("tool-use-unknown", parts=_parts(found), provenance=provenance)
+    return Score.scored(value, reason=reason, parts=_parts(found), provenance=provenance)
+
+
+@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=by_row(_f1_score, PARTS))
+def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (the seed's signature)
+    """Token F1 of the response against the best of the accepted answers.
+
+    >>> qa_f1_reward("New York City", "York New")["precision"]
+    0.6666666666666666
+    """
+    return _as_dict(match(final_response, answer))
+
+
+@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=by_row(_em_score, PARTS))
+def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (as its sisters)
+    """1 if the response is one of the accepted answers after normalisation, else 0.
+
+    >>> qa_em_reward("The U.S.A.", "USA")["reward"]
+    1.0
+    """
+    found = match(final_response, answer)
+    return _as_dict(found, found[1])
+
+
+@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=by_row(_tool_score, PARTS))
+def qa_f1_reward_tool(
+    final_response: str | None,
+    answer: Any,
+    trajectory: Any,
+    *,
+    min_tool_calls: int = 1,
+    ignore_tools: Sequence[str] = (),
+    f1_threshold: float | None = None,
+) -> dict[str, Any]:
+    """0 without a tool, 0.1 with a tool and a wrong answer, 1 with a tool and a correct one.
+
+    Correct means em = 1, or f1 >= `f1_threshold` where that is given. A tool counts when its result is in the
+    record; `ignore_tools` names those that do not count, such as the one that hands in the answer. f1, em,
+    precision and recall are those of the answer, tool or not.
+
+    >>> qa_f1_reward_tool("Paris", "Paris", [{"role": "tool", "content": "Paris"}])["reward"]
+    1.0
+    >>> qa_f1_reward_tool("Paris", "Paris", [])["reward"]
+    0.0
+    """
+    found = match(final_response, answer)
+    used = _enough_tools(trajectory, min_tool_calls, ignore_tools)
+    result: dict[str, Any] = _as_dict(found, _ladder(found, used, f1_threshold)[0])
+    if used is None:
+        result["tool_use"] = "unknown"
+    return result
+
+
+def match(final_response: object, answer: object) -> Match:
+    """Return f1, em, precision and recall against the reference that fits best, the first of equals."""
+    words = tokens(text_of(final_response, "final_response"))
+    if isinstance(answer, str):
+        return compare(words, tokens(answer))
+    best: Match | None = None
+    for reference in references_of(answer):
+        found = compare(words, tokens(reference))
+        if best is None or found[:2] > best[:2]:
+            best = found
+    return best or _NOTHING
+
+
+def compare(predicted: list[str], gold: list[str]) -> Match:
+    """Return f1, em, precision and recall of two lists of tokens.
+
+    >>> compare(["a", "b", "b", "c"], ["b", "b", "d"])[0] == 4 / 7
+    True
+    """
+    if predicted == gold:
+        return _EVERYTHING
+    if not predicted or not gold or predicted in _CLOSED or gold in _CLOSED:
+        return _NOTHING
+    if len(gold) == 1:
+        common = 1 if gold[0] in predicted else 0
+    elif len(gold) <= _FEW:
+        common = sum(min(gold.count(word), predicted.count(word)) for word in set(gold))
+    else:
+        common = (Counter(predicted) & Counter(gold)).total()
+    if common == 0:
+        return _NOTHING
+    return (2 * common / (len(predicted) + len(gold)), 0.0, common / len(predicted), common / len(gold))
+
+
+def _as_dict(found: Match, value: float | None = None) -> dict[str, float]:
+    f1, em, precision, recall = found
+    reward = f1 if value is None else value
+    return {"reward": reward, "f1": f1, "em": em, "precision": precision, "recall": recall}
+
+
+def _parts(found: Match) -> dict[str, float | None]:
+    f1, em, precision, recall = found
+    return {"f1": f1, "em": em, "precision": precision, "recall": recall}
+
+
+def _enough_tools(trajectory: object, least: object, ignored: object) -> bool | None:
+    """Say whether enough tools were used, or None where the record cannot show it."""
+    if not isinstance(least, int) or isinstance(least, bool) or least < 1:
+        raise ArgumentError(f"min_tool_calls must be a whole number of at least 1, got {least!r}", code="bad-option")
+    used = count_tools(trajectory, ignore_tools=ignored)
+    return None if used is None else used >= least
+
+
+def _ladder(found: Match, used: bool | None, threshold: object) -> tuple[float, str | None]:
+    if threshold is None:
+        correct = found[1] == 1.0
+    elif isinstance(threshold, int | float) and 0.0 < threshold <= 1.0:
+        correct = found[0] >= threshold
+    else:
+        raise ArgumentError(f"f1_threshold must lie in (0, 1], got {threshold!r}", code="bad-option")
+    if not used:
+        return (0.0, "no-tool")
+    return (1.0, None) if correct else (0.1, "wrong-answer")

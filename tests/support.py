@@ -1,0 +1,43 @@
+"""What several test files need."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path(__file__).parent.parent
+
+
+def golden(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a golden table."""
+    # Not by msgspec: some rows hold lone surrogates on purpose.
+    return [json.loads(line) for line in (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def soak(full: int) -> int:
+    """Return how often a long test runs: its full count in `make soak`, a tenth of it otherwise."""
+    return full if os.environ.get("ADJUDGE_SOAK") else max(1, full // 10)
+
+
+def cpu_of(work: Callable[[], object], tries: int = 3) -> float:
+    """Return the least CPU time of a few tries, in seconds."""
+    best = float("inf")
+    for _ in range(tries):
+        start = process_time()
+        work()
+        best = min(best, process_time() - start)
+    return best
+
+
+def assert_linear(work: Callable[[int], Callable[[], object]], size: int, ratio: float = 2.5) -> None:
+    """Check that twice the input costs at most `ratio` times the CPU; a busy machine gets more tries."""
+    ratios = []
+    for _ in range(5):
+        once, twice = cpu_of(work(size)), cpu_of(work(2 * size))
+        ratios.append(twice / max(once, 1e-4))
+        if ratios[-1] <= ratio:
+            return
+    raise AssertionError(f"CPU(2n)/CPU(n) was {', '.join(f'{r:.2f}' for r in ratios)}, more than {ratio}")
