@@ -25,13 +25,14 @@ _POSITIVE = frozenset({"exact-string", "exact-rational", "numeric", "symbolic", 
 
 
 @lru_cache(maxsize=1024)
-def _gold(gold: str) -> tuple[str, str, Reading | str]:
-    """The text of a gold, its squashed form, and its reading or the reason why there is none."""
+def _gold(gold: str) -> tuple[str, tuple[str, str], Reading | str]:
+    """The text of a gold, what the same text looks like squashed, and its reading or why there is none."""
     text = extract_gold(gold).text
+    squashed = (squash(text), squash(gold))
     try:
-        return text, squash(text), read(text)
+        return text, squashed, read(text)
     except (Unreadable, TooLarge) as problem:
-        return text, squash(text), str(problem)
+        return text, squashed, str(problem)
 
 
 class _Memo:
@@ -72,6 +73,20 @@ def clear_memo() -> None:
 Oracle = Callable[[Node, Node], bool | None]
 
 
+def _integer(text: str) -> int | None:
+    """A plain whole number, without the cost of anything more."""
+    digits = text[1:] if text[:1] == "-" else text
+    return int(text) if digits.isdigit() and digits.isascii() else None
+
+
+def _integer_verdict(found: Found, given: int, wanted: int) -> MathVerdict:
+    span = (found.start, found.end)
+    if given == wanted:
+        return MathVerdict(True, "exact-rational", found.text, span, str(given), str(wanted), 0, "the same number")
+    detail = f"{given} is not {wanted}"
+    return MathVerdict(False, "mismatch", found.text, span, str(given), str(wanted), 0, detail)
+
+
 def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
     """Two plain numerals without a decimal point decide at once."""
     if len(found.text) > 40 or len(gold_text) > 40:
@@ -90,8 +105,12 @@ def decide(response: str | None, gold: str, policy: MathPolicy, oracle: Oracle |
     """The verdict by tiers 0 and 1, and by the oracle where those end; without one, `NeedsWorker`."""
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
+    if isinstance(found, Found) and len(gold) < 40 and len(found.text) < 40:
+        wanted, given = _integer(gold), _integer(found.text)
+        if wanted is not None and given is not None:
+            return _integer_verdict(found, given, wanted)
     gold_text, gold_squashed, gold_reading = _gold(gold)
-    if not gold_squashed:
+    if not gold_squashed[0]:
         return MathVerdict(None, "unparsed-gold", None, None, None, None, 0, "the gold is empty")
     if isinstance(found, Missing):
         reason: Reason = "hedged" if found.reason == "hedged" else "no-answer"
@@ -105,7 +124,7 @@ def decide(response: str | None, gold: str, policy: MathPolicy, oracle: Oracle |
 
 
 def _decide_text(
-    found: Found, gold_text: str, gold_squashed: str, gold_reading: Reading | str, rules: Rules
+    found: Found, gold_text: str, gold_squashed: tuple[str, str], gold_reading: Reading | str, rules: Rules
 ) -> MathVerdict:
     span = (found.start, found.end)
 
@@ -116,8 +135,8 @@ def _decide_text(
 
     if len(found.text) > MAX_ANSWER:
         return verdict(False, "too-large", 0, f"the answer has {len(found.text)} characters")
-    if squash(found.text) == gold_squashed or found.whole == gold_squashed:
-        return verdict(True, "exact-string", 0, "the same text", (gold_squashed, gold_squashed))
+    if squash(found.text) in gold_squashed or found.whole in gold_squashed:
+        return verdict(True, "exact-string", 0, "the same text", gold_squashed)
     if rules.policy.choices:
         decided = _choices(gold_text, found.text)
         if decided is not None:

@@ -107,6 +107,10 @@ def _visible(text: str) -> tuple[int, int]:
 
 def _closing(text: str, opened: int, stop: int) -> int:
     """Where the brace that opens at `opened` closes, or -1."""
+    first = text.find("}", opened, stop)
+    inside = text[opened + 1 : first]
+    if first < 0 or ("{" not in inside and "\\" not in inside):
+        return first
     depth = 0
     for found in _pattern("braces").finditer(text, opened, stop):
         char = found.group()
@@ -121,10 +125,12 @@ def _closing(text: str, opened: int, stop: int) -> int:
 
 def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
     """The last box in a range: where its command, its content and its end are; the end is -1 if it is not closed."""
-    at = max(text.rfind("\\boxed", start, stop), text.rfind("\\fbox", start, stop))
+    at = text.rfind("\\boxed", start, stop)
     if at < 0:
-        return None
-    inside = at + (6 if text.startswith("\\boxed", at) else 5)
+        at = text.rfind("\\fbox", start, stop)
+        if at < 0:
+            return None
+    inside = at + (6 if text[at + 1] == "b" else 5)
     while inside < stop and text[inside] in " \t":
         inside += 1
     if inside >= stop or text[inside] != "{":
@@ -163,7 +169,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
         end = stop
     parts = [(inside, end)]
     while len(parts) < _MAX_BOXES:
-        before = _box(text, start, at)
+        before = _box(text, start, at) if start < at else None
         if before is None or before[2] < 0:
             break
         earlier, inside, closed = before
@@ -171,12 +177,15 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
             break
         parts.append((inside, closed))
         at = earlier
-    parts.reverse()
-    unique = list(dict.fromkeys(text[one:other].strip() for one, other in parts))
+    if len(parts) == 1:
+        unique = [text[inside:end].strip()]
+    else:
+        parts.reverse()
+        unique = list(dict.fromkeys(text[one:other].strip() for one, other in parts))
     found = ", ".join(unique)
-    tail = _pattern("percent").match(text, min(end + 1, stop), min(end + 24, stop))
-    if tail is not None and not found.rstrip().endswith("%") and len(unique) == 1 and found.strip():
-        found += "%"
+    after = text[end + 1 : min(end + 24, stop)]
+    if ("%" in after or "p" in after) and len(unique) == 1 and found and found[-1] != "%":
+        found += "%" if _pattern("percent").match(after) else ""
     return Found(found, parts[0][0], parts[-1][1], "box")
 
 

@@ -345,6 +345,8 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
         except (Undefined, NotExact):
             continue
         except TooLarge as problem:
+            if large is not None:
+                raise
             large = problem
             continue
         size = max(abs(one), abs(other))

@@ -8,6 +8,7 @@ from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._tree import (
     Add,
     Based,
+    Big,
     Call,
     Degree,
     Mul,
@@ -124,8 +125,9 @@ def same_value(gold: Node, answer: Node) -> Answer:
             return True, "symbolic"
         if not left.opaque and not right.opaque:
             return False, "symbolic"
-    if any(isinstance(part, Sym) and part.name == "infinity" for side in (gold, answer) for part in walk(side)):
-        return False, "symbolic"
+    parts = [part for side in (gold, answer) for part in walk(side)]
+    if Sym("infinity") in parts:
+        return None if any(isinstance(part, Big) for part in parts) else False, "symbolic"
     result = agree(gold, answer)
     if result is None:
         result = agree(gold, answer, whole=True)
