@@ -178,7 +178,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
         parts.append((inside, closed))
         at = earlier
     if len(parts) == 1:
-        unique = [text[inside:end].strip()]
+        unique = [text[parts[0][0] : parts[0][1]].strip()]
     else:
         parts.reverse()
         unique = list(dict.fromkeys(text[one:other].strip() for one, other in parts))
