@@ -35,7 +35,20 @@ _NOT_OPERANDS = frozenset(
     " \\bullet \\doteq \\coloneqq \\pmod \\mod \\& \\_ \\#".split()
 )
 _BIG = {"\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim"}
-_SKIPPED = frozenset({"\\$", "\\angle", "\\triangle", "\\boxed", "\\forall", "\\exists", "\\therefore", "\\because", "\\ensuremath", "\\mathop"})
+_SKIPPED = frozenset(
+    {
+        "\\$",
+        "\\angle",
+        "\\triangle",
+        "\\boxed",
+        "\\forall",
+        "\\exists",
+        "\\therefore",
+        "\\because",
+        "\\ensuremath",
+        "\\mathop",
+    }
+)
 _FONTS = frozenset({"\\mathcal", "\\mathfrak", "\\mathscr", "\\overrightarrow", "\\vec", "\\overline", "\\bar", "\\hat",
                     "\\widehat", "\\tilde", "\\dot", "\\widetilde", "\\underline", "\\overset", "\\stackrel"})  # fmt: skip
 _UNKNOWN_FUNCTIONS = frozenset({"f", "g"})
@@ -255,7 +268,9 @@ class Atoms:
 
     def _applied(self, name: str) -> bool:
         """Whether `P(x)` is a function's value: a capital of one letter, or any name that is being defined."""
-        inside, closer, after = (*self.tokens[self.position + 1 : self.position + 4], self.tokens[-1], self.tokens[-1])[:3]
+        inside, closer, after = (*self.tokens[self.position + 1 : self.position + 4], self.tokens[-1], self.tokens[-1])[
+            :3
+        ]
         if closer.value != ")" or inside.kind not in {"letter", "number"}:
             return False
         return after.value == "=" or (name[0].isupper() and inside.kind == "letter")
@@ -543,5 +558,3 @@ def _repeating(value: str) -> Node:
         raise TooLarge("a repeating decimal has too many digits")
     start = Fraction(int(whole + fixed or "0"), 10 ** len(fixed))
     return Num(start + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(fixed)))
-
-

@@ -170,9 +170,7 @@ def _choices(gold: str, answer: str) -> bool | None:
     return wanted[0] == given[0]
 
 
-def _decide_trees(
-    gold: Reading, answer: Reading, rules: Rules
-) -> tuple[bool, str, int, tuple[str, str]]:
+def _decide_trees(gold: Reading, answer: Reading, rules: Rules) -> tuple[bool, str, int, tuple[str, str]]:
     rules = Rules(rules.policy, rules.oracle, gold.bound | answer.bound)
     forms = (describe(answer.nodes[0]), describe(gold.nodes[0]))
     key = (gold, answer, rules.policy)
@@ -210,9 +208,7 @@ def _from_fields(fields: dict[str, Any], response: str | None, policy: MathPolic
     return MathVerdict(False, fields["reason"], text, span, None, None, 2, fields["detail"])
 
 
-def compare(
-    response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, limit_s: float = 2.0
-) -> MathVerdict:
+def compare(response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, limit_s: float = 2.0) -> MathVerdict:
     r"""Whether a response gives the gold answer.
 
     Runs in this process wherever a bounded amount of work decides, and in a worker that is killed after `limit_s`

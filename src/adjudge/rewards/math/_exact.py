@@ -286,7 +286,7 @@ def _call(name: str, args: list[Form]) -> Form:
             return _constant(Fraction(math.ceil(number)))
         case "gcd", [Fraction(denominator=1) as first, Fraction(denominator=1) as second]:
             return _constant(Fraction(math.gcd(first.numerator, second.numerator)))
-        case ("max" | "min"), _ if all(value is not None for value in values):
+        case (("max" | "min"), _) if all(value is not None for value in values):
             numbers = [value for value in values if value is not None]
             return _constant(max(numbers) if name == "max" else min(numbers))
         case _:

@@ -64,9 +64,7 @@ _COMMANDS_AFTER = {
 def _pattern(name: str) -> re.Pattern[str]:
     match name:
         case "mistake":
-            parts = [
-                f"{char}(?={'|'.join(rests.split())})" for char, rests in _COMMANDS_AFTER.items() if char != "\b"
-            ]
+            parts = [f"{char}(?={'|'.join(rests.split())})" for char, rests in _COMMANDS_AFTER.items() if char != "\b"]
             return re.compile("|".join([*parts, f"\x08(?={'|'.join(_COMMANDS_AFTER[chr(8)].split())})"]))
         case "doubled":
             return re.compile(
@@ -77,6 +75,8 @@ def _pattern(name: str) -> re.Pattern[str]:
             return re.compile("[" + "".join(_RAISED) + "]+")
         case "lowered":
             return re.compile("[" + "".join(_LOWERED) + "]+")
+        case "unit":
+            return re.compile(r"\s*([mgshlLNJWVKkcd]{1,3}(?:\s?/\s?[a-z]{1,4})?(?:\^\{?[23]\}?|[²³])?)\s*")
         case "html":
             return re.compile(r"<(sup|sub)>([^<>]{0,40})</\1>")
         case _:
@@ -112,15 +112,12 @@ def repair(text: str) -> str:
     if text.isascii():
         return text
     text = fold_symbols(text)
-    text = _pattern("raised").sub(
-        lambda found: "^{" + "".join(_RAISED[char] for char in found.group()) + "}", text
-    )
-    text = _pattern("lowered").sub(
-        lambda found: "_{" + "".join(_LOWERED[char] for char in found.group()) + "}", text
-    )
+    text = _pattern("raised").sub(lambda found: "^{" + "".join(_RAISED[char] for char in found.group()) + "}", text)
+    text = _pattern("lowered").sub(lambda found: "_{" + "".join(_LOWERED[char] for char in found.group()) + "}", text)
     return text.translate(_UNICODE_TABLE)
 
 
+_BEFORE_UNITS = frozenset("0123456789)}")
 _VOWELS = frozenset("aeiouyAEIOUY")
 
 
@@ -136,7 +133,9 @@ def is_word(run: str) -> bool:
     lower = run.lower()
     if lower in NUMBER_WORDS:
         return True
-    if len(run) >= 2 and (run in UNIT_WORDS or (lower in _SHORT_WORDS and not run.isupper()) or (len(run) > 2 and lower in UNIT_WORDS)):
+    if len(run) >= 2 and (
+        run in UNIT_WORDS or (lower in _SHORT_WORDS and not run.isupper()) or (len(run) > 2 and lower in UNIT_WORDS)
+    ):
         return True
     if len(run) < 4 or run.isupper():
         return False
@@ -195,12 +194,22 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> It
         elif kind == "text":
             end = _closing(text, position, stop)
             upright = "text" in value or "box" in value
+            unit = _pattern("unit").fullmatch(text, position, end)
+            if unit is not None and text[: found.start()].rstrip(" ~\\,;!")[-1:] in _BEFORE_UNITS:
+                yield Token("word", unit[1].replace(" ", ""), True, position)
+                position = end + 1
+                continue
             deeper = prose + 1 if upright or end - position > 1 else prose
             yield from _scan(text, position, end, grouping=grouping, prose=deeper)
             position = end + 1
         elif kind == "run":
             glued = text[found.start() - 1 : found.start()]
-            if glued and (glued.isdigit() or glued in ")}") and len(value) in {3, 4} and value.startswith(("or", "and")):
+            if (
+                glued
+                and (glued.isdigit() or glued in ")}")
+                and len(value) in {3, 4}
+                and value.startswith(("or", "and"))
+            ):
                 word = "or" if value.startswith("or") else "and"
                 yield Token("word", word, spaced, found.start())
                 value, spaced = value[len(word) :], False

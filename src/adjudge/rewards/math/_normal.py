@@ -196,9 +196,7 @@ def _unlabelled(items: "list[Node]") -> "list[Node]":
         period = len(set(labels))
         if len(items) > period and len(items) % period == 0 and labels == labels[:period] * (len(items) // period):
             values = [pair[1] for pair in pairs if pair is not None]
-            return [
-                Group(tuple(values[at : at + period]), "(", ")") for at in range(0, len(values), period)
-            ]
+            return [Group(tuple(values[at : at + period]), "(", ")") for at in range(0, len(values), period)]
     return items
 
 
@@ -209,10 +207,14 @@ def normal(node: Node) -> Node:
             node = _chain(operators, items)
             if not isinstance(node, Relation):
                 return normal(node)
-        case Relation(("in",), (Sym() | Call() | Group(), Items() | SetOf() | Group() | SetOperation() | Sym() as inside)):
+        case Relation(
+            ("in",), (Sym() | Call() | Group(), Items() | SetOf() | Group() | SetOperation() | Sym() as inside)
+        ):
             return normal(inside)
         case Items(items, choice):
             found = _unlabelled(_flat(items))
+            if choice:
+                found = list(dict.fromkeys(found))
             return found[0] if len(found) == 1 else Items(tuple(found), choice)
         case SetOf(items):
             return SetOf(tuple(_flat(items)))

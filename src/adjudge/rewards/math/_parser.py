@@ -42,7 +42,9 @@ _RELATIONS = {
 }  # fmt: skip
 _SET_OPERATORS = {"\\cup": "union", "\\cap": "intersection", "\\setminus": "minus"}
 _SEPARATORS = frozenset({",", ";", "\\\\", "\\wedge", "\\vee"})
-_APPROXIMATORS = frozenset({"approximately", "about", "around", "roughly", "exactly", "approx", "nearly", "almost"})
+_APPROXIMATORS = frozenset(
+    {"approximately", "about", "around", "roughly", "exactly", "approx", "nearly", "almost", "either"}
+)
 _CLAUSES = frozenset(
     "for where when if with such whenever as because since each respectively any given provided only per".split()
 )
@@ -105,7 +107,21 @@ class _Parser(Atoms):
                 raise Unreadable(f"unexpected {self.token.value!r}")
         if not items:
             raise Unreadable("nothing to read")
+        items = self._without_domains(items)
         return items[0] if len(items) == 1 else Items(tuple(items), choice)
+
+    def _without_domains(self, items: list[Node]) -> list[Node]:
+        """The items without `k in Z` beside `k pi`, which binds k instead of being an element."""
+        kept: list[Node] = []
+        for item in items:
+            match item:
+                case Relation(("in",), (Sym(name), Sym(domain))) if len(items) > 1 and (
+                    domain.startswith("mathbb") or domain in {"Z", "N", "Q", "R"}
+                ):
+                    self.bound.add(name)
+                case _:
+                    kept.append(item)
+        return kept or items
 
     def _separator(self) -> bool:
         token = self.token
@@ -153,7 +169,7 @@ class _Parser(Atoms):
 
     def _tail(self, node: Node, closers: Sequence[str]) -> Node:
         """What follows a value: a full stop, a unit, or a clause that says where it holds."""
-        while self.token.value in {".", "?", "\"", "`", "'"} or (self.token.value == "!" and self.token.spaced):
+        while self.token.value in {".", "?", '"', "`", "'"} or (self.token.value == "!" and self.token.spaced):
             self.advance()
         if self.token.value in _SEPARATORS and self.token.value != "\\\\":
             following = self.tokens[self.position + 1]
@@ -175,7 +191,7 @@ class _Parser(Atoms):
                 self._clause(closers)
         elif self.token.value in {"\\forall", "\\exists", "\\quad"}:
             self._clause(closers)
-        while self.token.value in {".", "?", "\"", "`"}:
+        while self.token.value in {".", "?", '"', "`"}:
             self.advance()
         return node
 
@@ -226,6 +242,9 @@ class _Parser(Atoms):
                 self.advance()
             operators.append(operator)
             items.append(self.expression(0))
+        if self.token.value in {"\\pmod", "\\bmod", "\\mod"}:
+            self.advance()
+            items[-1] = Call("mod", (items[-1], self.argument()))
         return Relation(tuple(operators), tuple(items)) if operators else items[0]
 
     def expression(self, level: int) -> Node:
@@ -352,5 +371,3 @@ class _Parser(Atoms):
         self.expect("}")
         self.leave()
         return inner
-
-

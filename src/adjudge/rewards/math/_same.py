@@ -104,7 +104,8 @@ def _reason(node: Node) -> str:
 
 def _is_scalar(node: Node) -> bool:
     return not any(
-        isinstance(part, Items | SetOf | Group | SetOperation | Matrix | Relation | Text | Builder) for part in walk(node)
+        isinstance(part, Items | SetOf | Group | SetOperation | Matrix | Relation | Text | Builder)
+        for part in walk(node)
     )
 
 
@@ -182,9 +183,7 @@ def _function_name(label: Node) -> tuple[str, Node] | None:
             return None
 
 
-def _both_labelled(
-    gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: Rules
-) -> Answer:
+def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: Rules) -> Answer:
     (gold_label, gold_value), (answer_label, answer_value) = one, other
     if gold_label == answer_label or isinstance(gold_label, Text) or isinstance(answer_label, Text):
         return same(gold_value, answer_value, rules)
@@ -326,9 +325,7 @@ def _inequalities(gold: Relation, answer: Relation, rules: Rules) -> Answer:
             if len(gold.items) == 2:
                 if _proportional(_difference(gold), _difference(candidate), positive=gold.operators[0] != "!="):
                     return True, "symbolic"
-            elif all(
-                same(one, other, rules)[0] for one, other in zip(gold.items, candidate.items, strict=True)
-            ):
+            elif all(same(one, other, rules)[0] for one, other in zip(gold.items, candidate.items, strict=True)):
                 return True, "symbolic"
     return False, "mismatch"
 
@@ -425,7 +422,7 @@ def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
             if rules.policy.list_order:
                 return _ordered(one, other, rules), "set"
             return _unordered(one, other, rules), "set"
-        case (Items(one, _) | SetOf(one)), (Items(other, _) | SetOf(other)):
+        case ((Items(one, _) | SetOf(one)), (Items(other, _) | SetOf(other))):
             return _unordered(one, other, rules), "set"
         case SetOf((single,)), _:
             return same(single, answer, rules)
@@ -436,9 +433,7 @@ def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
 
 
 def _ordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
-    return len(one) == len(other) and all(
-        same(left, right, rules)[0] for left, right in zip(one, other, strict=True)
-    )
+    return len(one) == len(other) and all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
 
 
 def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
@@ -448,9 +443,7 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
     labels = [{pair[0] for pair in map(assignment, side) if pair is not None} for side in (one, other)]
     if labels[0] and labels[0] == labels[1] and len(labels[0]) == len(one) == len(other):
         by_label = {pair[0]: item for item in other if (pair := assignment(item)) is not None}
-        return all(
-            same(item, by_label[pair[0]], rules)[0] for item in one if (pair := assignment(item)) is not None
-        )
+        return all(same(item, by_label[pair[0]], rules)[0] for item in one if (pair := assignment(item)) is not None)
     if len(one) > len(other):
         return False
     waiting = list(other)

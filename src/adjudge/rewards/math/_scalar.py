@@ -137,7 +137,19 @@ def same_value(gold: Node, answer: Node) -> Answer:
         for part in walk(side)
     ):
         result = agree(_with_base(gold, 10), _with_base(answer, 10))
+    if result is False and _whole_only(gold, answer):
+        result = agree(gold, answer, whole=True)
     return result, "numeric"
+
+
+_WHOLE_LETTERS = frozenset("ijklmnpq")
+
+
+def _whole_only(gold: Node, answer: Node) -> bool:
+    """Whether rounding functions of letters that stand for whole numbers make other points meaningless."""
+    return names(gold) == names(answer) <= _WHOLE_LETTERS and any(
+        isinstance(part, Call) and part.name in {"floor", "ceil"} for side in (gold, answer) for part in walk(side)
+    )
 
 
 def _units_differ(gold: Node, answer: Node, policy: MathPolicy) -> tuple[bool, Node, Node]:
@@ -203,5 +215,3 @@ def _same_ratio(gold: Ratio, answer: Ratio, policy: MathPolicy) -> Answer:
         if result is not True:
             return result, reason
     return gold.items[0] != zero, "exact-rational"
-
-

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
 from adjudge.rewards.math._tree import Items, Node, Relation, Sym, Text
+from adjudge.rewards.math._words import choice_of
 from adjudge.text.number_words import NUMBER_WORDS
 
 if TYPE_CHECKING:
@@ -19,11 +20,17 @@ __all__ = ["from_sentence", "readable"]
 def _pattern(name: str) -> re.Pattern[str]:
     match name:
         case "verb":
-            return re.compile(r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s")
+            return re.compile(
+                r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s"
+            )
         case "formula":
-            return re.compile(r"\$\$(.{1,1000}?)\$\$|\$([^$\n]{1,1000})\$|\\\((.{1,1000}?)\\\)|\\\[(.{1,1000}?)\\\]", re.DOTALL)
+            return re.compile(
+                r"\$\$(.{1,1000}?)\$\$|\$([^$\n]{1,1000})\$|\\\((.{1,1000}?)\\\)|\\\[(.{1,1000}?)\\\]", re.DOTALL
+            )
         case "measure":
             return re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\^[23])?[\s.]*")
+        case "or":
+            return re.compile(r"\b(?:or|maybe|perhaps|possibly)\b", re.IGNORECASE)
         case "money":
             return re.compile(r"(\d+[.,]\d{2})\s*[$€£]")
         case _:
@@ -57,14 +64,14 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
     """The value that a sentence states: all of it, what follows its verb, its last formula, its last number."""
     from adjudge.rewards.math._extract import Found
 
-    while start < stop and text[start] in " \t\r\n*_\"`:,":
+    while start < stop and text[start] in ' \t\r\n*_"`:,':
         start += 1
-    while stop > start and text[stop - 1] in " \t\r\n*_\"`":
+    while stop > start and text[stop - 1] in ' \t\r\n*_"`':
         stop -= 1
     sentence = text[start:stop]
     if not sentence:
         return None
-    if whole and (len(sentence) > MAX_ANSWER or readable(sentence) is not None):
+    if whole and (len(sentence) > MAX_ANSWER or readable(sentence) is not None or choice_of(sentence) is not None):
         return Found(sentence, start, stop, "statement")
     if len(sentence) > MAX_ANSWER:
         return None
@@ -74,7 +81,7 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
         if not any(low < found.start() < high for low, high in formulas):
             verb = found
     if verb is not None:
-        tail = sentence[verb.end() :].strip(" .*\"")
+        tail = sentence[verb.end() :].strip(' .*"')
         at = start + sentence.index(tail, verb.end()) if tail else stop
         measure = _pattern("measure").fullmatch(tail)
         if measure is not None:
@@ -107,18 +114,29 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
     ]
     if formulas:
         first = len(formulas) - 1
-        while first and sentence[formulas[first - 1].end() : formulas[first].start()].strip() in {",", "and", "or", ", and"}:
+        while first and sentence[formulas[first - 1].end() : formulas[first].start()].strip() in {
+            ",",
+            "and",
+            "or",
+            ", and",
+        }:
             first -= 1
         low, high = formulas[first].start(), formulas[-1].end()
         after = re.match(r"\s?\\?%", sentence[high:])
         high += after.end() if after else 0
         return Found(sentence[low:high], start + low, start + high, "formula")
     for name in ("money", "number"):
-        last = None
-        for last in _pattern(name).finditer(sentence):
-            pass
-        if last is not None:
-            group = 1 if name == "money" else 0
-            shown = last[group].replace(",", ".") if name == "money" else last[group]
-            return Found(shown, start + last.start(group), start + last.end(group), "number")
+        numbers = list(_pattern(name).finditer(sentence))
+        if not numbers:
+            continue
+        last, group = numbers[-1], 1 if name == "money" else 0
+        low = last.start(group)
+        for earlier in numbers[-2::-1]:
+            if _pattern("or").search(sentence, earlier.end(), low) is None:
+                break
+            low = earlier.start(group)
+        shown = sentence[low : last.end(group)]
+        return Found(
+            shown.replace(",", ".") if name == "money" else shown, start + low, start + last.end(group), "number"
+        )
     return None

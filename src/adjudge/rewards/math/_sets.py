@@ -84,9 +84,7 @@ def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> lis
         raise NotInterval("the ends of the interval are in the wrong order")
     if start == stop and not (closed_low and closed_high):
         return []
-    return [
-        Piece(low, high, start, stop, closed_low and not math.isinf(start), closed_high and not math.isinf(stop))
-    ]
+    return [Piece(low, high, start, stop, closed_low and not math.isinf(start), closed_high and not math.isinf(stop))]
 
 
 def pieces(node: Node) -> list[Piece]:

@@ -211,9 +211,7 @@ Node: TypeAlias = (
 def children(node: Node) -> "tuple[Node, ...]":
     """The nodes directly under a node."""
     match node:
-        case (
-            Add(items) | Mul(items) | Ratio(items) | Relation(_, items) | SetOf(items) | SetOperation(_, items)
-        ):
+        case Add(items) | Mul(items) | Ratio(items) | Relation(_, items) | SetOf(items) | SetOperation(_, items):
             return items
         case Items(items, _) | Group(items, _, _) | Call(_, items):
             return items
@@ -246,6 +244,6 @@ _CONSTANTS = frozenset({"pi", "e", "i", "infinity"})
 def names(node: Node) -> frozenset[str]:
     """The variables of a tree, without named constants and the variables that a sum or integral binds."""
     bound = {part.variable for part in walk(node) if isinstance(part, Big)}
-    return frozenset(
-        part.name for part in walk(node) if isinstance(part, Sym) and part.name not in _CONSTANTS
-    ) - (bound)
+    return frozenset(part.name for part in walk(node) if isinstance(part, Sym) and part.name not in _CONSTANTS) - (
+        bound
+    )

@@ -11,7 +11,9 @@ _EMPTY = frozenset(
     {"no solution", "no solutions", "none", "empty set", "no real solution", "no real solutions", "empty", "no such",
      "no real roots", "there is no solution", "there are no solutions", "no integer solutions"}
 )  # fmt: skip
-_REALS = frozenset({"all real numbers", "all reals", "real numbers", "any real number", "all real x", "every real number"})
+_REALS = frozenset(
+    {"all real numbers", "all reals", "real numbers", "any real number", "all real x", "every real number"}
+)
 _ABSENT = frozenset({"does not exist", "dne", "undefined", "not defined", "doesnt exist"})
 _FAMILIES = (_EMPTY, _REALS, _ABSENT)
 _LIMITING = frozenset(
@@ -27,7 +29,9 @@ _EMPTY_WORDS = frozenset(
 def _pattern(name: str) -> re.Pattern[str]:
     match name:
         case "markup":
-            return re.compile(r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]")
+            return re.compile(
+                r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]"
+            )
         case "space":
             return re.compile(r"\\(?:left|right|displaystyle|,|;|:|!| |quad|qquad)(?![a-zA-Z])|[$~]|\s+")
         case "wrapped":
@@ -77,7 +81,7 @@ def choice_of(text: str) -> tuple[str, str] | None:
     """
     if len(text) > 400:
         return None
-    text = _pattern("wrapped").sub(r"\1", text)
+    text = _pattern("wrapped").sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
     found = _pattern("choice").fullmatch(text.strip().rstrip("."))
     if found is None:
         return None
@@ -125,7 +129,7 @@ def _names_finding(gold: str, answer: str) -> bool:
     says more than one thing, and no phrase of it counts.
     """
     sentence, phrase = _content(gold), _content(answer)
-    if len(sentence) < 3 or not 1 <= len(phrase) <= 3 or len(phrase) * 2 > len(sentence):
+    if len(sentence) < 3 or not 1 <= len(phrase) <= 3 or len(phrase) >= len(sentence):
         return False
     if _LIMITING.intersection(sentence) or all(word in _EMPTY_WORDS or len(word) < 3 for word in phrase):
         return False
