@@ -38,13 +38,13 @@ SETS = (
 
 
 def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of a set that count."""
+    """Return the rows of a set that count."""
     lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").split("\n")
     return [row for line in lines if line.strip() if not (row := json.loads(line)).get("disputed")]
 
 
 def presented(row: dict[str, Any]) -> str:
-    """A row's response as a grader sees it."""
+    """Return a row's response as a grader sees it."""
     pred: str = row["pred"]
     return rf"The final answer is $\boxed{{{pred}}}$." if row["kind"] == "answer" else pred
 
@@ -74,7 +74,7 @@ def peer() -> Callable[[str, str], tuple[bool, int]] | None:
 def measured(
     judge: Callable[[str, str], tuple[bool, int]], rows: list[dict[str, Any]]
 ) -> tuple[float, int, int, list[float]]:
-    """The accuracy, the false positives, the rows that needed sympy, and the CPU seconds of each row."""
+    """Return the accuracy, the false positives, the rows that needed sympy, and the CPU seconds of each row."""
     right = wrong_yes = symbolic = 0
     seconds: list[float] = []
     for row in rows:

@@ -2,8 +2,9 @@
 
 from fractions import Fraction
 
+from adjudge.rewards.math._cursor import NOT_OPERANDS, OPENING, Cursor
 from adjudge.rewards.math._lexer import FUNCTIONS, Token
-from adjudge.rewards.math._limits import MAX_DEPTH, TooLarge, Unreadable
+from adjudge.rewards.math._limits import TooLarge, Unreadable
 from adjudge.rewards.math._tree import (
     Based,
     Big,
@@ -17,7 +18,6 @@ from adjudge.rewards.math._tree import (
     PlusMinus,
     Pow,
     Sym,
-    Text,
 )
 from adjudge.text.number_words import NUMBER_WORDS, read_number_words
 from adjudge.text.numbers import MAX_DIGITS, read_numeral
@@ -28,12 +28,6 @@ _MINUS_ONE = Num(Fraction(-1))
 _GROUPING = str.maketrans("", "", "{}, \t\n")
 _HALF = Num(Fraction(1, 2))
 _CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}
-_OPENING = frozenset({"(", "[", "{", "\\{", "\\langle", "\\lfloor", "\\lceil"})
-_NOT_OPERANDS = frozenset(
-    "\\cup \\cap \\setminus \\cdot \\div \\pm \\mp \\le \\ge \\ne \\approx \\in \\notin \\equiv \\to \\} \\% \\\\ \\rangle"
-    " \\rfloor \\rceil \\end \\wedge \\vee \\subset \\subseteq \\iff \\Leftrightarrow \\forall \\exists \\circ \\degreesign"
-    " \\bullet \\doteq \\coloneqq \\pmod \\mod \\& \\_ \\#".split()
-)
 _BIG = {"\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim"}
 _SKIPPED = frozenset(
     {
@@ -49,24 +43,14 @@ _SKIPPED = frozenset(
         "\\mathop",
     }
 )
-_FONTS = frozenset({"\\mathcal", "\\mathfrak", "\\mathscr", "\\overrightarrow", "\\vec", "\\overline", "\\bar", "\\hat",
-                    "\\widehat", "\\tilde", "\\dot", "\\widetilde", "\\underline", "\\overset", "\\stackrel"})  # fmt: skip
+_FONTS = frozenset({"\\mathcal", "\\mathfrak", "\\mathscr", "\\overrightarrow", "\\vec", "\\overline", "\\bar",
+                    "\\hat", "\\widehat", "\\tilde", "\\dot", "\\widetilde", "\\underline", "\\overset", "\\stackrel"})  # fmt: skip
 _UNKNOWN_FUNCTIONS = frozenset({"f", "g"})
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "array", "Bmatrix", "smallmatrix"})
 
 
-class Atoms:
-    """A cursor over the tokens, and the reading of one operand at it."""
-
-    def __init__(self, text: str, tokens: list[Token]) -> None:
-        self.text = text
-        self.tokens = tokens
-        self.position = 0
-        self.token = tokens[0]
-        self.depth = 0
-        self.bars = 0
-        self.colon_ends = False
-        self.bound: set[str] = set()
+class Atoms(Cursor):
+    """The reading of one operand."""
 
     # The parser proper provides these.
     def expression(self, level: int) -> Node:
@@ -78,7 +62,7 @@ class Atoms:
         raise NotImplementedError
 
     def set_of(self) -> Node:
-        """The inside of set braces."""
+        """Return the inside of set braces."""
         raise NotImplementedError
 
     def group(self, opener: str, closers: tuple[str, ...]) -> Node:
@@ -88,49 +72,6 @@ class Atoms:
     def braces(self) -> Node:
         """Invisible braces."""
         raise NotImplementedError
-
-    def advance(self) -> None:
-        """Go to the next token."""
-        if self.position < len(self.tokens) - 1:
-            self.position += 1
-        self.token = self.tokens[self.position]
-
-    def expect(self, value: str) -> None:
-        """Step over a token that must be there."""
-        if self.token.value != value:
-            raise Unreadable(f"{value!r} expected before {self.token.value!r}")
-        self.advance()
-
-    def enter(self) -> None:
-        """Go one bracket deeper."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise TooLarge("brackets are nested too deeply")
-
-    def leave(self) -> None:
-        """Come back out of a bracket."""
-        self.depth -= 1
-
-    def dangling(self) -> bool:
-        """Whether an operator has nothing to its right."""
-        return self.token.kind == "end" or self.token.value in {")", "]", "}", ",", ";", "\\}", "."}
-
-    def starts_operand(self) -> bool:
-        """Whether the current token begins a factor of an implicit product."""
-        token = self.token
-        if token.kind in {"number", "letter", "repeating"}:
-            return True
-        if token.kind == "word":
-            return self.number_word()
-        if token.value == "|":
-            return self.bars == 0 and not self.colon_ends
-        if token.kind == "command":
-            return token.value not in _NOT_OPERANDS
-        return token.value in {"(", "[", "{"}
-
-    def number_word(self) -> bool:
-        """Whether the current token is a number word."""
-        return self.token.kind == "word" and self.token.value.lower() in NUMBER_WORDS
 
     def operand(self) -> Node:
         """One operand with its sign."""
@@ -196,7 +137,7 @@ class Atoms:
         return node
 
     def _mixed(self, whole: Num) -> Node:
-        """`2\\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
+        r"""`2\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
         at = self.position
         tokens = self.tokens
         if self.token.value == "\\frac":
@@ -220,11 +161,11 @@ class Atoms:
             and len(self.token.value) < 10
             and len(tokens[at + 2].value) < 10
         ):
-            top, bottom = int(self.token.value), int(tokens[at + 2].value)
-            if 0 < top < bottom:
+            part, parts = int(self.token.value), int(tokens[at + 2].value)
+            if 0 < part < parts:
                 for _ in range(3):
                     self.advance()
-                return Num(whole.value + Fraction(top, bottom))
+                return Num(whole.value + Fraction(part, parts))
         return whole
 
     def _based(self, digits: str) -> Node:
@@ -233,22 +174,6 @@ class Atoms:
         if not base.isdigit() or not 2 <= int(base[:4]) <= 36 or not digits.isdigit():
             raise Unreadable("a subscript of a number must be its base")
         return Based(digits.lstrip("0") or "0", int(base))
-
-    def raw_argument(self) -> str:
-        """A command's argument as text, for subscripts and exponents of units."""
-        if self.token.value != "{":
-            value = self.token.value
-            self.advance()
-            return value.lstrip("\\")
-        depth, parts = 0, []
-        while self.token.kind != "end":
-            value = self.token.value
-            depth += (value == "{") - (value == "}")
-            self.advance()
-            if depth == 0:
-                break
-            parts.append(value.lstrip("\\"))
-        return "".join(parts[1:])
 
     def _name(self) -> Node:
         name = self.token.value
@@ -296,7 +221,7 @@ class Atoms:
         return Call("abs", (inner,))
 
     def argument(self) -> Node:
-        """A command's argument: braces, or the next token, of a number only its first digit."""
+        """Return a command's argument: braces, or the next token, of a number only its first digit."""
         token = self.token
         self.enter()
         if token.value == "{":
@@ -329,14 +254,11 @@ class Atoms:
             self.advance()
             index = self.sequence(("]",))
             self.expect("]")
-        if self.token.kind == "number":
-            radicand = self._digit(self.token)
-        else:
-            radicand = self.argument()
+        radicand = self._digit(self.token) if self.token.kind == "number" else self.argument()
         return Pow(radicand, _HALF if index is None else Pow(index, _MINUS_ONE))
 
     def power(self, base: Node) -> Node:
-        """What stands after `^`: an exponent, a degree sign, an ordinal ending or a prime."""
+        """Return what stands after `^`: an exponent, a degree sign, an ordinal ending or a prime."""
         self.enter()
         try:
             return self._power(base)
@@ -382,7 +304,7 @@ class Atoms:
             return self._fraction()
         if value == "\\sqrt":
             return self._root()
-        if name in FUNCTIONS or value in {"\\abs"}:
+        if name in FUNCTIONS or value == "\\abs":
             return self._function(name)
         if value == "\\{":
             self.enter()
@@ -414,7 +336,7 @@ class Atoms:
         if value in {"\\mathbb", *_FONTS}:
             self.advance()
             return self._suffixed(f"{name}({self.raw_argument()})")
-        if value in _NOT_OPERANDS:
+        if value in NOT_OPERANDS:
             raise Unreadable(f"unexpected {value!r}")
         self.advance()
         return self._suffixed({"infty": "infinity", "emptyset": "emptyset"}.get(name, name))
@@ -436,10 +358,7 @@ class Atoms:
             elif self.token.value == "^":
                 self.advance()
                 exponent = self.argument()
-        if self.token.value == "(":
-            args = self._arguments()
-        else:
-            args = (self._bare_argument(),)
+        args = self._arguments() if self.token.value == "(" else (self._bare_argument(),)
         if base is not None:
             if name != "log":
                 name += "_"
@@ -450,10 +369,10 @@ class Atoms:
         return result if exponent is None else Pow(result, exponent)
 
     def _bare_argument(self) -> Node:
-        """The argument of `\\sin 2x`: factors up to the next operator or function."""
+        r"""Return the argument of `\sin 2x`: factors up to the next operator or function."""
         self.enter()
         factors = [self.expression(20)]
-        while self.starts_operand() and self.token.value not in _OPENING:
+        while self.starts_operand() and self.token.value not in OPENING:
             if self.token.kind == "command" and self.token.value[1:] in FUNCTIONS and self.token.value != "\\sqrt":
                 break
             factors.append(self.expression(20))
@@ -519,38 +438,14 @@ class Atoms:
         matrix = Matrix(entries)
         return matrix if name in _MATRICES else Call("det", (matrix,))
 
-    def skip_group(self) -> None:
-        """Step over a parenthesis."""
-        depth = 0
-        while self.token.kind != "end":
-            depth += (self.token.value == "(") - (self.token.value == ")")
-            self.advance()
-            if depth == 0:
-                return
-
-    def find_bar(self) -> int | None:
-        """Where the bar or colon of a set builder stands, if the braces hold one."""
-        depth = 0
-        for position in range(self.position, len(self.tokens)):
-            token = self.tokens[position]
-            if token.value in _OPENING:
-                depth += 1
-            elif token.value in {")", "]", "}", "\\}", "\\rangle", "\\rfloor", "\\rceil"}:
-                depth -= 1
-                if depth < 0:
-                    return None
-            elif depth == 0 and token.value in {"|", ":"}:
-                return position if position > self.position else None
-        return None
-
 
 def negated(node: Node) -> Node:
-    """The node with the other sign; a number stays one number."""
+    """Return the node with the other sign; a number stays one number."""
     return Num(-node.value, node.digits, node.places) if isinstance(node, Num) else Mul((_MINUS_ONE, node))
 
 
 def _repeating(value: str) -> Node:
-    """`0.1\\overline{6}` is 1/6."""
+    r"""`0.1\overline{6}` is 1/6."""
     head, _, tail = value.partition("\\")
     period = "".join(char for char in tail if char.isdigit())
     whole, _, fixed = head.partition(".")

@@ -26,7 +26,7 @@ _POSITIVE = frozenset({"exact-string", "exact-rational", "numeric", "symbolic", 
 
 @lru_cache(maxsize=1024)
 def _gold(gold: str) -> tuple[str, tuple[str, str], Reading | str]:
-    """The text of a gold, what the same text looks like squashed, and its reading or why there is none."""
+    """Return the text of a gold, what the same text looks like squashed, and its reading or why there is none."""
     text = extract_gold(gold).text
     squashed = (squash(text), squash(gold))
     try:
@@ -74,7 +74,7 @@ Oracle = Callable[[Node, Node], bool | None]
 
 
 def _integer(text: str) -> int | None:
-    """A plain whole number, without the cost of anything more."""
+    """Return a plain whole number, without the cost of anything more."""
     digits = text[1:] if text[:1] == "-" else text
     return int(text) if digits.isdigit() and digits.isascii() else None
 
@@ -102,7 +102,7 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
 
 
 def decide(response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None) -> MathVerdict:
-    """The verdict by tiers 0 and 1, and by the oracle where those end; without one, `NeedsWorker`."""
+    """Return the verdict by tiers 0 and 1, and by the oracle where those end; without one, `NeedsWorker`."""
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
     if isinstance(found, Found) and len(gold) < 40 and len(found.text) < 40:

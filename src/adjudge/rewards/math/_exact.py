@@ -1,8 +1,8 @@
-"""Exact canonical forms: rational numbers, radicals and rational functions.
+r"""Exact canonical forms: rational numbers, radicals and rational functions.
 
 A form is a quotient of two polynomials. A monomial is a sorted tuple of (atom, exponent); atoms are variables, primes
 under a root (`#2` to the power 1/2 is the square root of two), the imaginary unit, and opaque parts such as
-`@sin(...)`. Two forms are equal exactly when their cross products are, so `1/\\sqrt{2}` and `\\sqrt{2}/2` need no
+`@sin(...)`. Two forms are equal exactly when their cross products are, so `1/\sqrt{2}` and `\sqrt{2}/2` need no
 simplification. Unequal forms decide only where no part is opaque.
 """
 
@@ -24,7 +24,7 @@ _ONE: Polynomial = {(): Fraction(1)}
 _SMALL_PRIMES = tuple(p for p in range(2, 1000) if all(p % q for q in range(2, math.isqrt(p) + 1)))
 
 
-class NotExact(Exception):  # noqa: N818 - a condition of the input, not a fault of the program
+class NotExact(Exception):
     """The expression has no exact form here."""
 
 
@@ -62,7 +62,7 @@ def _checked(value: Fraction) -> Fraction:
 
 
 def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
-    """The product of two monomials, with whatever roots and powers of i make rational."""
+    """Return the product of two monomials, with whatever roots and powers of i make rational."""
     powers = dict(left)
     for atom, exponent in right:
         powers[atom] = powers.get(atom, Fraction(0)) + exponent
@@ -233,7 +233,7 @@ def _power(base: Node, exponent: Node) -> Form:
 
 @lru_cache(maxsize=256)
 def exact_form(node: Node) -> Form:
-    """The canonical form of a scalar; `NotExact` where it has none, `TooLarge` where it would not fit."""
+    """Return the canonical form of a scalar; `NotExact` where it has none, `TooLarge` where it would not fit."""
     return _form(node)
 
 
@@ -301,7 +301,7 @@ def same_form(left: Form, right: Form) -> bool:
 
 
 def rational(node: Node) -> Fraction | None:
-    """The rational number that an expression is, or nothing."""
+    """Return the rational number that an expression is, or nothing."""
     if isinstance(node, Num):
         return node.value
     try:
@@ -311,7 +311,7 @@ def rational(node: Node) -> Fraction | None:
 
 
 def show_number(value: Fraction) -> str:
-    """A number as text, unless writing it out would take too long."""
+    """Return a number as text, unless writing it out would take too long."""
     if _bits(value) > 3000:
         return f"(rational of {_bits(value)} bits)"
     return str(value)
@@ -334,7 +334,7 @@ def _render(form: Form) -> str:
 
 
 def canonical(form: Form) -> str:
-    """A form as text.
+    """Return a form as text.
 
     >>> from adjudge.rewards.math._parser import parse
     >>> canonical(exact_form(parse("(x-1)(x+1)")))

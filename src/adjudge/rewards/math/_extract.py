@@ -58,7 +58,8 @@ def _pattern(name: str) -> re.Pattern[str]:
             return re.compile(r"(?:\s|\\\)|\$)*(?:\\?%|percent\b|pct\b)")
         case "final":
             return re.compile(
-                r"\bfinal\s+answer\b[\s*_\"]*(?:is|are|:|=|->|would be|should be)[\s*_:\"]*(?:the\s+final\s+answer\s+is\s*:?\s*)?",
+                r"\bfinal\s+answer\b[\s*_\"]*(?:is|are|:|=|->|would be|should be)[\s*_:\"]*"
+                r"(?:the\s+final\s+answer\s+is\s*:?\s*)?",
                 re.IGNORECASE,
             )
         case "statement":
@@ -82,7 +83,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def _visible(text: str) -> tuple[int, int]:
-    """The part of a response that is meant to be read: after its thinking, before the next speaker."""
+    """Return the part of a response that is meant to be read: after its thinking, before the next speaker."""
     start, stop = 0, len(text)
     if "<" not in text:
         return start, stop
@@ -124,7 +125,7 @@ def _closing(text: str, opened: int, stop: int) -> int:
 
 
 def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
-    """The last box in a range: where its command, its content and its end are; the end is -1 if it is not closed."""
+    """Return where the last box of a range begins, where its content does, and where it ends; -1 if it does not."""
     at = text.rfind("\\boxed", start, stop)
     if at < 0:
         at = text.rfind("\\fbox", start, stop)
@@ -201,10 +202,8 @@ def _sentence_end(text: str, start: int, stop: int) -> int:
 
 
 def _last(pattern: re.Pattern[str], text: str, start: int, stop: int) -> re.Match[str] | None:
-    found = None
-    for found in pattern.finditer(text, start, stop):
-        pass
-    return found
+    found = deque(pattern.finditer(text, start, stop), maxlen=1)
+    return found[0] if found else None
 
 
 def _statement(text: str, start: int, stop: int, name: str) -> Found | None:
@@ -220,7 +219,7 @@ def _statement(text: str, start: int, stop: int, name: str) -> Found | None:
 
 
 def extract(text: str, mode: ExtractionMode = "final") -> Found | Missing:
-    r"""The answer of a response.
+    r"""Return the answer of a response.
 
     >>> extract(r"so \boxed{1} ... no, \boxed{2}").text
     '2'
@@ -274,7 +273,7 @@ def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | 
 
 
 def _tagged(text: str, start: int, stop: int) -> Found | None:
-    """The content of the last complete answer tag."""
+    """Return the content of the last complete answer tag."""
     closed = text.rfind("</answer>", start, stop)
     opened = text.rfind("<answer>", start, closed) if closed >= 0 else -1
     if opened < 0 or not text[opened + 8 : closed].strip():
@@ -283,7 +282,7 @@ def _tagged(text: str, start: int, stop: int) -> Found | None:
 
 
 def _conclusion(text: str, start: int, stop: int) -> Found | None:
-    """The last sentence, where it draws a conclusion."""
+    """Return the last sentence, where it draws a conclusion."""
     fluff = _last(_pattern("fluff"), text, max(start, stop - 200), stop)
     if fluff is not None and not text[fluff.end() : stop].strip(" .\n"):
         stop = fluff.start()
@@ -298,7 +297,7 @@ def _conclusion(text: str, start: int, stop: int) -> Found | None:
 
 
 def extract_gold(text: str) -> Found:
-    r"""The answer that a gold states: its boxes, the statement of a worked solution, or all of it.
+    r"""Return the answer that a gold states: its boxes, the statement of a worked solution, or all of it.
 
     >>> extract_gold(r"so the sum is $\boxed{12}$.").text, extract_gold("$x=3$").text
     ('12', '$x=3$')

@@ -86,7 +86,8 @@ def _pattern(name: str) -> re.Pattern[str]:
                 r"|negthinspace|bf|rm|it|label\{[^{}]{0,40}\}|phantom\{[^{}]{0,40}\}|tag\*?\{[^{}]{0,40}\})(?![a-zA-Z])"
                 r"|\\?\$|\\[()\[\]])"
                 r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\d+\})"
-                r"|(?P<number>\d{1,3}(?:(?:\s?\{,\s?\}|,\\!\s?|,)\d{3})+(?![\d])(?:\.\d+)?|\d{1,3}(?: \d{3})+(?![\d/,])(?:\.\d+)?"
+                r"|(?P<number>\d{1,3}(?:(?:\s?\{,\s?\}|,\\!\s?|,)\d{3})+(?![\d])(?:\.\d+)?"
+                r"|\d{1,3}(?: \d{3})+(?![\d/,])(?:\.\d+)?"
                 r"|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,4}(?![\d.a-zA-Z]))?)"
                 r"|(?P<text>\\(?:text(?:bf|it|rm|normal|sf|tt|up|md|sc)?|mbox|hbox|fbox|mathrm|mathbf|mathit|mathsf|boldsymbol|bm"
                 r"|operatorname\*?|emph|mathop)\s?\{)"
@@ -149,10 +150,10 @@ _SHORT_WORDS = frozenset(
 
 
 def tokenize(text: str, *, grouping: bool = True) -> list[Token]:
-    """Tokens of a repaired text; `grouping` reads `3,250` as one number, otherwise as two.
+    r"""Tokens of a repaired text; `grouping` reads `3,250` as one number, otherwise as two.
 
-    >>> [token.value for token in tokenize("2x + \\\\frac{1}{2}")]
-    ['2', 'x', '+', '\\\\frac', '{', '1', '}', '{', '2', '}', '']
+    >>> [token.value for token in tokenize("2x + \\frac{1}{2}")]
+    ['2', 'x', '+', '\\frac', '{', '1', '}', '{', '2', '}', '']
     """
     tokens = list(_scan(text, 0, len(text), grouping=grouping, prose=0))
     tokens.append(Token("end", "", spaced=False, start=len(text)))

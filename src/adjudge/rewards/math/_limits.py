@@ -18,9 +18,9 @@ MAX_TERMS = 400
 """Terms of an expanded polynomial."""
 
 
-class TooLarge(Exception):  # noqa: N818 - a condition of the input, not a fault of the program
+class TooLarge(Exception):
     """Evaluating this would take more than a fixed, small amount of work."""
 
 
-class Unreadable(Exception):  # noqa: N818 - a condition of the input, not a fault of the program
+class Unreadable(Exception):
     """The text is no expression of the grammar."""

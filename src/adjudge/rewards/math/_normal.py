@@ -91,12 +91,12 @@ def _map(node: Node, change: "dict[Node, Node]", sign: int) -> Node:
 
 
 def substitute(node: Node, name: str, value: Node) -> Node:
-    """The tree with a variable replaced."""
+    """Return the tree with a variable replaced."""
     return _map(node, {Sym(name): value}, 0)
 
 
 def _is_name(node: Node) -> bool:
-    """A label: a name, a function of names or numbers, or segments and areas written in capitals."""
+    """Return a label: a name, a function of names or numbers, or segments and areas written in capitals."""
     match node:
         case Sym(name):
             return name not in {"pi", "e", "i", "infinity"} or name == "e"
@@ -128,7 +128,7 @@ def _capitals(node: Node) -> bool:
 
 
 def assignment(node: Node) -> "tuple[Node, Node] | None":
-    """The label and the value of `x = 5`, if that is what it is."""
+    """Return the label and the value of `x = 5`, if that is what it is."""
     match node:
         case Relation(("=",), (label, value)) if _is_name(label) and not _mentions(value, label):
             return label, value
@@ -141,7 +141,7 @@ def _mentions(value: Node, label: Node) -> bool:
 
 
 def _chain(operators: tuple[str, ...], items: tuple[Node, ...]) -> Node:
-    """One assignment, equation or value out of `x = 1+1 = 2 \\approx 2.0`."""
+    r"""One assignment, equation or value out of `x = 1+1 = 2 \approx 2.0`."""
     kept = list(items)
     if "~" in operators:
         cut = operators.index("~") + 1
@@ -201,7 +201,7 @@ def _unlabelled(items: "list[Node]") -> "list[Node]":
 
 
 def normal(node: Node) -> Node:
-    """The answer that a tree states: chains shortened, both signs written out, lists flat."""
+    """Return the answer that a tree states: chains shortened, both signs written out, lists flat."""
     match node:
         case Relation(operators, items) if set(operators) <= _EQUALITIES:
             node = _chain(operators, items)

@@ -39,7 +39,7 @@ _MAX_TERMS = 2_000
 _MAX_WORK = 20_000
 
 
-class Undefined(Exception):  # noqa: N818 - a condition of the input, not a fault of the program
+class Undefined(Exception):
     """The expression has no value at this point."""
 
 
@@ -96,7 +96,7 @@ _TRIGONOMETRIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
 def _apply(function: Callable[[complex], complex], argument: Bounded) -> Bounded:
-    """The function's value; the bound comes from moving the argument by its own bound."""
+    """Return the function's value; the bound comes from moving the argument by its own bound."""
     value, error = argument
     result = function(value)
     step = max(error, abs(value) * _EPSILON, 1e-300)
@@ -108,7 +108,7 @@ def _apply(function: Callable[[complex], complex], argument: Bounded) -> Bounded
 
 
 def _unknown(name: str, args: list[Bounded]) -> Bounded:
-    """An unknown function: something smooth that depends on its name and on every argument."""
+    """Return an unknown function: something smooth that depends on its name and on every argument."""
     seed = sum((position + 1) * ord(char) for position, char in enumerate(name)) % 97 + 3
     total, error = complex(0), 0.0
     for position, (value, bound) in enumerate(args):
@@ -126,7 +126,7 @@ class _Point(dict[str, complex]):
 
 
 def evaluate(node: Node, values: Mapping[str, complex]) -> Bounded:
-    """The value of an expression at a point, with a bound on the rounding error."""
+    """Return the value of an expression at a point, with a bound on the rounding error."""
     point = _Point(values, [_MAX_WORK])
     try:
         value, error = _evaluate(node, point)
@@ -146,9 +146,9 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
     if point.work[0] < 0:
         raise TooLarge("the value takes too much work")
     match node:
-        case Num(value):
-            number = float(value)
-            if number == 0 and value != 0:
+        case Num(exact):
+            number = float(exact)
+            if number == 0 and exact != 0:
                 raise TooLarge("a value is too small for floating point")
             return complex(number), abs(number) * _EPSILON
         case Sym(name):
@@ -266,7 +266,7 @@ def _in_radians(node: Node) -> Node:
 
 
 def _big(node: Big, point: _Point) -> Bounded:
-    """A finite sum or product of at most two thousand terms, or a definite integral between numbers."""
+    """Return a finite sum or product of at most two thousand terms, or a definite integral between numbers."""
     if node.kind == "int":
         return _integral(node, point)
     if node.kind not in {"sum", "prod"} or node.low is None or node.high is None or not node.variable:
@@ -316,7 +316,7 @@ _SCALES = (0.371, 0.713, 0.129, 1.327, 2.583, 5.917, 13.71, -0.617, -2.347)
 
 
 def points(variables: frozenset[str], *, whole: bool = False) -> Iterator[dict[str, complex]]:
-    """Fixed points with no special relation between the variables; `whole` gives positive integers."""
+    """Return fixed points with no special relation between the variables; `whole` gives positive integers."""
     ordered = sorted(variables)
     for number, scale in enumerate(_SCALES):
         if whole:
@@ -329,10 +329,10 @@ def points(variables: frozenset[str], *, whole: bool = False) -> Iterator[dict[s
 
 
 def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
-    """Whether two expressions have the same value at every point where both have one; None where that is unclear.
+    r"""Whether two expressions have the same value at every point where both have one; None where that is unclear.
 
     >>> from adjudge.rewards.math._parser import parse
-    >>> agree(parse("1-\\\\cos^2 x"), parse("\\\\sin^2 x")), agree(parse("x"), parse("|x|"))
+    >>> agree(parse("1-\\cos^2 x"), parse("\\sin^2 x")), agree(parse("x"), parse("|x|"))
     (True, False)
     """
     variables = names(left) | names(right)
@@ -376,12 +376,12 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
 
 
 def real_value(node: Node) -> float | None:
-    """The real number that a constant expression is, or nothing; infinities are numbers here."""
+    """Return the real number that a constant expression is, or nothing; infinities are numbers here."""
     match node:
         case Sym("infinity"):
             return math.inf
-        case Mul((Num(value), Sym("infinity"))):
-            return math.copysign(math.inf, value)
+        case Mul((Num(sign), Sym("infinity"))):
+            return math.copysign(math.inf, sign)
         case Degree(item) | Quantity(item, _):
             return real_value(item)
     if names(node):

@@ -1,14 +1,14 @@
-"""Tokens into a tree: a precedence parser that is linear in its input and bounded in depth.
+r"""Tokens into a tree: a precedence parser that is linear in its input and bounded in depth.
 
-It reads what people and models write, LaTeX or plain: `\\frac12`, `2 1/3`, `x=1 or x=2`, `\\{x | x<3\\}`,
-`5 \\text{ square units}`. Whatever it cannot read raises `Unreadable`; words that are no mathematics become `Text`.
+It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 or x=2`, `\{x | x<3\}`,
+`5 \text{ square units}`. Whatever it cannot read raises `Unreadable`; words that are no mathematics become `Text`.
 """
 
 from collections.abc import Sequence
 from fractions import Fraction
 
 from adjudge.rewards.math._atoms import Atoms, negated
-from adjudge.rewards.math._lexer import Token, repair, tokenize
+from adjudge.rewards.math._lexer import repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
 from adjudge.rewards.math._tree import (
     Add,
@@ -83,7 +83,7 @@ class _Parser(Atoms):
     """Sequences, relations and operators; `Atoms` has the operands."""
 
     def answer(self) -> Node:
-        """The whole text as one node."""
+        """Return the whole text as one node."""
         node = self.sequence(("end",))
         if self.token.kind != "end":
             raise Unreadable(f"nothing can follow at {self.token.value!r}")
@@ -111,7 +111,7 @@ class _Parser(Atoms):
         return items[0] if len(items) == 1 else Items(tuple(items), choice)
 
     def _without_domains(self, items: list[Node]) -> list[Node]:
-        """The items without `k in Z` beside `k pi`, which binds k instead of being an element."""
+        """Return the items without `k in Z` beside `k pi`, which binds k instead of being an element."""
         kept: list[Node] = []
         for item in items:
             match item:
@@ -155,7 +155,7 @@ class _Parser(Atoms):
         return self.token.value in closers or self.token.kind == "end" or self._separator()
 
     def _prose(self, start: int, closers: Sequence[str]) -> Text:
-        """The words of an item that has no mathematical reading, as they stand."""
+        """Return the words of an item that has no mathematical reading, as they stand."""
         depth = 0
         while self.token.kind != "end":
             value = self.token.value
@@ -168,7 +168,7 @@ class _Parser(Atoms):
         return Text(self.text[self.tokens[start].start : self.token.start].strip())
 
     def _tail(self, node: Node, closers: Sequence[str]) -> Node:
-        """What follows a value: a full stop, a unit, or a clause that says where it holds."""
+        """Return what follows a value: a full stop, a unit, or a clause that says where it holds."""
         while self.token.value in {".", "?", '"', "`", "'"} or (self.token.value == "!" and self.token.spaced):
             self.advance()
         if self.token.value in _SEPARATORS and self.token.value != "\\\\":
@@ -230,7 +230,7 @@ class _Parser(Atoms):
         return Quantity(node, unit)
 
     def relation(self) -> Node:
-        """A chain of relations, or just an expression."""
+        """Return a chain of relations, or just an expression."""
         if self.token.value in {"\\approx", "=", "\\doteq"}:
             self.advance()
         items = [self.expression(0)]
@@ -324,7 +324,7 @@ class _Parser(Atoms):
         return Ratio((*ratio, last)) if ratio else last
 
     def set_of(self) -> Node:
-        """The inside of braces: elements, or a variable and its condition."""
+        """Return the inside of braces: elements, or a variable and its condition."""
         self.advance()
         if self.token.value == "\\}":
             self.advance()

@@ -10,7 +10,7 @@ ExtractionMode = Literal["boxed", "final", "lenient"]
 
 @dataclass(frozen=True, slots=True)
 class MathPolicy:
-    """The choices behind "equal"; the defaults are the safe ones.
+    r"""The choices behind "equal"; the defaults are the safe ones.
 
     - `extraction`: where the answer is looked for: `boxed`, `final` (boxes, then statements, then a short whole text)
       or `lenient` (as a last resort the last number or formula).
@@ -21,7 +21,7 @@ class MathPolicy:
       that is no finite decimal; 0 switches rounding off.
     - `units`: `convert` compares known units (100 cm is 1 m, 5 m is not 5 kg), `ignore` never looks at them.
     - `list_order`: whether bare lists must keep their order.
-    - `degrees`: whether `90^\\circ` equals the bare number 90.
+    - `degrees`: whether `90^\circ` equals the bare number 90.
     - `choices`: whether a capital letter is a choice that `(B)` and `B. 42` name too.
     - `prose`: whether a short answer that names the subject or the finding of a gold sentence counts.
 

@@ -11,6 +11,7 @@ from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Num, Relation, Text
 from adjudge.text.numbers import read_numeral
+import contextlib
 
 __all__ = ["Reading", "describe", "read"]
 
@@ -70,10 +71,8 @@ def read(text: str) -> Reading:
         node, bound = Text(text), frozenset()
     nodes = [node]
     if "," in text and _pattern("grouped").search(text) is not None:
-        try:
+        with contextlib.suppress(Unreadable, TooLarge):
             nodes.append(parse_with_bound(text, grouping=False)[0])
-        except (Unreadable, TooLarge):
-            pass
     if isinstance(node, Text):
         stated = _stated(node.words)
         if stated is not None:
@@ -82,21 +81,19 @@ def read(text: str) -> Reading:
 
 
 def _stated(words: str) -> Node | None:
-    """The value in `the answer is 5`."""
-    verb = None
-    for verb in _pattern("verb").finditer(words):
-        pass
-    if verb is None:
+    """Return the value in `the answer is 5`."""
+    verbs = list(_pattern("verb").finditer(words))
+    if not verbs:
         return None
     try:
-        node, _ = parse_with_bound(words[verb.end() :])
+        node, _ = parse_with_bound(words[verbs[-1].end() :])
     except (Unreadable, TooLarge):
         return None
     return None if isinstance(node, Text) else node
 
 
 def describe(node: Node) -> str:
-    """A tree in canonical form, for people and for the memo."""
+    """Return a tree in canonical form, for people and for the memo."""
     node = normal(node)
     if isinstance(node, Text):
         return node.words

@@ -4,21 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adjudge.rewards.math._exact import NotExact, exact_form
 from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
-from adjudge.rewards.math._numeric import Undefined, evaluate, points
 from adjudge.rewards.math._policy import MathPolicy
+from adjudge.rewards.math._relations import difference, proportional, solved_by, turned
 from adjudge.rewards.math._scalar import Answer, same_scalar, same_value
 from adjudge.rewards.math._sets import NotInterval, Piece, is_interval, pieces
 from adjudge.rewards.math._tree import (
-    Add,
     Builder,
     Call,
     Group,
     Items,
     Matrix,
-    Mul,
     Node,
     Num,
     Relation,
@@ -38,7 +36,7 @@ _MINUS_ONE = Num(Fraction(-1))
 _MAX_ITEMS = 128
 
 
-class NeedsWorker(Exception):  # noqa: N818 - a request, not a fault
+class NeedsWorker(Exception):
     """The two expressions can only be told apart symbolically."""
 
 
@@ -135,7 +133,7 @@ def _alike(gold: Node, answer: Node, rules: Rules) -> bool:
 
 
 def _renamed(gold: Node, answer: Node, rules: Rules) -> Node | None:
-    """The answer with its own bound variable called as in the gold, where each side has one name of its own."""
+    """Return the answer with its own bound variable called as in the gold, where each side has one name of its own."""
     mine, theirs = names(gold), names(answer)
     only_gold, only_answer = mine - theirs, theirs - mine
     if len(only_gold) != 1 or len(only_answer) != 1:
@@ -157,11 +155,15 @@ def _labelled(
         return _both_labelled(gold, answer, gold_label, answer_label, rules)
     label, value = gold_label or answer_label or (gold, answer)
     other = answer if gold_label is not None else gold
-    if isinstance(label, Group) and isinstance(other, Items) and isinstance(value, Group):
-        if len(label.items) == len(value.items):
-            parts = zip(label.items, value.items, strict=True)
-            spread: Node = Items(tuple(Relation(("=",), pair) for pair in parts))
-            return same(spread, other, rules) if gold_label is not None else same(other, spread, rules)
+    if (
+        isinstance(label, Group)
+        and isinstance(other, Items)
+        and isinstance(value, Group)
+        and len(label.items) == len(value.items)
+    ):
+        parts = zip(label.items, value.items, strict=True)
+        spread: Node = Items(tuple(Relation(("=",), pair) for pair in parts))
+        return same(spread, other, rules) if gold_label is not None else same(other, spread, rules)
     if isinstance(other, Relation):
         return _equations(gold, answer, rules)
     inner = _function_bound(label, rules)
@@ -207,7 +209,7 @@ def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tupl
 
 
 def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
-    left, right = _matrix_value(gold), _matrix_value(answer)
+    left, right = matrix_value(gold), matrix_value(answer)
     if left is None or right is None:
         return False, "mismatch"
     flat = len(left.rows) == 1 or len(left.rows[0]) == 1
@@ -221,58 +223,6 @@ def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
         if not same(one, other, rules)[0]:
             return False, "matrix"
     return True, "matrix"
-
-
-def _matrix_value(node: Node) -> Matrix | None:
-    """A matrix, a tuple as a column, or a sum or product of matrices worked out."""
-    match node:
-        case Matrix():
-            return node
-        case Group(items, _, _):
-            return Matrix(tuple((item,) for item in items))
-        case Add(items):
-            parts = [_matrix_value(item) for item in items]
-            known = [part for part in parts if part is not None]
-            if len(known) != len(parts) or len({(len(part.rows), len(part.rows[0])) for part in known}) != 1:
-                return None
-            rows, columns = len(known[0].rows), len(known[0].rows[0])
-            return Matrix(
-                tuple(
-                    tuple(Add(tuple(part.rows[row][column] for part in known)) for column in range(columns))
-                    for row in range(rows)
-                )
-            )
-        case Mul(items):
-            return _matrix_product(items)
-        case _:
-            return None
-
-
-def _matrix_product(items: tuple[Node, ...]) -> Matrix | None:
-    scale: list[Node] = []
-    result: Matrix | None = None
-    for item in items:
-        if not any(isinstance(part, Matrix) for part in walk(item)):
-            scale.append(item)
-            continue
-        factor = _matrix_value(item)
-        if factor is None:
-            return None
-        if result is None:
-            result = factor
-            continue
-        if len(result.rows[0]) != len(factor.rows) or len(result.rows) * len(factor.rows[0]) > 64:
-            return None
-        columns = list(zip(*factor.rows, strict=True))
-        result = Matrix(
-            tuple(
-                tuple(Add(tuple(Mul(pair) for pair in zip(row, column, strict=True))) for column in columns)
-                for row in result.rows
-            )
-        )
-    if result is None or not scale:
-        return result
-    return Matrix(tuple(tuple(Mul((*scale, entry)) for entry in row) for row in result.rows))
 
 
 def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
@@ -320,94 +270,38 @@ def _ordering(gold: Node, answer: Node) -> bool | None:
 
 def _inequalities(gold: Relation, answer: Relation, rules: Rules) -> Answer:
     """Inequalities in several variables: the same chain, read in either direction, up to a positive factor."""
-    for candidate in (answer, _turned(answer)):
+    for candidate in (answer, turned(answer)):
         if candidate.operators == gold.operators:
             if len(gold.items) == 2:
-                if _proportional(_difference(gold), _difference(candidate), positive=gold.operators[0] != "!="):
+                if proportional(difference(gold), difference(candidate), positive=gold.operators[0] != "!="):
                     return True, "symbolic"
             elif all(same(one, other, rules)[0] for one, other in zip(gold.items, candidate.items, strict=True)):
                 return True, "symbolic"
     return False, "mismatch"
 
 
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
-
-
-def _turned(node: Relation) -> Relation:
-    return Relation(tuple(_TURNED.get(operator, operator) for operator in node.operators[::-1]), node.items[::-1])
-
-
-def _difference(node: Relation) -> Node:
-    return Add((node.items[0], Mul((_MINUS_ONE, node.items[-1]))))
-
-
-def _proportional(left: Node, right: Node, *, positive: bool) -> bool:
-    """Whether one expression is a constant multiple of the other."""
-    try:
-        one, other = exact_form(left), exact_form(right)
-    except NotExact:
-        pass
-    else:
-        if one.top.keys() == other.top.keys() and one.top:
-            ratios = {one.top[key] / other.top[key] for key in one.top}
-            if len(ratios) == 1 and one.bottom == other.bottom:
-                return not positive or next(iter(ratios)) > 0
-            if len(ratios) == 1 and not positive:
-                return True
-        if not one.opaque and not other.opaque and one.bottom == other.bottom and not _radical(one.top, other.top):
-            return False
-    found: list[complex] = []
-    for point in points(names(left) | names(right)):
-        try:
-            (top, top_error), (bottom, bottom_error) = evaluate(left, point), evaluate(right, point)
-        except (Undefined, NotExact, TooLarge):
-            continue
-        if abs(top) <= 1000 * top_error or abs(bottom) <= 1000 * bottom_error:
-            continue
-        found.append(top / bottom)
-    if len(found) < 3:
-        return False
-    steady = all(abs(value - found[0]) <= 1e-9 * abs(found[0]) for value in found)
-    return steady and abs(found[0].imag) < 1e-9 * abs(found[0]) and (not positive or found[0].real > 0)
-
-
-def _radical(*sides: dict[tuple[tuple[str, Fraction], ...], Fraction]) -> bool:
-    return any(atom[0] == "#" for side in sides for key in side for atom, _ in key)
-
-
 def _equations(gold: Node, answer: Node, rules: Rules) -> Answer:
     if isinstance(gold, Relation) and isinstance(answer, Relation):
         if gold.operators != ("=",) or answer.operators != ("=",):
             return False, "mismatch"
-        equal = _proportional(_difference(gold), _difference(answer), positive=False)
+        equal = proportional(difference(gold), difference(answer), positive=False)
         return equal, "symbolic" if equal else "mismatch"
     if isinstance(gold, Relation) and gold.operators == ("=",):
         if isinstance(answer, Items | SetOf | Group | Matrix | Relation):
             return False, "mismatch"
         if same_value(*gold.items)[0]:
             return _scalars(gold.items[-1], answer, rules)
-        equal = _solved_by(gold, answer)
+        equal = solved_by(gold, answer)
         return equal, "symbolic" if equal else "mismatch"
-    if isinstance(answer, Relation) and answer.operators == ("=",) and names(gold):
-        if not isinstance(gold, Items | SetOf | Group | Matrix | Relation) and same_value(*answer.items)[0]:
-            return _scalars(gold, answer.items[-1], rules)
+    if (
+        isinstance(answer, Relation)
+        and answer.operators == ("=",)
+        and names(gold)
+        and not isinstance(gold, Items | SetOf | Group | Matrix | Relation)
+        and same_value(*answer.items)[0]
+    ):
+        return _scalars(gold, answer.items[-1], rules)
     return False, "mismatch"
-
-
-def _solved_by(equation: Relation, expression: Node) -> bool:
-    """Whether an expression is the equation solved for the one variable that it lacks, in which it is linear."""
-    missing = names(equation) - names(expression)
-    if len(missing) != 1 or not names(expression) or not names(expression) <= names(equation):
-        return False
-    name = next(iter(missing))
-    left, right = (substitute(side, name, expression) for side in equation.items)
-    if same_value(left, right)[0] is not True:
-        return False
-    difference = _difference(equation)
-    at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3)]
-    slope = Add((at[1], Mul((_MINUS_ONE, at[0]))))
-    line = Add((at[0], Mul((Num(Fraction(3)), slope))))
-    return same_value(line, at[2])[0] is True
 
 
 def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:

@@ -1,4 +1,4 @@
-"""Whether two numbers or expressions are equal: exactly where possible, numerically where not, rounded where allowed."""
+"""Whether two scalars are equal: exactly where possible, numerically where not, rounded where allowed."""
 
 from fractions import Fraction
 
@@ -31,7 +31,7 @@ Answer = tuple[bool | None, str]
 
 
 def _decimal(node: Node) -> Num | None:
-    """The decimal literal that a node is, if it is one."""
+    """Return the decimal literal that a node is, if it is one."""
     match node:
         case Num(_, digits, _):
             return node if digits is not None else None
@@ -166,7 +166,7 @@ def _units_differ(gold: Node, answer: Node, policy: MathPolicy) -> tuple[bool, N
 
 
 def _percent(node: Node) -> Node:
-    """A quantity in percent as a percentage."""
+    """Return a quantity in percent as a percentage."""
     if isinstance(node, Quantity):
         unit = read_unit(node.unit)
         if unit is not None and unit.dimension == "percent":

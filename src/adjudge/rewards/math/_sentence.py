@@ -21,7 +21,8 @@ def _pattern(name: str) -> re.Pattern[str]:
     match name:
         case "verb":
             return re.compile(
-                r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s"
+                r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+"
+                r"(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s"
             )
         case "formula":
             return re.compile(
@@ -38,7 +39,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def readable(text: str) -> Node | None:
-    """The tree of a text that is mathematics through and through, or nothing."""
+    """Return the tree of a text that is mathematics through and through, or nothing."""
     from adjudge.rewards.math._parser import parse
 
     if len(text) > MAX_ANSWER:
@@ -61,7 +62,7 @@ def _parts(node: Node) -> tuple[Node, ...]:
 
 
 def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | None":
-    """The value that a sentence states: all of it, what follows its verb, its last formula, its last number."""
+    """Return the value that a sentence states: all of it, what follows its verb, its last formula, its last number."""
     from adjudge.rewards.math._extract import Found
 
     while start < stop and text[start] in ' \t\r\n*_"`:,':
@@ -104,7 +105,7 @@ def _bare_name(node: Node) -> bool:
 
 
 def _last_formula(sentence: str, start: int) -> "Found | None":
-    """The last formula of a sentence, with those it is listed with, or else its last number."""
+    """Return the last formula of a sentence, with those it is listed with, or else its last number."""
     from adjudge.rewards.math._extract import Found
 
     formulas = [

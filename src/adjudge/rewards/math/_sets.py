@@ -34,7 +34,7 @@ _REALS = Sym("mathbb(R)")
 _EMPTY = Sym("emptyset")
 
 
-class NotInterval(Exception):  # noqa: N818 - a condition of the input, not a fault of the program
+class NotInterval(Exception):
     """The node is no set of real numbers that can be written as intervals."""
 
 
@@ -88,7 +88,7 @@ def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> lis
 
 
 def pieces(node: Node) -> list[Piece]:
-    """The sorted, merged pieces of a set of real numbers."""
+    """Return the sorted, merged pieces of a set of real numbers."""
     match node:
         case Sym("mathbb(R)"):
             return _piece(Mul((_MINUS_ONE, _INFINITY)), _INFINITY, closed_low=False, closed_high=False)
@@ -163,7 +163,7 @@ def _intersection(left: list[Piece], right: list[Piece]) -> list[Piece]:
 
 
 def _half_line(operator: str, bound: Node) -> list[Piece]:
-    """The numbers that stand in a relation to a bound."""
+    """Return the numbers that stand in a relation to a bound."""
     low = Mul((_MINUS_ONE, _INFINITY))
     match operator:
         case "<" | "<=":

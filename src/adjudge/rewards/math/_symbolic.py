@@ -24,7 +24,7 @@ _FUNCTIONS: dict[str, Any] = {
 _CONSTANTS: dict[str, Any] = {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "infinity": sympy.oo}
 
 
-class _NoCounterpart(Exception):  # noqa: N818 - a condition of the input, not a fault of the program
+class _NoCounterpart(Exception):
     """The node is nothing that sympy can decide about."""
 
 
@@ -98,9 +98,9 @@ def oracle(gold: Node, answer: Node) -> bool | None:
 
 
 def job(payload: dict[str, Any]) -> dict[str, Any]:
-    """The whole comparison in a worker: the fields of the verdict as plain data.
+    r"""Return the whole comparison in a worker: the fields of the verdict as plain data.
 
-    >>> job({"response": "\\\\boxed{\\\\int_0^1 x^2 dx}", "gold": "1/3", "policy": {}})["equal"]
+    >>> job({"response": "\\boxed{\\int_0^1 x^2 dx}", "gold": "1/3", "policy": {}})["equal"]
     True
     """
     verdict = decide(payload["response"], payload["gold"], MathPolicy(**payload["policy"]), _counted := _Counted())

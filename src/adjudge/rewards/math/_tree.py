@@ -1,6 +1,6 @@
-"""The typed tree that every answer and gold is read into.
+r"""The typed tree that every answer and gold is read into.
 
-`\\frac{1}{2}x` is `Mul((Num(1/2), Sym("x")))`; `[1, 2)` is `Group((Num(1), Num(2)), "[", ")")`; `x=1 or x=2` is
+`\frac{1}{2}x` is `Mul((Num(1/2), Sym("x")))`; `[1, 2)` is `Group((Num(1), Num(2)), "[", ")")`; `x=1 or x=2` is
 `Items((Relation(...), Relation(...)), choice=True)`. Nothing in a tree has been evaluated.
 """
 
@@ -209,7 +209,7 @@ Node: TypeAlias = (
 
 
 def children(node: Node) -> "tuple[Node, ...]":
-    """The nodes directly under a node."""
+    """Return the nodes directly under a node."""
     match node:
         case Add(items) | Mul(items) | Ratio(items) | Relation(_, items) | SetOf(items) | SetOperation(_, items):
             return items
@@ -242,7 +242,7 @@ _CONSTANTS = frozenset({"pi", "e", "i", "infinity"})
 
 
 def names(node: Node) -> frozenset[str]:
-    """The variables of a tree, without named constants and the variables that a sum or integral binds."""
+    """Return the variables of a tree, without named constants and the variables that a sum or integral binds."""
     bound = {part.variable for part in walk(node) if isinstance(part, Big)}
     return frozenset(part.name for part in walk(node) if isinstance(part, Sym) and part.name not in _CONSTANTS) - (
         bound

@@ -47,7 +47,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def squash(text: str) -> str:
-    r"""A text without the layout that means nothing, for comparing strings.
+    r"""Return a text without the layout that means nothing, for comparing strings.
 
     >>> squash(r"\left( \dfrac{1}{2} \right)") == squash(r"(\frac{1}{2})")
     True
@@ -74,7 +74,7 @@ def plain_words(text: str) -> str:
 
 
 def choice_of(text: str) -> tuple[str, str] | None:
-    r"""The letter of a choice and what stands after it: `(B)`, `\text{B}`, `C. x = 42`.
+    r"""Return the letter of a choice and what stands after it: `(B)`, `\text{B}`, `C. x = 42`.
 
     >>> choice_of(r"\text{(B)}"), choice_of("C. x = 42"), choice_of("AB")
     (('B', ''), ('C', 'x = 42'), None)

@@ -27,7 +27,7 @@ def _failure(problem: Exception) -> dict[str, Any]:
 
 
 def ask(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
-    """The verdict's fields from a worker; a job that overruns or dies is a verdict too."""
+    """Return the verdict's fields from a worker; a job that overruns or dies is a verdict too."""
     from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:
@@ -38,7 +38,7 @@ def ask(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
 
 
 async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
-    """The same without blocking the event loop."""
+    """Return the same without blocking the event loop."""
     from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:
