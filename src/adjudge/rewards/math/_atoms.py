@@ -43,8 +43,10 @@ _SKIPPED = frozenset(
         "\\mathop",
     }
 )
-_FONTS = frozenset({"\\mathcal", "\\mathfrak", "\\mathscr", "\\overrightarrow", "\\vec", "\\overline", "\\bar",
-                    "\\hat", "\\widehat", "\\tilde", "\\dot", "\\widetilde", "\\underline", "\\overset", "\\stackrel"})  # fmt: skip
+_FONTS = frozenset(
+    "\\mathcal \\mathfrak \\mathscr \\overrightarrow \\vec \\overline \\bar \\hat \\widehat \\tilde \\dot \\widetilde"
+    " \\underline \\overset \\stackrel".split()
+)
 _UNKNOWN_FUNCTIONS = frozenset({"f", "g"})
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "array", "Bmatrix", "smallmatrix"})
 

@@ -1,5 +1,6 @@
 """A text as the answers that it may be: one tree, or two where `3,250` is a number or a list."""
 
+import contextlib
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,6 @@ from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Num, Relation, Text
 from adjudge.text.numbers import read_numeral
-import contextlib
 
 __all__ = ["Reading", "describe", "read"]
 
