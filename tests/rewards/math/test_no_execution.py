@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 import adjudge.rewards.math as package
-import adjudge.text as text
+from adjudge import text
 
-FILES = sorted(
-    path for module in (package, text) for path in Path(str(module.__file__)).parent.glob("*.py")
-)
+FILES = sorted(path for module in (package, text) for path in Path(str(module.__file__)).parent.glob("*.py"))
 FORBIDDEN = {"eval", "exec", "compile", "sympify", "parse_expr", "parse_latex", "S", "__import__", "literal_eval"}
 
 

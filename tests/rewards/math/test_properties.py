@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from adjudge.rewards.math import compare
 
 NUMBERS = st.one_of(
-    st.integers(-10**6, 10**6).map(str),
+    st.integers(-(10**6), 10**6).map(str),
     st.decimals(-1000, 1000, allow_nan=False, places=3).map(str),
     st.tuples(st.integers(-99, 99), st.integers(1, 99)).map(lambda pair: rf"\frac{{{pair[0]}}}{{{pair[1]}}}"),
 )
@@ -30,7 +30,24 @@ TEXTS = st.one_of(
     st.text(alphabet=r"\{}()[]$^_+-*/=<>|,;:.!%0123456789abxyz "),
     st.lists(
         st.sampled_from(
-            [r"\boxed{", "}", r"\frac", "{1}", "{x}", "^", "_", r"\text{", "or", "and", r"\sqrt", "(", ")", "1", "-", "answer is"]
+            [
+                r"\boxed{",
+                "}",
+                r"\frac",
+                "{1}",
+                "{x}",
+                "^",
+                "_",
+                r"\text{",
+                "or",
+                "and",
+                r"\sqrt",
+                "(",
+                ")",
+                "1",
+                "-",
+                "answer is",
+            ]
         ),
         max_size=30,
     ).map("".join),
@@ -80,7 +97,7 @@ def test_left_and_right_mean_nothing(gold: str) -> None:
     assert compare(rf"\boxed{{{gold}}}", gold.replace(r"\left", "").replace(r"\right", "")).equal
 
 
-@given(st.integers(-10**9, 10**9), st.integers(-10**9, 10**9))
+@given(st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9))
 def test_integers_are_exact(one: int, other: int) -> None:
     """Two integers are equal exactly when they are the same."""
     assert compare(rf"\boxed{{{one}}}", str(other)).equal is (one == other)

@@ -125,7 +125,7 @@ class Atoms(Cursor):
         following = self.token
         if following.value == "_":
             return self._based(token.value)
-        literal = token.value.replace("\\!", "").translate(_GROUPING)
+        literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
         if len(literal) > MAX_DIGITS:
             raise TooLarge("a numeral has too many digits")
         numeral = read_numeral(literal)

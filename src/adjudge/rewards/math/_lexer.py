@@ -86,7 +86,7 @@ def _pattern(name: str) -> re.Pattern[str]:
                 r"|negthinspace|bf|rm|it|label\{[^{}]{0,40}\}|phantom\{[^{}]{0,40}\}|tag\*?\{[^{}]{0,40}\})(?![a-zA-Z])"
                 r"|\\?\$|\\[()\[\]])"
                 r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\d+\})"
-                r"|(?P<number>\d{1,3}(?:(?:\s?\{,\s?\}|,\\!\s?|,)\d{3})+(?![\d])(?:\.\d+)?"
+                r"|(?P<number>\d{1,3}(?:(?:\s?\{,\s?\}|,\\!\s?|\\,|,)\d{3})+(?![\d])(?:\.\d+)?"
                 r"|\d{1,3}(?: \d{3})+(?![\d/,])(?:\.\d+)?"
                 r"|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,4}(?![\d.a-zA-Z]))?)"
                 r"|(?P<text>\\(?:text(?:bf|it|rm|normal|sf|tt|up|md|sc)?|mbox|hbox|fbox|mathrm|mathbf|mathit|mathsf|boldsymbol|bm"

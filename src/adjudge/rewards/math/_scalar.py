@@ -5,6 +5,7 @@ from fractions import Fraction
 from adjudge.rewards.math._exact import NotExact, exact_form, same_form
 from adjudge.rewards.math._numeric import Undefined, agree, evaluate
 from adjudge.rewards.math._policy import MathPolicy
+from adjudge.rewards.math._precise import precise
 from adjudge.rewards.math._tree import (
     Add,
     Based,
@@ -55,6 +56,9 @@ def _rounds_to(exact: Node, literal: Num) -> bool:
         value = None
     if value is not None:
         return abs(value - literal.value) <= half
+    sharp = precise(exact)
+    if sharp is not None:
+        return abs(Fraction(sharp) - literal.value) <= half
     try:
         number, error = evaluate(exact, {})
     except (Undefined, NotExact):
@@ -129,6 +133,8 @@ def same_value(gold: Node, answer: Node) -> Answer:
     if Sym("infinity") in parts:
         return None if any(isinstance(part, Big) for part in parts) else False, "symbolic"
     result = agree(gold, answer)
+    if result is not False and not names(gold) and not names(answer):
+        result = _closely(gold, answer, result)
     if result is None:
         result = agree(gold, answer, whole=True)
     if result is False and any(
@@ -140,6 +146,14 @@ def same_value(gold: Node, answer: Node) -> Answer:
     if result is False and _whole_only(gold, answer):
         result = agree(gold, answer, whole=True)
     return result, "numeric"
+
+
+def _closely(gold: Node, answer: Node, unless_known: bool | None) -> bool | None:
+    """Whether two real constants agree to fifty digits."""
+    one, other = precise(gold), precise(answer)
+    if one is None or other is None:
+        return unless_known
+    return abs(Fraction(one) - Fraction(other)) <= max(abs(Fraction(one)), abs(Fraction(other))) / 10**50
 
 
 _WHOLE_LETTERS = frozenset("ijklmnpq")
