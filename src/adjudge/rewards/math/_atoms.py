@@ -106,6 +106,9 @@ class Atoms(Cursor):
         raise Unreadable(f"unexpected {value!r}" if value else "the expression ends too early")
 
     def _words(self) -> Node:
+        if self.token.value.lower() in {"minus", "negative"}:
+            self.advance()
+            return negated(self.operand())
         words: list[str] = []
         while self.number_word() or (
             words and self.token.value == "and" and words[-1].lower() in {"hundred", "thousand"}

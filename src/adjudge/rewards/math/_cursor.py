@@ -68,7 +68,13 @@ class Cursor:
 
     def number_word(self) -> bool:
         """Whether the current token is a number word."""
-        return self.token.kind == "word" and self.token.value.lower() in NUMBER_WORDS
+        if self.token.kind != "word":
+            return False
+        word = self.token.value.lower()
+        if word in {"minus", "negative"}:
+            following = self.tokens[self.position + 1]
+            return following.kind == "number" or following.value.lower() in NUMBER_WORDS
+        return word in NUMBER_WORDS
 
     def raw_argument(self) -> str:
         """Return a command's argument as text, for subscripts and exponents of units."""

@@ -52,6 +52,8 @@ def _pattern(name: str) -> re.Pattern[str]:
             return re.compile(r"\\[^a-zA-Z]|[{}]")
         case "between":
             return re.compile(r"\\[()\[\],;:!\\]|\\(?:quad|qquad|text[a-z]*|mathrm|displaystyle)|[${}\s*]+")
+        case "label":
+            return re.compile(r"\s*[,;]\s*\w{1,2}(?:_\w)?\s*=\s*")
         case "words":
             return re.compile(r"[A-Za-z]+")
         case "percent":
@@ -156,6 +158,8 @@ def _joins(between: str) -> bool:
         return not set(bare) - set(" ,;+&/|\\")
     if any(mark in bare for mark in ".!?") or words & _REVISING:
         return False
+    if _pattern("label").fullmatch(bare):
+        return True
     return bool(words & _ALTERNATIVE) or "and" in words
 
 

@@ -162,4 +162,4 @@ def _arctangent(value: Decimal) -> Decimal:
         term *= -square
         step += 2
         total += term / step
-    return total * 2**halvings
+    return total * Decimal(2) ** halvings

@@ -86,7 +86,7 @@ def _stated(words: str) -> Node | None:
     if not verbs:
         return None
     try:
-        node, _ = parse_with_bound(words[verbs[-1].end() :])
+        node, _ = parse_with_bound(words[verbs[-1].end() :].lstrip("} "))
     except (Unreadable, TooLarge):
         return None
     return None if isinstance(node, Text) else node

@@ -30,6 +30,8 @@ def _pattern(name: str) -> re.Pattern[str]:
             )
         case "measure":
             return re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\^[23])?[\s.]*")
+        case "denial":
+            return re.compile(r"(?:\bnot|\bcannot|n't|\bnever)\s+(?:be\s+|equal\s+(?:to\s+)?)?$", re.IGNORECASE)
         case "or":
             return re.compile(r"\b(?:or|maybe|perhaps|possibly)\b", re.IGNORECASE)
         case "money":
@@ -88,7 +90,7 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
         if measure is not None:
             return Found(measure[1], at, at + len(measure[1]), "statement")
         node = readable(tail) if _mathematical(tail) else None
-        if node is not None and not _bare_name(node):
+        if node is not None and not _bare_name(node) and not _denied(sentence, at - start):
             return Found(tail, at, at + len(tail), "statement")
     return _last_formula(sentence, start) or (Found(sentence, start, stop, "statement") if whole else None)
 
@@ -98,6 +100,11 @@ def _mathematical(text: str) -> bool:
     if any(char.isdigit() or char in "$\\=<>+" for char in text):
         return True
     return any(word.lower().strip(".,-") in NUMBER_WORDS for word in text.replace("-", " ").split()[:8])
+
+
+def _denied(sentence: str, at: int) -> bool:
+    """Whether what stands at a place is what the answer is not."""
+    return _pattern("denial").search(sentence, max(0, at - 40), at) is not None
 
 
 def _bare_name(node: Node) -> bool:
@@ -131,6 +138,8 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
         if not numbers:
             continue
         last, group = numbers[-1], 1 if name == "money" else 0
+        if _denied(sentence, last.start()):
+            return None
         low = last.start(group)
         for earlier in numbers[-2::-1]:
             if _pattern("or").search(sentence, earlier.end(), low) is None:
