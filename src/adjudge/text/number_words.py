@@ -1,4 +1,4 @@
-"""What numbers written as words look like: `forty two`, `one hundred and five`, `two thirds`.
+"""What numbers written as words look like: `forty two`, `one hundred and five`, the `thirds` of `two thirds`.
 
 >>> read_number_words("one hundred and forty-two")
 142
@@ -6,7 +6,7 @@
 True
 """
 
-__all__ = ["NUMBER_WORDS", "read_number_words"]
+__all__ = ["NUMBER_WORDS", "PART_WORDS", "read_number_words"]
 
 _UNITS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -17,9 +17,16 @@ _TENS = {
     "twenty": 20, "thirty": 30, "forty": 40, "fourty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
     "ninety": 90,
 }  # fmt: skip
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SCALES = {"dozen": 12, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 NUMBER_WORDS = frozenset(_UNITS) | frozenset(_TENS) | frozenset(_SCALES) | {"hundred"}
+
+PART_WORDS = {
+    "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4, "fourths": 4, "fifth": 5,
+    "fifths": 5, "sixth": 6, "sixths": 6, "seventh": 7, "sevenths": 7, "eighth": 8, "eighths": 8, "ninth": 9,
+    "ninths": 9, "tenth": 10, "tenths": 10, "hundredth": 100, "hundredths": 100,
+}  # fmt: skip
+"""How many of each part make a whole."""
 
 
 def read_number_words(text: str) -> int | None:

@@ -19,7 +19,7 @@ from adjudge.rewards.math._tree import (
     Pow,
     Sym,
 )
-from adjudge.text.number_words import NUMBER_WORDS, read_number_words
+from adjudge.text.number_words import NUMBER_WORDS, PART_WORDS, read_number_words
 from adjudge.text.numbers import MAX_DIGITS, read_numeral
 
 __all__ = ["Atoms", "negated"]
@@ -120,7 +120,18 @@ class Atoms(Cursor):
         number = read_number_words(" ".join(words))
         if number is None:
             raise Unreadable("these number words make no number")
-        return Num(Fraction(number))
+        return self._parts(Num(Fraction(number)))
+
+    def _parts(self, count: Num) -> Node:
+        """Return `two thirds` as 2/3; an ordinal after one number is a part of it."""
+        token = self.token if self.token.value != "-" else self.tokens[self.position + 1]
+        parts = PART_WORDS.get(token.value.lower()) if token.kind == "word" else None
+        if parts is None:
+            return count
+        while self.token is not token:
+            self.advance()
+        self.advance()
+        return Num(count.value / parts)
 
     def _number(self) -> Node:
         token = self.token
@@ -138,7 +149,8 @@ class Atoms(Cursor):
         if following.kind == "word" and following.value.lower() in {"st", "nd", "rd", "th"} and not following.spaced:
             self.advance()
         if numeral.places is None:
-            return self._mixed(node)
+            mixed = self._mixed(node)
+            return self._parts(mixed) if isinstance(mixed, Num) else mixed
         return node
 
     def _mixed(self, whole: Num) -> Node:

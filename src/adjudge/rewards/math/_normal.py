@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from adjudge.rewards.math._tree import (
     Add,
+    Based,
     Big,
     Builder,
     Call,
@@ -219,7 +220,7 @@ def normal(node: Node) -> Node:
         case SetOf(items):
             return SetOf(tuple(_flat(items)))
         case Mul((Num(Fraction(numerator=1, denominator=1)), inner)) if isinstance(
-            inner, Relation | Items | SetOf | Group | SetOperation | Matrix | Builder
+            inner, Relation | Items | SetOf | Group | SetOperation | Matrix | Builder | Based | Ratio | Text
         ):
             return normal(inner)
         case Quantity(item, _) if isinstance(item, Relation | Items | SetOf | Group | SetOperation | Matrix | Text):

@@ -46,7 +46,7 @@ _APPROXIMATORS = frozenset(
     {"approximately", "about", "around", "roughly", "exactly", "approx", "nearly", "almost", "either"}
 )
 _CLAUSES = frozenset(
-    "for where when if with such whenever as because since each respectively any given provided only per".split()
+    "for where when if with such whenever as because since each respectively given provided only per".split()
 )
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "can", "will", "does", "and"})
 

@@ -11,6 +11,7 @@ from adjudge.rewards.math._limits import TooLarge, Unreadable
 from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Num, Relation, Text
+from adjudge.rewards.math._words import choice_of
 from adjudge.text.numbers import read_numeral
 
 __all__ = ["Reading", "describe", "read"]
@@ -66,6 +67,9 @@ def read(text: str) -> Reading:
     try:
         node, bound = parse_with_bound(text)
     except Unreadable:
+        choice = choice_of(text)
+        if choice is not None and choice[1]:
+            return read(choice[1])
         if len(_pattern("words").findall(text)) < 2:
             raise
         node, bound = Text(text), frozenset()
