@@ -15,7 +15,7 @@ from typing import TypeAlias
 from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, TooLarge
 from adjudge.rewards.math._tree import Add, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
 
-__all__ = ["Form", "NotExact", "canonical", "exact_form", "rational", "same_form", "show_number"]
+__all__ = ["Form", "NotExact", "ZeroDivisor", "canonical", "exact_form", "rational", "same_form", "show_number"]
 
 Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
 Polynomial: TypeAlias = dict[Monomial, Fraction]
@@ -26,6 +26,10 @@ _SMALL_PRIMES = tuple(p for p in range(2, 1000) if all(p % q for q in range(2, m
 
 class NotExact(Exception):
     """The expression has no exact form here."""
+
+
+class ZeroDivisor(NotExact):
+    """The expression divides by zero, and so is nothing at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def _sum(left: Polynomial, right: Polynomial) -> Polynomial:
 
 def _quotient(top: Polynomial, bottom: Polynomial) -> Form:
     if not bottom:
-        raise NotExact("division by zero")
+        raise ZeroDivisor("division by zero")
     if len(bottom) == 1:
         ((key, value),) = bottom.items()
         if value != 1 or key:
@@ -167,7 +171,7 @@ def _integer_power(base: Form, exponent: int) -> Form:
 def _root_of_number(value: Fraction, exponent: Fraction) -> Form:
     if value == 0:
         if exponent < 0:
-            raise NotExact("division by zero")
+            raise ZeroDivisor("division by zero")
         return _constant(Fraction(0))
     if exponent.denominator > 1000 or abs(exponent.numerator) * _bits(value) > MAX_BITS:
         raise NotExact("the root is too large")

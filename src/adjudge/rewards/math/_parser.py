@@ -356,6 +356,8 @@ class _Parser(Atoms):
         closer = self.token.value
         self.advance()
         self.leave()
+        if (not isinstance(inner, Items) or len(inner.items) != 2) and (opener, closer) in {("(", "]"), ("[", ")")}:
+            raise Unreadable("the brackets do not match")
         if isinstance(inner, Items):
             left = "[" if opener == "[" else "("
             return Group(inner.items, left, "]" if closer == "]" else ")")

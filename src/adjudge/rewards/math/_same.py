@@ -134,6 +134,8 @@ def _alike(gold: Node, answer: Node, rules: Rules) -> bool:
 
 def _renamed(gold: Node, answer: Node, rules: Rules) -> Node | None:
     """Return the answer with its own bound variable called as in the gold, where each side has one name of its own."""
+    if isinstance(answer, Sym) or isinstance(gold, Sym):
+        return None
     mine, theirs = names(gold), names(answer)
     only_gold, only_answer = mine - theirs, theirs - mine
     if len(only_gold) != 1 or len(only_answer) != 1:
@@ -192,6 +194,8 @@ def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tupl
     first, second = _function_name(gold_label), _function_name(answer_label)
     if first is not None and second is not None and first[0] == second[0]:
         if isinstance(first[1], Sym) and isinstance(second[1], Sym):
+            if first[1] != second[1] and first[1].name in names(answer_value):
+                return False, "mismatch"
             return same(gold_value, substitute(answer_value, second[1].name, first[1]), rules)
         return False, "mismatch"
     if isinstance(gold_label, Group) or isinstance(answer_label, Group):
@@ -202,8 +206,12 @@ def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tupl
             return result
         return False, "mismatch"
     if isinstance(gold_label, Sym) and isinstance(answer_label, Sym):
-        alike = gold_label.name.split("_")[0].lower() == answer_label.name.split("_")[0].lower()
-        if alike:
+        (base, _, index), (other_base, _, other_index) = (
+            gold_label.name.partition("_"),
+            answer_label.name.partition("_"),
+        )
+        numbered = index.isdigit() and other_index.isdigit()
+        if base.lower() == other_base.lower() and not numbered:
             return same(gold_value, answer_value, rules)
     return _equations(gold, answer, rules)
 
@@ -239,9 +247,22 @@ def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
             return _inequalities(gold, answer, rules)
         return False, "mismatch"
-    if len(left) != len(right):
+    if len(left) != len(right) or _other_variable(gold, answer):
         return False, "interval"
     return all(_same_piece(one, other, rules) for one, other in zip(left, right, strict=True)), "interval"
+
+
+def _other_variable(gold: Node, answer: Node) -> bool:
+    """Whether both sides are inequalities, each about a variable of its own."""
+    sides = []
+    for side in (gold, answer):
+        relations = side.items if isinstance(side, Items) else (side,)
+        if not all(isinstance(part, Relation) for part in relations):
+            return False
+        if any(isinstance(part, Call) for part in walk(side)):
+            return False
+        sides.append(names(side))
+    return len(sides[0]) == len(sides[1]) == 1 and sides[0] != sides[1] and "y" not in sides[0] | sides[1]
 
 
 def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:

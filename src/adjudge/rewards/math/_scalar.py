@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from adjudge.rewards.math._exact import NotExact, exact_form, same_form
+from adjudge.rewards.math._exact import NotExact, ZeroDivisor, exact_form, same_form
 from adjudge.rewards.math._numeric import Undefined, agree, evaluate
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._precise import precise
@@ -120,6 +120,8 @@ def same_value(gold: Node, answer: Node) -> Answer:
         return True, "symbolic" if names(gold) else "numeric"
     try:
         left, right = exact_form(gold), exact_form(answer)
+    except ZeroDivisor:
+        return False, "mismatch"
     except NotExact:
         pass
     else:
@@ -195,7 +197,7 @@ def same_scalar(gold: Node, answer: Node, policy: MathPolicy) -> Answer:
         return gold == answer, "exact-rational"
     if isinstance(gold, Ratio) and isinstance(answer, Ratio):
         return _same_ratio(gold, answer, policy)
-    if any(isinstance(side, Ratio) and len(side.items) > 2 for side in (gold, answer)):
+    if _no_quotient(gold) or _no_quotient(answer):
         return False, "mismatch"
     if isinstance(gold, Percent):
         if isinstance(answer, Percent):
@@ -214,6 +216,13 @@ def same_scalar(gold: Node, answer: Node, policy: MathPolicy) -> Answer:
     if result is not True and _rounded(gold, answer, policy):
         return True, "numeric"
     return result, reason
+
+
+def _no_quotient(node: Node) -> bool:
+    """Whether a ratio is no number: it has three parts, or a zero as in a time of day."""
+    return isinstance(node, Ratio) and (
+        len(node.items) > 2 or any(isinstance(item, Num) and item.value == 0 for item in node.items)
+    )
 
 
 def _same_ratio(gold: Ratio, answer: Ratio, policy: MathPolicy) -> Answer:

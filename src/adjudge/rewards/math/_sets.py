@@ -95,6 +95,8 @@ def pieces(node: Node) -> list[Piece]:
         case Sym("emptyset") | SetOf(()):
             return []
         case Group((low, high), left, right):
+            if _value(low) == _value(high) and (left, right) != ("[", "]"):
+                raise NotInterval("an interval without a point")
             return _piece(low, high, closed_low=left == "[", closed_high=right == "]")
         case SetOf(items):
             return _merged([piece for item in items for piece in _point(item)])
@@ -188,14 +190,16 @@ def _solve(node: Relation) -> list[Piece]:
 
 
 def _is_variable(node: Node) -> bool:
-    return isinstance(node, Sym) or (isinstance(node, Call) and node.name[0] == "?")
+    return isinstance(node, Sym) or (
+        isinstance(node, Call) and node.name[0] == "?" and all(isinstance(arg, Sym) for arg in node.args)
+    )
 
 
 def _solve_one(left: Node, operator: str, right: Node) -> list[Piece]:
     if not names(left):
         left, operator, right = right, _FLIPPED.get(operator, operator), left
-    if names(right) and not names(left):
-        raise NotInterval("no variable")
+    if not names(left) or any(isinstance(part, Call) and part.name[0] == "?" for part in walk(right)):
+        raise NotInterval("no variable to solve for")
     if not names(right):
         if _is_variable(left):
             return _half_line(operator, right)

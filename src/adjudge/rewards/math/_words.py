@@ -40,6 +40,8 @@ def _pattern(name: str) -> re.Pattern[str]:
             return re.compile(r"\\[dtc]frac")
         case "digits":
             return re.compile(r"(?<=\d)\s+(?=\d)")
+        case "signs":
+            return re.compile(r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])")
         case "choice":
             return re.compile(r"[\s$*]*\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)", re.DOTALL)
         case _:
@@ -105,6 +107,10 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
     """Whether words say the same; a text is None where that side is no text but mathematics."""
     gold_words = None if gold_text is None else plain_words(gold_text)
     answer_words = None if answer_text is None else plain_words(answer_text)
+    if gold_text is not None and answer_text is not None and _has_signs(gold_text + " " + answer_text):
+        if _has_signs(answer_text) or not prose:
+            return squash(gold_text).lower() == squash(answer_text).lower()
+        return _names_finding(plain_words(gold_text), plain_words(answer_text))
     if gold_words is not None and gold_words == answer_words:
         return bool(gold_words)
     family = _family(gold, gold_words)
@@ -116,6 +122,11 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
     if one and one == other:
         return True
     return prose and _names_finding(gold_words, answer_words)
+
+
+def _has_signs(text: str) -> bool:
+    """Whether a text has numbers or signs, whose loss would change what it says."""
+    return _pattern("signs").search(text) is not None
 
 
 def _content(words: str) -> list[str]:
