@@ -20,6 +20,7 @@ from adjudge.text.numbers import read_numeral
 __all__ = ["acompare", "compare", "decide"]
 
 _LARGE = 64 * 1024
+_LONG = 400
 _DEFAULT = MathPolicy()
 _POSITIVE = frozenset({"exact-string", "exact-rational", "numeric", "symbolic", "set", "interval", "matrix", "choice"})
 
@@ -101,7 +102,9 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
     return MathVerdict(equal, reason, found.text, (found.start, found.end), shown, wanted, 0, detail)
 
 
-def decide(response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None) -> MathVerdict:
+def decide(
+    response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None, *, longest: int = MAX_ANSWER
+) -> MathVerdict:
     """Return the verdict by tiers 0 and 1, and by the oracle where those end; without one, `NeedsWorker`."""
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
@@ -115,6 +118,8 @@ def decide(response: str | None, gold: str, policy: MathPolicy, oracle: Oracle |
     if isinstance(found, Missing):
         reason: Reason = "hedged" if found.reason == "hedged" else "no-answer"
         return MathVerdict(False, reason, None, None, None, None, 0, found.detail)
+    if longest < len(found.text) <= MAX_ANSWER:
+        raise NeedsWorker
     quick = _numeral_verdict(found, gold_text)
     if quick is not None:
         return quick
@@ -234,11 +239,11 @@ async def acompare(
 ) -> MathVerdict:
     """Whether a response gives the gold answer, without holding up the event loop.
 
-    Inputs over 64 KB and everything beyond tier 1 go to a worker.
+    Inputs over 64 KB, answers of more than 400 characters and everything beyond tier 1 go to a worker.
     """
     if len(response or "") + len(gold) <= _LARGE:
         try:
-            return decide(response, gold, policy, None)
+            return decide(response, gold, policy, None, longest=_LONG)
         except NeedsWorker:
             pass
     from adjudge.rewards.math._worker import ask_async

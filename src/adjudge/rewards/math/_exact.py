@@ -20,6 +20,7 @@ __all__ = ["Form", "NotExact", "ZeroDivisor", "canonical", "exact_form", "ration
 Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
 Polynomial: TypeAlias = dict[Monomial, Fraction]
 
+_UNIT = Fraction(1)
 _ONE: Polynomial = {(): Fraction(1)}
 _SMALL_PRIMES = tuple(p for p in range(2, 1000) if all(p % q for q in range(2, math.isqrt(p) + 1)))
 
@@ -70,7 +71,7 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
     powers = dict(left)
     for atom, exponent in right:
         powers[atom] = powers.get(atom, Fraction(0)) + exponent
-    factor = Fraction(1)
+    factor = _UNIT
     for atom in [atom for atom in powers if atom == "i" or atom[0] == "#"]:
         exponent = powers[atom]
         if atom == "i":
@@ -89,18 +90,24 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
 def _product(left: Polynomial, right: Polynomial) -> Polynomial:
     if len(left) * len(right) > MAX_TERMS * 10:
         raise TooLarge("the expanded product has too many terms")
-    result: Polynomial = {}
-    for one, first in left.items():
-        for other, second in right.items():
-            key, factor = _times(one, other) if one and other else (one or other, 1)
-            value = first * second
-            if factor != 1:
-                value *= factor
+    whole = all(value.denominator == 1 for side in (left, right) for value in side.values())
+    first = [(key, value.numerator if whole else value) for key, value in left.items()]
+    second = [(key, value.numerator if whole else value) for key, value in right.items()]
+    result: dict[Monomial, Fraction | int] = {}
+    for one, coefficient in first:
+        for other, other_coefficient in second:
+            value = coefficient * other_coefficient
+            if one and other:
+                key, factor = _times(one, other)
+                if factor != 1:
+                    value *= factor
+            else:
+                key = one or other
             result[key] = result[key] + value if key in result else value
-    result = {key: _checked(value) for key, value in result.items() if value}
-    if len(result) > MAX_TERMS:
+    found = {key: _checked(Fraction(value)) for key, value in result.items() if value}
+    if len(found) > MAX_TERMS:
         raise TooLarge("the expanded product has too many terms")
-    return result
+    return found
 
 
 def _sum(left: Polynomial, right: Polynomial) -> Polynomial:
@@ -158,6 +165,9 @@ def _integer_power(base: Form, exponent: int) -> Form:
         return Form({monomial: _checked(coefficient**exponent * factor)}, _ONE)
     if exponent > 64:
         raise NotExact("the power is too high to expand")
+    terms = max(len(base.top), len(base.bottom))
+    if math.comb(exponent + terms - 1, terms - 1) > MAX_TERMS:
+        raise NotExact("the power has too many terms to expand")
     result, square = Form(_ONE, _ONE), base
     while exponent:
         if exponent & 1:

@@ -1,15 +1,18 @@
 """How large an answer may be before it is refused, and the two ways of refusing."""
 
-__all__ = ["MAX_ANSWER", "MAX_BITS", "MAX_DEPTH", "MAX_TERMS", "MAX_TOKENS", "TooLarge", "Unreadable"]
+__all__ = ["MAX_ANSWER", "MAX_BITS", "MAX_DEPTH", "MAX_ITEMS", "MAX_TERMS", "MAX_TOKENS", "TooLarge", "Unreadable"]
 
-MAX_ANSWER = 16_000
+MAX_ANSWER = 8_000
 """Characters of one answer; nothing longer is read."""
 
-MAX_TOKENS = 4_000
+MAX_TOKENS = 1_600
 """Tokens of one answer."""
 
 MAX_DEPTH = 48
 """Brackets inside brackets."""
+
+MAX_ITEMS = 128
+"""Elements of a list, relations in a chain, pieces of a union."""
 
 MAX_BITS = 40_000
 """Bits of an exact integer; `2006!` has 19,000."""

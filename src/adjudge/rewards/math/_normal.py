@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from adjudge.rewards.math._limits import TooLarge
 from adjudge.rewards.math._tree import (
     Add,
     Based,
@@ -171,7 +172,9 @@ def _signs(node: Node) -> "list[Node]":
     if isinstance(node, Group):
         found: list[tuple[Node, ...]] = [()]
         for item in node.items:
-            found = [(*start, one) for start in found for one in _signs(item)][:64]
+            found = [(*start, one) for start in found for one in _signs(item)]
+            if len(found) > 64:
+                raise TooLarge("too many signs to write out")
         return [Group(items, node.left, node.right) for items in found]
     return [_map(node, {}, 1), _map(node, {}, -1)]
 

@@ -36,7 +36,7 @@ Bounded: TypeAlias = tuple[complex, float]
 
 _EPSILON = 2.0**-52
 _MAX_TERMS = 2_000
-_MAX_WORK = 20_000
+_MAX_WORK = 12_000
 
 
 class Undefined(Exception):
@@ -125,9 +125,9 @@ class _Point(dict[str, complex]):
         self.work = work
 
 
-def evaluate(node: Node, values: Mapping[str, complex]) -> Bounded:
+def evaluate(node: Node, values: Mapping[str, complex], work: list[int] | None = None) -> Bounded:
     """Return the value of an expression at a point, with a bound on the rounding error."""
-    point = _Point(values, [_MAX_WORK])
+    point = _Point(values, [_MAX_WORK] if work is None else work)
     try:
         value, error = _evaluate(node, point)
     except (ValueError, ZeroDivisionError):
@@ -339,9 +339,10 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
     imaginary = any(isinstance(part, Sym) and part.name == "i" for side in (left, right) for part in walk(side))
     real_same = complex_same = 0
     large: TooLarge | None = None
+    work = [_MAX_WORK]
     for point in points(variables, whole=whole):
         try:
-            (one, one_error), (other, other_error) = evaluate(left, point), evaluate(right, point)
+            (one, one_error), (other, other_error) = evaluate(left, point, work), evaluate(right, point, work)
         except (Undefined, NotExact):
             continue
         except TooLarge as problem:

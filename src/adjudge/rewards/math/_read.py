@@ -17,6 +17,9 @@ from adjudge.text.numbers import read_numeral
 __all__ = ["Reading", "describe", "read"]
 
 
+_SHOWN = 24
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The trees that a text may stand for, and the variables that its words bind."""
@@ -102,12 +105,13 @@ def describe(node: Node) -> str:
     if isinstance(node, Text):
         return node.words
     if isinstance(node, Relation):
-        return f" {' '.join(node.operators)} ".join(describe(item) for item in node.items)
+        return f" {node.operators[0]} ".join(describe(item) for item in node.items[:_SHOWN])
     try:
         return canonical(exact_form(node))
     except (NotExact, TooLarge):
         pass
     from adjudge.rewards.math._tree import children
 
-    parts = ", ".join(describe(child) for child in children(node))
+    shown = children(node)
+    parts = ", ".join(describe(child) for child in shown[:_SHOWN]) + (", ..." if len(shown) > _SHOWN else "")
     return f"{type(node).__name__.lower()}({parts})"

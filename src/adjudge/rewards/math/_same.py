@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
@@ -33,7 +33,6 @@ from adjudge.rewards.math._words import same_words
 __all__ = ["NeedsWorker", "Rules", "contains", "same"]
 
 _MINUS_ONE = Num(Fraction(-1))
-_MAX_ITEMS = 128
 
 
 class NeedsWorker(Exception):
@@ -353,7 +352,7 @@ def _ordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bo
 
 def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
     """Equal as collections; an answer may repeat an element that the gold lists once."""
-    if max(len(one), len(other)) > _MAX_ITEMS:
+    if max(len(one), len(other)) > MAX_ITEMS:
         raise TooLarge("the list is too long")
     labels = [{pair[0] for pair in map(assignment, side) if pair is not None} for side in (one, other)]
     if labels[0] and labels[0] == labels[1] and len(labels[0]) == len(one) == len(other):
@@ -385,7 +384,7 @@ def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:
 def contains(answer: Node, gold: Node, rules: Rules) -> bool:
     """Whether an answer offers the gold among other things."""
     answer, gold = normal(answer), normal(gold)
-    if not isinstance(answer, Items | SetOf) or len(answer.items) > _MAX_ITEMS:
+    if not isinstance(answer, Items | SetOf) or len(answer.items) > MAX_ITEMS:
         return False
     wanted = gold.items if isinstance(gold, Items | SetOf) else (gold,)
     return len(wanted) < len(answer.items) and all(

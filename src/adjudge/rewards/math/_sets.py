@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import real_value
 from adjudge.rewards.math._tree import (
@@ -109,6 +110,8 @@ def pieces(node: Node) -> list[Piece]:
         case SetOperation("minus", (one, other)):
             return _intersection(pieces(one), _complement(pieces(other)))
         case Items(items, choice):
+            if len(items) > MAX_ITEMS:
+                raise TooLarge("too many conditions")
             parts = [pieces(item) for item in items]
             if choice:
                 return _merged([piece for part in parts for piece in part])
@@ -181,6 +184,8 @@ def _half_line(operator: str, bound: Node) -> list[Piece]:
 
 
 def _solve(node: Relation) -> list[Piece]:
+    if len(node.operators) > MAX_ITEMS:
+        raise TooLarge("the chain is too long")
     result: list[Piece] | None = None
     for position, operator in enumerate(node.operators):
         left, right = node.items[position], node.items[position + 1]
