@@ -26,14 +26,20 @@ _POSITIVE = frozenset({"exact-string", "exact-rational", "numeric", "symbolic", 
 
 
 @lru_cache(maxsize=1024)
-def _gold(gold: str) -> tuple[str, tuple[str, str], Reading | str]:
-    """Return the text of a gold, what the same text looks like squashed, and its reading or why there is none."""
+def _gold(gold: str) -> tuple[str, tuple[str, str]]:
+    """Return the text of a gold, and what the same text looks like squashed, alone and with all around it."""
     text = extract_gold(gold).text
-    squashed = (squash(text), squash(gold))
+    squashed = squash(text)
+    return text, (squashed, squashed if text == gold else squash(gold))
+
+
+@lru_cache(maxsize=1024)
+def _gold_reading(text: str) -> Reading | str:
+    """Return the reading of a gold, or the reason why there is none."""
     try:
-        return text, squashed, read(text)
+        return read(text)
     except (Unreadable, TooLarge) as problem:
-        return text, squashed, str(problem)
+        return str(problem)
 
 
 class _Memo:
@@ -69,6 +75,7 @@ def clear_memo() -> None:
     """Forget every decision, for measurements with cold caches."""
     _memo.clear()
     _gold.cache_clear()
+    _gold_reading.cache_clear()
 
 
 Oracle = Callable[[Node, Node], bool | None]
@@ -112,7 +119,7 @@ def decide(
         wanted, given = _integer(gold), _integer(found.text)
         if wanted is not None and given is not None:
             return _integer_verdict(found, given, wanted)
-    gold_text, gold_squashed, gold_reading = _gold(gold)
+    gold_text, gold_squashed = _gold(gold)
     if not gold_squashed[0]:
         return MathVerdict(None, "unparsed-gold", None, None, None, None, 0, "the gold is empty")
     if isinstance(found, Missing):
@@ -125,12 +132,10 @@ def decide(
         return quick
     if found.how != "box" and response is not None and len(response) <= 400:
         found = Found(found.text, found.start, found.end, found.how, squash(response))
-    return _decide_text(found, gold_text, gold_squashed, gold_reading, Rules(policy, oracle))
+    return _decide_text(found, gold_text, gold_squashed, Rules(policy, oracle))
 
 
-def _decide_text(
-    found: Found, gold_text: str, gold_squashed: tuple[str, str], gold_reading: Reading | str, rules: Rules
-) -> MathVerdict:
+def _decide_text(found: Found, gold_text: str, gold_squashed: tuple[str, str], rules: Rules) -> MathVerdict:
     span = (found.start, found.end)
 
     def verdict(
@@ -146,6 +151,7 @@ def _decide_text(
         decided = _choices(gold_text, found.text)
         if decided is not None:
             return verdict(decided, "choice" if decided else "mismatch", 0, "a choice", (found.text, gold_text))
+    gold_reading = _gold_reading(gold_text)
     try:
         reading = read(found.text)
     except TooLarge as problem:
