@@ -17,6 +17,7 @@ from adjudge.rewards.math._tree import (
     Num,
     PlusMinus,
     Pow,
+    Relation,
     Sym,
 )
 from adjudge.text.number_words import NUMBER_WORDS, PART_WORDS, read_number_words
@@ -408,8 +409,6 @@ class Atoms(Cursor):
             elif self.token.value == "^":
                 self.advance()
                 high = self.argument()
-        from adjudge.rewards.math._tree import Relation
-
         if isinstance(low, Relation) and isinstance(low.items[0], Sym):
             variable, low = low.items[0].name, low.items[-1]
         self.enter()

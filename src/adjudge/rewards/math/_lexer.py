@@ -10,7 +10,9 @@ from functools import cache
 from typing import NamedTuple
 
 from adjudge.rewards.math._limits import MAX_TOKENS, TooLarge
+from adjudge.text.number_words import NUMBER_WORDS
 from adjudge.text.numbers import VULGAR, fold_symbols
+from adjudge.text.units import UNIT_WORDS
 
 __all__ = ["FUNCTIONS", "Token", "repair", "tokenize"]
 
@@ -76,7 +78,7 @@ def _pattern(name: str) -> re.Pattern[str]:
         case "lowered":
             return re.compile("[" + "".join(_LOWERED) + "]+")
         case "unit":
-            return re.compile(r"\s*([mgshlLNJWVKkcd]{1,3}(?:\s?/\s?[a-z]{1,4})?(?:\^\{?[23]\}?|[²³])?)\s*")
+            return re.compile(r"[\s~]*([mgshlLNJWVKkcd]{1,3}(?:\s?/\s?[a-z]{1,4})?(?:\^\{?[23]\}?|[²³])?)\s*")
         case "html":
             return re.compile(r"<(sup|sub)>([^<>]{0,40})</\1>")
         case _:
@@ -128,9 +130,6 @@ def is_word(run: str) -> bool:
     >>> is_word("apples"), is_word("cm"), is_word("ab"), is_word("xyz"), is_word("ABCD")
     (True, True, False, False, False)
     """
-    from adjudge.text.number_words import NUMBER_WORDS
-    from adjudge.text.units import UNIT_WORDS
-
     lower = run.lower()
     if lower in NUMBER_WORDS:
         return True

@@ -110,6 +110,10 @@ def _is_name(node: Node) -> bool:
             return all(_is_name(item) and not isinstance(item, Text) for item in items)
         case Quantity(item, _):
             return _is_name(item)
+        case Mul((Sym(name), Relation())):
+            return name.isupper()
+        case Mul((Mul((Sym("d"), Sym())), Pow(Mul((Sym("d"), Sym())), _))):
+            return True
         case _:
             return _capitals(node)
 

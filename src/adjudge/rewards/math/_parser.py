@@ -165,7 +165,7 @@ class _Parser(Atoms):
             self.advance()
         if not any(token.kind in {"word", "letter"} for token in self.tokens[start : self.position]):
             raise Unreadable("no expression and no words")
-        return Text(self.text[self.tokens[start].start : self.token.start].strip())
+        return Text(self.text[self.tokens[start].start : self.token.start].strip(" {}"))
 
     def _tail(self, node: Node, closers: Sequence[str]) -> Node:
         """Return what follows a value: a full stop, a unit, or a clause that says where it holds."""

@@ -10,7 +10,7 @@ from adjudge.rewards.math._lexer import repair
 from adjudge.rewards.math._limits import TooLarge, Unreadable
 from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._parser import parse_with_bound
-from adjudge.rewards.math._tree import Node, Num, Relation, Text
+from adjudge.rewards.math._tree import Node, Num, Relation, Text, children
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.numbers import read_numeral
 
@@ -110,8 +110,6 @@ def describe(node: Node) -> str:
         return canonical(exact_form(node))
     except (NotExact, TooLarge):
         pass
-    from adjudge.rewards.math._tree import children
-
     shown = children(node)
     parts = ", ".join(describe(child) for child in shown[:_SHOWN]) + (", ..." if len(shown) > _SHOWN else "")
     return f"{type(node).__name__.lower()}({parts})"
