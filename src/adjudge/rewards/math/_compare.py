@@ -1,0 +1,257 @@
+"""Extraction, reading and comparison put together, with the memo and the worker behind them."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+from adjudge.rewards.math._exact import show_number
+from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
+from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._policy import MathPolicy
+from adjudge.rewards.math._read import Reading, describe, read
+from adjudge.rewards.math._same import NeedsWorker, Rules, contains, same
+from adjudge.rewards.math._tree import Node
+from adjudge.rewards.math._verdict import MathVerdict, Reason
+from adjudge.rewards.math._words import choice_of, squash
+from adjudge.text.numbers import read_numeral
+
+__all__ = ["acompare", "compare", "decide"]
+
+_LARGE = 64 * 1024
+_LONG = 400
+_DEFAULT = MathPolicy()
+_POSITIVE = frozenset({"exact-string", "exact-rational", "numeric", "symbolic", "set", "interval", "matrix", "choice"})
+
+
+@lru_cache(maxsize=1024)
+def _gold(gold: str) -> tuple[str, tuple[str, str]]:
+    """Return the text of a gold, and what the same text looks like squashed, alone and with all around it."""
+    text = extract_gold(gold).text
+    squashed = squash(text)
+    return text, (squashed, squashed if text == gold else squash(gold))
+
+
+@lru_cache(maxsize=1024)
+def _gold_reading(text: str) -> Reading | str:
+    """Return the reading of a gold, or the reason why there is none."""
+    try:
+        return read(text)
+    except (Unreadable, TooLarge) as problem:
+        return str(problem)
+
+
+class _Memo:
+    """The last few thousand decisions by (gold, canonical answer, policy)."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: OrderedDict[object, tuple[bool, str, int, str]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: object) -> tuple[bool, str, int, str] | None:
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def put(self, key: object, value: tuple[bool, str, int, str]) -> None:
+        with self._lock:
+            self._kept[key] = value
+            if len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+
+_memo = _Memo(4096)
+
+
+def clear_memo() -> None:
+    """Forget every decision, for measurements with cold caches."""
+    _memo.clear()
+    _gold.cache_clear()
+    _gold_reading.cache_clear()
+
+
+Oracle = Callable[[Node, Node], bool | None]
+
+
+def _integer(text: str) -> int | None:
+    """Return a plain whole number, without the cost of anything more."""
+    digits = text[1:] if text[:1] == "-" else text
+    return int(text) if digits.isdigit() and digits.isascii() else None
+
+
+def _integer_verdict(found: Found, given: int, wanted: int) -> MathVerdict:
+    span = (found.start, found.end)
+    if given == wanted:
+        return MathVerdict(True, "exact-rational", found.text, span, str(given), str(wanted), 0, "the same number")
+    detail = f"{given} is not {wanted}"
+    return MathVerdict(False, "mismatch", found.text, span, str(given), str(wanted), 0, detail)
+
+
+def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
+    """Two plain numerals without a decimal point decide at once."""
+    if len(found.text) > 40 or len(gold_text) > 40:
+        return None
+    one, other = read_numeral(gold_text), read_numeral(found.text)
+    if one is None or other is None or "," in gold_text or "," in found.text:
+        return None
+    equal = one.value == other.value
+    reason: Reason = "exact-rational" if equal else "mismatch"
+    shown, wanted = show_number(other.value), show_number(one.value)
+    detail = f"{shown} {'equals' if equal else 'is not'} {wanted}"
+    return MathVerdict(equal, reason, found.text, (found.start, found.end), shown, wanted, 0, detail)
+
+
+def decide(
+    response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None, *, longest: int = MAX_ANSWER
+) -> MathVerdict:
+    """Return the verdict by tiers 0 and 1, and by the oracle where those end; without one, `NeedsWorker`."""
+    found: Found | Missing
+    found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
+    if isinstance(found, Found) and len(gold) < 40 and len(found.text) < 40:
+        wanted, given = _integer(gold), _integer(found.text)
+        if wanted is not None and given is not None:
+            return _integer_verdict(found, given, wanted)
+    gold_text, gold_squashed = _gold(gold)
+    if not gold_squashed[0]:
+        return MathVerdict(None, "unparsed-gold", None, None, None, None, 0, "the gold is empty")
+    if isinstance(found, Missing):
+        reason: Reason = "hedged" if found.reason == "hedged" else "no-answer"
+        return MathVerdict(False, reason, None, None, None, None, 0, found.detail)
+    if longest < len(found.text) <= MAX_ANSWER:
+        raise NeedsWorker
+    quick = _numeral_verdict(found, gold_text)
+    if quick is not None:
+        return quick
+    if found.how != "box" and response is not None and len(response) <= 400:
+        found = Found(found.text, found.start, found.end, found.how, squash(response))
+    return _decide_text(found, gold_text, gold_squashed, Rules(policy, oracle))
+
+
+def _decide_text(found: Found, gold_text: str, gold_squashed: tuple[str, str], rules: Rules) -> MathVerdict:
+    span = (found.start, found.end)
+
+    def verdict(
+        equal: bool | None, reason: Reason, tier: int, detail: str, forms: tuple[str | None, str | None] = (None, None)
+    ) -> MathVerdict:
+        return MathVerdict(equal, reason, found.text, span, forms[0], forms[1], tier, detail)
+
+    if len(found.text) > MAX_ANSWER:
+        return verdict(False, "too-large", 0, f"the answer has {len(found.text)} characters")
+    if squash(found.text) in gold_squashed or found.whole in gold_squashed:
+        return verdict(True, "exact-string", 0, "the same text", gold_squashed)
+    if rules.policy.choices:
+        decided = _choices(gold_text, found.text)
+        if decided is not None:
+            return verdict(decided, "choice" if decided else "mismatch", 0, "a choice", (found.text, gold_text))
+    gold_reading = _gold_reading(gold_text)
+    try:
+        reading = read(found.text)
+    except TooLarge as problem:
+        return verdict(False, "too-large", 1, str(problem))
+    except (Unreadable, RecursionError) as problem:
+        if isinstance(gold_reading, str):
+            return verdict(None, "unparsed-gold", 1, gold_reading)
+        return verdict(False, "unparsed-answer", 1, str(problem))
+    if isinstance(gold_reading, str):
+        return verdict(None, "unparsed-gold", 1, gold_reading)
+    try:
+        equal, why, tier, forms = _decide_trees(gold_reading, reading, rules)
+    except (TooLarge, RecursionError) as problem:
+        return verdict(False, "too-large", 1, str(problem) or "the expression is nested too deeply")
+    reason: Reason = why if equal else ("hedged" if why == "hedged" else "mismatch")  # type: ignore[assignment]
+    detail = f"{forms[0]} {'equals' if equal else 'is not'} {forms[1]}"
+    return verdict(equal, reason, tier, detail[:300], forms)
+
+
+def _choices(gold: str, answer: str) -> bool | None:
+    wanted = choice_of(gold)
+    if wanted is None:
+        return None
+    given = choice_of(answer)
+    if given is None or (wanted[1] and given[1]):
+        return None
+    return wanted[0] == given[0]
+
+
+def _decide_trees(gold: Reading, answer: Reading, rules: Rules) -> tuple[bool, str, int, tuple[str, str]]:
+    rules = Rules(rules.policy, rules.oracle, gold.bound | answer.bound)
+    forms = (describe(answer.nodes[0]), describe(gold.nodes[0]))
+    key = (gold, answer, rules.policy)
+    kept = _memo.get(key)
+    if kept is not None:
+        return kept[0], kept[1], kept[2], forms
+    reason = "mismatch"
+    for wanted in gold.nodes:
+        for given in answer.nodes:
+            equal, why = same(wanted, given, rules)
+            if equal:
+                _memo.put(key, (True, why, 1, ""))
+                return True, why if why in _POSITIVE else "symbolic", 1, forms
+    if any(contains(given, wanted, rules) for wanted in gold.nodes for given in answer.nodes):
+        reason = "hedged"
+    _memo.put(key, (False, reason, 1, ""))
+    return False, reason, 1, forms
+
+
+def _payload(response: str | None, gold: str, policy: MathPolicy) -> dict[str, Any]:
+    return {
+        "response": response,
+        "gold": gold,
+        "policy": {name: getattr(policy, name) for name in policy.__slots__},
+    }
+
+
+def _from_fields(fields: dict[str, Any], response: str | None, policy: MathPolicy) -> MathVerdict:
+    if "equal" in fields:
+        values = dict(fields)
+        values["span"] = None if fields["span"] is None else tuple(fields["span"])
+        return MathVerdict(**values)
+    found = None if response is None or len(response) > _LARGE else extract(response, policy.extraction)
+    text, span = (found.text, (found.start, found.end)) if isinstance(found, Found) else (None, None)
+    return MathVerdict(False, fields["reason"], text, span, None, None, 2, fields["detail"])
+
+
+def compare(response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, limit_s: float = 2.0) -> MathVerdict:
+    r"""Whether a response gives the gold answer.
+
+    Runs in this process wherever a bounded amount of work decides, and in a worker that is killed after `limit_s`
+    seconds of its own CPU time where only symbolic algebra can.
+
+    >>> compare(r"so $x = \boxed{\frac{3}{6}}$", "0.5").equal
+    True
+    >>> compare("The answer is 41 or 42.", "42").reason
+    'hedged'
+    >>> compare(r"\boxed{9^{9^{9^{9}}}}", "1").reason
+    'too-large'
+    """
+    try:
+        return decide(response, gold, policy, None)
+    except NeedsWorker:
+        from adjudge.rewards.math._worker import ask
+
+        return _from_fields(ask(_payload(response, gold, policy), limit_s), response, policy)
+
+
+async def acompare(
+    response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, limit_s: float = 2.0
+) -> MathVerdict:
+    """Whether a response gives the gold answer, without holding up the event loop.
+
+    Inputs over 64 KB, answers of more than 400 characters and everything beyond tier 1 go to a worker.
+    """
+    if len(response or "") + len(gold) <= _LARGE:
+        try:
+            return decide(response, gold, policy, None, longest=_LONG)
+        except NeedsWorker:
+            pass
+    from adjudge.rewards.math._worker import ask_async
+
+    return _from_fields(await ask_async(_payload(response, gold, policy), limit_s), response, policy)

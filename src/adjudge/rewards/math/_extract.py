@@ -1,0 +1,317 @@
+r"""Where the answer stands in a response: the last box, the last statement, or the whole of a short text.
+
+A later box revises an earlier one; boxes side by side ("\boxed{1} and \boxed{2}") are one list; boxes offered as
+alternatives are a list too, and a list never equals one of its elements. What stands in a think block is no answer.
+"""
+
+import re
+from collections import deque
+from dataclasses import dataclass
+from functools import cache
+
+from adjudge.rewards.math._policy import ExtractionMode
+from adjudge.rewards.math._sentence import from_sentence
+
+__all__ = ["Found", "Missing", "extract", "extract_gold"]
+
+_SHORT = 400
+_WINDOW = 2_000
+_REACH = 32_768
+_MAX_BOXES = 128
+_THINKING = ("think", "thinking", "reasoning", "reflection")
+_REVISING = frozenset(
+    "but not wait however actually correction no instead revise revised then so therefore hmm rather sorry mistake"
+    " wrong check thus hence".split()
+)
+_ALTERNATIVE = frozenset("or maybe perhaps possibly alternatively either".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer: its text and where it stands."""
+
+    text: str
+    start: int
+    end: int
+    how: str
+    whole: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No answer, and why: `no-answer` or `hedged`."""
+
+    reason: str
+    detail: str
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    match name:
+        case "braces":
+            return re.compile(r"\\[^a-zA-Z]|[{}]")
+        case "between":
+            return re.compile(r"\\[()\[\],;:!\\]|\\(?:quad|qquad|text[a-z]*|mathrm|displaystyle)|[${}\s*]+")
+        case "label":
+            return re.compile(r"\s*[,;]\s*\w{1,2}(?:_\w)?\s*=\s*")
+        case "words":
+            return re.compile(r"[A-Za-z]+")
+        case "percent":
+            return re.compile(r"(?:\s|\\\)|\$)*(?:\\?%|percent\b|pct\b)")
+        case "final":
+            return re.compile(
+                r"\bfinal\s+answer\b[\s*_\"]*(?:is|are|:|=|->|would be|should be)[\s*_:\"]*"
+                r"(?:the\s+final\s+answer\s+is\s*:?\s*)?",
+                re.IGNORECASE,
+            )
+        case "statement":
+            return re.compile(
+                r"\banswer\b(?:\s+(?:to|of|for)\s[^.\n]{1,80}?)?[\s*_\"]*"
+                r"(?:(?:is|are|:|=|->|equals|would be|should be|must be|will be)[\s*_:\"]*|(?=\s*(?:\$|\\[\[(])))"
+                r"(?:the\s+final\s+answer\s+is\s*:?\s*)?",
+                re.IGNORECASE,
+            )
+        case "conclusion":
+            return re.compile(
+                r"\b(?:therefore|thus|hence|so|in conclusion|consequently|we (?:find|get|have|conclude)|it follows)\b",
+                re.IGNORECASE,
+            )
+        case "fluff":
+            return re.compile(r"(?:i hope (?:it|this) (?:is|helps)|let me know|thank you)[^.\n]*\.?", re.IGNORECASE)
+        case "special":
+            return re.compile(r"<\|(?:im_start|im_end|endoftext|eot_id|end|eom_id|start_header_id)[^|]{0,20}\|>")
+        case _:
+            return re.compile(r"\n|[.!?](?=[\s*\"]|$)|</")
+
+
+def _visible(text: str) -> tuple[int, int]:
+    """Return the part of a response that is meant to be read: after its thinking, before the next speaker."""
+    start, stop = 0, len(text)
+    if "<" not in text:
+        return start, stop
+    for tag in _THINKING:
+        closed = text.rfind(f"</{tag}>")
+        if closed >= 0:
+            start = max(start, closed + len(tag) + 3)
+    for tag in _THINKING:
+        opened = text.find(f"<{tag}>", start)
+        if opened >= 0:
+            stop = min(stop, opened)
+    if "<|" in text:
+        for found in _pattern("special").finditer(text, start, stop):
+            if text[start : found.start()].strip():
+                stop = found.start()
+                break
+            start = found.end()
+            if text.startswith("assistant", start):
+                start += len("assistant")
+    return start, stop
+
+
+def _closing(text: str, opened: int, stop: int) -> int:
+    """Where the brace that opens at `opened` closes, or -1."""
+    first = text.find("}", opened, stop)
+    inside = text[opened + 1 : first]
+    if first < 0 or ("{" not in inside and "\\" not in inside):
+        return first
+    depth = 0
+    for found in _pattern("braces").finditer(text, opened, stop):
+        char = found.group()
+        if char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0:
+                return found.start()
+    return -1
+
+
+def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
+    """Return where the last box of a range begins, where its content does, and where it ends; -1 if it does not."""
+    at = text.rfind("\\boxed", start, stop)
+    if at < 0:
+        at = text.rfind("\\fbox", start, stop)
+        if at < 0:
+            return None
+    inside = at + (6 if text[at + 1] == "b" else 5)
+    while inside < stop and text[inside] in " \t":
+        inside += 1
+    if inside >= stop or text[inside] != "{":
+        end = inside
+        while end < stop and (text[end].isalnum() or text[end] in ".-/"):
+            end += 1
+        return at, inside, end if end > inside else -1
+    end = _closing(text, inside, stop)
+    if end < 0 and "\\{" not in text[inside : inside + _WINDOW]:
+        escaped = text.find("\\}", inside, min(stop, inside + _WINDOW))
+        end = escaped + 1 if escaped >= 0 else -1
+    return at, inside + 1, end
+
+
+def _joins(between: str) -> bool:
+    """Whether two boxes with this text between them belong to one list or offer alternatives."""
+    if len(between) > 80:
+        return False
+    bare = _pattern("between").sub(" ", between)
+    words = {word.lower() for word in _pattern("words").findall(bare)}
+    if not words:
+        return not set(bare) - set(" ,;+&/|\\")
+    if any(mark in bare for mark in ".!?") or words & _REVISING:
+        return False
+    if _pattern("label").fullmatch(bare):
+        return True
+    return bool(words & _ALTERNATIVE) or "and" in words
+
+
+def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missing | None:
+    last = _box(text, start, stop)
+    if last is None:
+        return None
+    at, inside, end = last
+    if end < 0:
+        if not lenient:
+            return Missing("hedged", "the last box is not closed")
+        end = stop
+    parts = [(inside, end)]
+    while len(parts) < _MAX_BOXES:
+        before = _box(text, start, at) if start < at else None
+        if before is None or before[2] < 0:
+            break
+        earlier, inside, closed = before
+        if not _joins(text[closed + 1 : at]):
+            break
+        parts.append((inside, closed))
+        at = earlier
+    if len(parts) == 1:
+        unique = [text[parts[0][0] : parts[0][1]].strip()]
+    else:
+        parts.reverse()
+        unique = list(dict.fromkeys(text[one:other].strip() for one, other in parts))
+    found = ", ".join(unique)
+    after = text[end + 1 : min(end + 24, stop)]
+    if ("%" in after or "p" in after) and len(unique) == 1 and found and found[-1] != "%":
+        found += "%" if _pattern("percent").match(after) else ""
+    return Found(found, parts[0][0], parts[-1][1], "box")
+
+
+def _sentence_end(text: str, start: int, stop: int) -> int:
+    """Where the sentence that begins here ends; display mathematics is taken whole."""
+    for opener, closer in (("\\[", "\\]"), ("$$", "$$")):
+        if text.startswith(opener, start):
+            closed = text.find(closer, start + 2, min(stop, start + _WINDOW))
+            if closed >= 0:
+                return closed + 2
+    found = _pattern("sentence").search(text, start, stop)
+    return found.start() if found is not None else stop
+
+
+def _last(pattern: re.Pattern[str], text: str, start: int, stop: int) -> re.Match[str] | None:
+    found = deque(pattern.finditer(text, start, stop), maxlen=1)
+    return found[0] if found else None
+
+
+def _statement(text: str, start: int, stop: int, name: str) -> Found | None:
+    start = max(start, stop - _REACH)
+    for found in reversed(deque(_pattern(name).finditer(text, start, stop), maxlen=16)):
+        at = found.end()
+        while at < stop and text[at] in " \t\r\n*_:":
+            at += 1
+        end = _sentence_end(text, at, stop)
+        if text[at:end].strip():
+            return from_sentence(text, at, end, whole=True)
+    return None
+
+
+def extract(text: str, mode: ExtractionMode = "final") -> Found | Missing:
+    r"""Return the answer of a response.
+
+    >>> extract(r"so \boxed{1} ... no, \boxed{2}").text
+    '2'
+    >>> extract("The answer is 42.").text
+    '42'
+    >>> extract("<think>\\boxed{42}</think>").reason
+    'no-answer'
+    """
+    start, stop = _visible(text)
+    box = _boxes(text, start, stop, lenient=False)
+    if mode == "boxed":
+        return box or Missing("no-answer", "there is no box")
+    if isinstance(box, Missing):
+        return box
+    if box is not None:
+        later = _statement(text, box.end, stop, "final") if text.find("inal", box.end, stop) >= 0 else None
+        if later is not None and any(char.isdigit() for char in later.text):
+            return later
+        return box if box.text.strip() else Missing("no-answer", "the box is empty")
+    return _unboxed(text, start, stop, mode)
+
+
+def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | Missing:
+    tag = _tagged(text, start, stop)
+    if tag is not None:
+        return tag
+    marks = text.rfind("####", start, stop)
+    if marks >= 0:
+        end = text.find("\n", marks, stop)
+        end = stop if end < 0 else end
+        if text[marks + 4 : end].strip(" #*"):
+            return Found(text[marks + 4 : end].strip(" #*"), marks + 4, end, "marks")
+    for name in ("final", "statement"):
+        found = _statement(text, start, stop, name)
+        if found is not None:
+            return found
+    shown = text[start:stop]
+    start = stop - len(shown.lstrip())
+    stop = start + len(shown.strip())
+    if start == stop:
+        return Missing("no-answer", "the response is empty")
+    conclusion = _conclusion(text, start, stop)
+    if conclusion is not None:
+        return conclusion
+    if stop - start <= _SHORT:
+        return from_sentence(text, start, stop, whole=True) or Missing("no-answer", "nothing to compare")
+    if mode == "lenient":
+        window = max(start, stop - _WINDOW)
+        return from_sentence(text, window, stop, whole=False) or Missing("no-answer", "no number or formula")
+    return Missing("no-answer", "no box, no final statement, and too long to be an answer itself")
+
+
+def _tagged(text: str, start: int, stop: int) -> Found | None:
+    """Return the content of the last complete answer tag."""
+    closed = text.rfind("</answer>", start, stop)
+    opened = text.rfind("<answer>", start, closed) if closed >= 0 else -1
+    if opened < 0 or not text[opened + 8 : closed].strip():
+        return None
+    return Found(text[opened + 8 : closed].strip(), opened + 8, closed, "tag")
+
+
+def _conclusion(text: str, start: int, stop: int) -> Found | None:
+    """Return the last sentence, where it draws a conclusion."""
+    fluff = _last(_pattern("fluff"), text, max(start, stop - 200), stop)
+    if fluff is not None and not text[fluff.end() : stop].strip(" .\n"):
+        stop = fluff.start()
+    window = max(start, stop - 600)
+    found = _last(_pattern("conclusion"), text, window, stop)
+    if found is None:
+        return None
+    end = _sentence_end(text, found.end(), stop)
+    if text[end:stop].strip(" .\n*!") and stop - start > _SHORT:
+        return None
+    return from_sentence(text, found.end(), end, whole=False)
+
+
+def extract_gold(text: str) -> Found:
+    r"""Return the answer that a gold states: its boxes, the statement of a worked solution, or all of it.
+
+    >>> extract_gold(r"so the sum is $\boxed{12}$.").text, extract_gold("$x=3$").text
+    ('12', '$x=3$')
+    """
+    if "boxed" in text or "\\fbox" in text:
+        box = _boxes(text, 0, len(text), lenient=True)
+        if isinstance(box, Found) and box.text.strip():
+            return box
+    if "inal " in text:
+        found = _statement(text, 0, len(text), "final")
+        if found is not None:
+            return found
+    return Found(text, 0, len(text), "gold")

@@ -1,0 +1,57 @@
+"""Matrices worked out entry by entry: sums, products, multiples."""
+
+from adjudge.rewards.math._tree import Add, Group, Matrix, Mul, Node, walk
+
+__all__ = ["matrix_value"]
+
+
+def matrix_value(node: Node) -> Matrix | None:
+    """Return a matrix, a tuple as a column, or a sum or product of matrices worked out."""
+    match node:
+        case Matrix():
+            return node
+        case Group(items, _, _):
+            return Matrix(tuple((item,) for item in items))
+        case Add(items):
+            parts = [matrix_value(item) for item in items]
+            known = [part for part in parts if part is not None]
+            if len(known) != len(parts) or len({(len(part.rows), len(part.rows[0])) for part in known}) != 1:
+                return None
+            rows, columns = len(known[0].rows), len(known[0].rows[0])
+            return Matrix(
+                tuple(
+                    tuple(Add(tuple(part.rows[row][column] for part in known)) for column in range(columns))
+                    for row in range(rows)
+                )
+            )
+        case Mul(items):
+            return _matrix_product(items)
+        case _:
+            return None
+
+
+def _matrix_product(items: tuple[Node, ...]) -> Matrix | None:
+    scale: list[Node] = []
+    result: Matrix | None = None
+    for item in items:
+        if not any(isinstance(part, Matrix) for part in walk(item)):
+            scale.append(item)
+            continue
+        factor = matrix_value(item)
+        if factor is None:
+            return None
+        if result is None:
+            result = factor
+            continue
+        if len(result.rows[0]) != len(factor.rows) or len(result.rows) * len(factor.rows[0]) > 64:
+            return None
+        columns = list(zip(*factor.rows, strict=True))
+        result = Matrix(
+            tuple(
+                tuple(Add(tuple(Mul(pair) for pair in zip(row, column, strict=True))) for column in columns)
+                for row in result.rows
+            )
+        )
+    if result is None or not scale:
+        return result
+    return Matrix(tuple(tuple(Mul((*scale, entry)) for entry in row) for row in result.rows))

@@ -1,0 +1,375 @@
+r"""Tokens into a tree: a precedence parser that is linear in its input and bounded in depth.
+
+It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 or x=2`, `\{x | x<3\}`,
+`5 \text{ square units}`. Whatever it cannot read raises `Unreadable`; words that are no mathematics become `Text`.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from adjudge.rewards.math._atoms import Atoms, negated
+from adjudge.rewards.math._lexer import repair, tokenize
+from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._tree import (
+    Add,
+    Builder,
+    Call,
+    Degree,
+    Group,
+    Items,
+    Mul,
+    Node,
+    Num,
+    Percent,
+    PlusMinus,
+    Pow,
+    Quantity,
+    Ratio,
+    Relation,
+    SetOf,
+    SetOperation,
+    Sym,
+    Text,
+    walk,
+)
+
+__all__ = ["parse", "parse_with_bound"]
+
+_RELATIONS = {
+    "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "\\le": "<=", "\\ge": ">=", "!=": "!=",
+    "\\ne": "!=", "\\approx": "~", "\\doteq": "~", "\\in": "in", "\\equiv": "=", "\\to": "=", "\\coloneqq": "=",
+    "\\subset": "in", "\\subseteq": "in", "\\iff": "iff", "\\Leftrightarrow": "iff", "\\notin": "notin",
+}  # fmt: skip
+_SET_OPERATORS = {"\\cup": "union", "\\cap": "intersection", "\\setminus": "minus"}
+_SEPARATORS = frozenset({",", ";", "\\\\", "\\wedge", "\\vee"})
+_APPROXIMATORS = frozenset(
+    {"approximately", "about", "around", "roughly", "exactly", "approx", "nearly", "almost", "either"}
+)
+_CLAUSES = frozenset(
+    "for where when if with such whenever as because since each respectively given provided only per".split()
+)
+_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "can", "will", "does", "and"})
+
+
+def _measurable(node: Node) -> bool:
+    """Whether a value can have a unit: it has a number in it, or is a relation or a collection."""
+    if isinstance(node, Relation):
+        return _measurable(node.items[-1])
+    return not isinstance(node, Text | Items) and any(
+        isinstance(part, Num) or (isinstance(part, Sym) and part.name == "pi") for part in walk(node)
+    )
+
+
+def parse(text: str, *, grouping: bool = True) -> Node:
+    """Read one answer.
+
+    >>> parse("x^2 = 4")
+    Relation(operators=('=',), items=(Pow(base=Sym(name='x'), exponent=Num(value=Fraction(2, 1), digits=None, \
+places=None)), Num(value=Fraction(4, 1), digits=None, places=None)))
+    """
+    return parse_with_bound(text, grouping=grouping)[0]
+
+
+def parse_with_bound(text: str, *, grouping: bool = True) -> tuple[Node, frozenset[str]]:
+    """Read one answer, and name the variables that its words bind (`for some integer t`)."""
+    if len(text) > MAX_ANSWER:
+        raise TooLarge(f"the answer has {len(text)} characters")
+    text = repair(text)
+    parser = _Parser(text, tokenize(text, grouping=grouping))
+    return parser.answer(), frozenset(parser.bound)
+
+
+class _Parser(Atoms):
+    """Sequences, relations and operators; `Atoms` has the operands."""
+
+    def answer(self) -> Node:
+        """Return the whole text as one node."""
+        node = self.sequence(("end",))
+        if self.token.kind != "end":
+            raise Unreadable(f"nothing can follow at {self.token.value!r}")
+        return node
+
+    def sequence(self, closers: Sequence[str]) -> Node:
+        """Items up to a closer; one item stands for itself."""
+        items: list[Node] = []
+        choice = False
+        while True:
+            while self._separator():
+                choice = choice or self.token.value in {"or", "\\vee"}
+                self.advance()
+            if self.token.value in closers or self.token.kind == "end":
+                break
+            before = self.position
+            items.append(self.item(closers))
+            if self.position == before:
+                raise Unreadable(f"unexpected {self.token.value!r}")
+            if not (self._separator() or self.token.value in closers or self.token.kind == "end"):
+                raise Unreadable(f"unexpected {self.token.value!r}")
+        if not items:
+            raise Unreadable("nothing to read")
+        items = self._without_domains(items)
+        return items[0] if len(items) == 1 else Items(tuple(items), choice)
+
+    def _without_domains(self, items: list[Node]) -> list[Node]:
+        """Return the items without `k in Z` beside `k pi`, which binds k instead of being an element."""
+        kept: list[Node] = []
+        for item in items:
+            match item:
+                case Relation(("in",), (Sym(name), Sym(domain))) if len(items) > 1 and (
+                    domain.startswith("mathbb") or domain in {"Z", "N", "Q", "R"}
+                ):
+                    self.bound.add(name)
+                case _:
+                    kept.append(item)
+        return kept or items
+
+    def _separator(self) -> bool:
+        token = self.token
+        if token.kind == "word":
+            return token.value in {"and", "or"}
+        return token.value in _SEPARATORS
+
+    def item(self, closers: Sequence[str]) -> Node:
+        """One element of a list: a relation or expression with the words around it."""
+        start = self.position
+        words: list[str] = []
+        while self.token.kind == "word" and not self._separator() and not self.number_word():
+            words.append(self.token.value)
+            self.advance()
+        if not words or all(word.lower() in _APPROXIMATORS for word in words):
+            if self._ends(closers):
+                return self._prose(start, closers)
+            node = self._tail(self.relation(), closers)
+            if isinstance(node, Text):
+                return self._prose(start, closers)
+            return node
+        if self.token.value in {"=", ":", "\\approx"}:
+            self.advance()
+            if self._ends(closers):
+                return self._prose(start, closers)
+            value = self._tail(self.relation(), closers)
+            return Relation(("=",), (Text(" ".join(words)), value))
+        return self._prose(start, closers)
+
+    def _ends(self, closers: Sequence[str]) -> bool:
+        return self.token.value in closers or self.token.kind == "end" or self._separator()
+
+    def _prose(self, start: int, closers: Sequence[str]) -> Text:
+        """Return the words of an item that has no mathematical reading, as they stand."""
+        depth = 0
+        while self.token.kind != "end":
+            value = self.token.value
+            if depth == 0 and (value in closers or value in {",", ";"}):
+                break
+            depth += (value in "([{" and value != "") - (value in ")]}" and value != "" and depth > 0)
+            self.advance()
+        if not any(token.kind in {"word", "letter"} for token in self.tokens[start : self.position]):
+            raise Unreadable("no expression and no words")
+        return Text(self.text[self.tokens[start].start : self.token.start].strip(" {}"))
+
+    def _tail(self, node: Node, closers: Sequence[str]) -> Node:
+        """Return what follows a value: a full stop, a unit, or a clause that says where it holds."""
+        while self.token.value in {".", "?", '"', "`", "'"} or (self.token.value == "!" and self.token.spaced):
+            self.advance()
+        if self.token.value in _SEPARATORS and self.token.value != "\\\\":
+            following = self.tokens[self.position + 1]
+            if following.kind == "word" and following.value.lower() in _CLAUSES:
+                self.advance()
+        if self.token.kind == "word" and not self._separator():
+            word = self.token.value.lower()
+            if word in _VERBS and isinstance(node, Relation):
+                self.position = len(self.tokens) - 1
+                self.token = self.tokens[-1]
+                return node
+            if word in _CLAUSES:
+                self._clause(closers)
+                return node
+            if not _measurable(node):
+                return Text("")
+            node = self._with_unit(node)
+            if self.token.kind == "word" and self.token.value.lower() in _CLAUSES | _VERBS and not self._separator():
+                self._clause(closers)
+        elif self.token.value in {"\\forall", "\\exists", "\\quad"}:
+            self._clause(closers)
+        while self.token.value in {".", "?", '"', "`"}:
+            self.advance()
+        return node
+
+    def _clause(self, closers: Sequence[str]) -> None:
+        """Step over `for all integers n`, remembering that it binds n."""
+        while not (self.token.kind == "end" or self.token.value in closers or self.token.value in {",", ";"}):
+            if self.token.kind == "word" and self._separator():
+                return
+            if self.token.kind == "letter":
+                self.bound.add(self.token.value)
+            self.advance()
+
+    def _with_unit(self, node: Node) -> Node:
+        """Attach the words after a value; a parenthesis after them belongs to them."""
+        words: list[str] = []
+        while True:
+            token = self.token
+            if token.kind == "word" and not self._separator() and token.value.lower() not in _CLAUSES | _VERBS:
+                words.append(token.value)
+                self.advance()
+            elif words and token.value == "^":
+                self.advance()
+                words[-1] += "^" + self.raw_argument()
+            elif words and token.value in {"/", "-", "."}:
+                self.advance()
+            elif words and token.kind == "letter" and self.tokens[self.position - 1].value in {"/", "per"}:
+                words.append("/" + token.value)
+                self.advance()
+            else:
+                break
+        if self.token.value == "(" and words:
+            self.skip_group()
+        unit = " ".join(words)
+        if isinstance(node, Relation):
+            return Relation(node.operators, (*node.items[:-1], Quantity(node.items[-1], unit)))
+        return Quantity(node, unit)
+
+    def relation(self) -> Node:
+        """Return a chain of relations, or just an expression."""
+        if self.token.value in {"\\approx", "=", "\\doteq"}:
+            self.advance()
+        items = [self.expression(0)]
+        operators: list[str] = []
+        while (operator := _RELATIONS.get(self.token.value)) is not None:
+            self.advance()
+            if operator == "<" and self.token.value == "=":
+                operator = "<="
+                self.advance()
+            operators.append(operator)
+            items.append(self.expression(0))
+        if self.token.value in {"\\pmod", "\\bmod", "\\mod"}:
+            self.advance()
+            items[-1] = Call("mod", (items[-1], self.argument()))
+        return Relation(tuple(operators), tuple(items)) if operators else items[0]
+
+    def expression(self, level: int) -> Node:
+        """Operators that bind tighter than `level`: 5 sets, 10 sums, 20 products, 30 sign, 40 powers."""
+        left = self.operand()
+        while True:
+            value = self.token.value
+            if value in {"+", "-", "\\pm", "\\mp"} and level < 10:
+                left = self._sum(left)
+            elif level < 20 and value in {"*", "\\cdot", "/", "\\div", ":", "\\bullet"}:
+                left = self._product(left)
+            elif level < 20 and self.starts_operand():
+                if isinstance(left, Num) and self.token.kind == "number" and self.token.spaced:
+                    raise Unreadable("two numbers side by side")
+                left = self._product(left)
+            elif value in _SET_OPERATORS and level < 5:
+                self.advance()
+                left = SetOperation(_SET_OPERATORS[value], (left, self.expression(5)))
+            elif value in {"^", "**"} and level < 40:
+                self.advance()
+                left = self.power(left)
+            elif value == "!" and not (self.token.spaced and self.tokens[self.position + 1].kind == "end"):
+                self.advance()
+                left = Call("factorial", (left,))
+            elif value in {"%", "\\%"}:
+                self.advance()
+                left = Percent(left)
+            elif value == "\\degreesign":
+                self.advance()
+                left = Degree(left)
+            elif value == "'" and isinstance(left, Num | Degree):
+                self.advance()
+            else:
+                return left
+
+    def _sum(self, first: Node) -> Node:
+        items = [first]
+        while self.token.value in {"+", "-", "\\pm", "\\mp"}:
+            operator = self.token.value
+            self.advance()
+            if self.dangling():
+                break
+            right = self.expression(10)
+            if isinstance(first, SetOf | Builder | SetOperation) and operator == "-":
+                return SetOperation("minus", (first, right))
+            if operator == "-":
+                right = negated(right)
+            elif operator != "+":
+                right = PlusMinus(1 if operator == "\\pm" else -1, right)
+            items.append(right)
+        return items[0] if len(items) == 1 else Add(tuple(items))
+
+    def _product(self, first: Node) -> Node:
+        items = [first]
+        ratio: list[Node] = []
+        while True:
+            value = self.token.value
+            if value in {"*", "\\cdot", "\\bullet"}:
+                self.advance()
+                if self.dangling():
+                    raise Unreadable("a product without its second factor")
+                items.append(self.expression(20))
+            elif value in {"/", "\\div"}:
+                self.advance()
+                items.append(Pow(self.expression(20), Num(Fraction(-1))))
+            elif value == ":" and not self.colon_ends:
+                self.advance()
+                ratio.append(items[0] if len(items) == 1 else Mul(tuple(items)))
+                items = [self.expression(20)]
+            elif self.starts_operand():
+                if isinstance(items[-1], Num) and self.token.kind == "number":
+                    raise Unreadable("two numbers side by side")
+                items.append(self.expression(20))
+            else:
+                break
+        last = items[0] if len(items) == 1 else Mul(tuple(items))
+        return Ratio((*ratio, last)) if ratio else last
+
+    def set_of(self) -> Node:
+        """Return the inside of braces: elements, or a variable and its condition."""
+        self.advance()
+        if self.token.value == "\\}":
+            self.advance()
+            return SetOf(())
+        bar = self.find_bar()
+        if bar is not None:
+            self.colon_ends = True
+            variable = self.relation()
+            self.colon_ends = False
+            if self.position != bar:
+                raise Unreadable("a set builder needs one variable")
+            self.advance()
+            condition = self.sequence(("\\}",))
+            self.expect("\\}")
+            return Builder(variable, condition)
+        inner = self.sequence(("\\}",))
+        self.expect("\\}")
+        return SetOf(inner.items if isinstance(inner, Items) else (inner,))
+
+    def group(self, opener: str, closers: tuple[str, ...]) -> Node:
+        """Round, square or angle brackets: one element stands for itself, several are a tuple or an interval."""
+        self.enter()
+        self.advance()
+        bars, self.bars = self.bars, 0
+        inner = self.sequence(closers)
+        self.bars = bars
+        if self.token.value not in closers:
+            raise Unreadable(f"{opener!r} is not closed")
+        closer = self.token.value
+        self.advance()
+        self.leave()
+        if (not isinstance(inner, Items) or len(inner.items) != 2) and (opener, closer) in {("(", "]"), ("[", ")")}:
+            raise Unreadable("the brackets do not match")
+        if isinstance(inner, Items):
+            left = "[" if opener == "[" else "("
+            return Group(inner.items, left, "]" if closer == "]" else ")")
+        return inner
+
+    def braces(self) -> Node:
+        """Invisible braces: whatever is inside."""
+        self.enter()
+        self.advance()
+        bars, self.bars = self.bars, 0
+        inner = self.sequence(("}",))
+        self.bars = bars
+        self.expect("}")
+        self.leave()
+        return inner

@@ -1,0 +1,115 @@
+"""A text as the answers that it may be: one tree, or two where `3,250` is a number or a list."""
+
+import contextlib
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from adjudge.rewards.math._exact import NotExact, canonical, exact_form
+from adjudge.rewards.math._lexer import repair
+from adjudge.rewards.math._limits import TooLarge, Unreadable
+from adjudge.rewards.math._normal import normal
+from adjudge.rewards.math._parser import parse_with_bound
+from adjudge.rewards.math._tree import Node, Num, Relation, Text, children
+from adjudge.rewards.math._words import choice_of
+from adjudge.text.numbers import read_numeral
+
+__all__ = ["Reading", "describe", "read"]
+
+
+_SHOWN = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The trees that a text may stand for, and the variables that its words bind."""
+
+    nodes: tuple[Node, ...]
+    bound: frozenset[str]
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    match name:
+        case "grouped":
+            return re.compile(r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])")
+        case "money":
+            return re.compile(r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)")
+        case "words":
+            return re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}")
+        case _:
+            return re.compile(r"\b(?:is|are|equals)\s+")
+
+
+def _clean(text: str) -> str:
+    if not text.isprintable():
+        text = repair(text)
+    text = text.strip().strip("*`").strip()
+    if text.endswith("\\") and not text.endswith("\\\\"):
+        text = text[:-1]
+    if text[-1:] in {".", ",", ";", ":"}:
+        text = text.rstrip(".,;: ")
+    if "," in text and ("$" in text or "€" in text or "£" in text):
+        text = _pattern("money").sub(lambda found: found.expand(r"\1\3.\2\4"), text)
+    return text
+
+
+def read(text: str) -> Reading:
+    """Read an answer; `Unreadable` and `TooLarge` say why there is none.
+
+    >>> [type(node).__name__ for node in read("3,250").nodes]
+    ['Num', 'Items']
+    """
+    text = _clean(text)
+    if not text:
+        raise Unreadable("nothing to read")
+    numeral = read_numeral(text) if len(text) < 40 and "," not in text else None
+    if numeral is not None:
+        digits = None if numeral.places is None else numeral.digits
+        return Reading((Num(numeral.value, digits, numeral.places),), frozenset())
+    try:
+        node, bound = parse_with_bound(text)
+    except Unreadable:
+        choice = choice_of(text)
+        if choice is not None and choice[1]:
+            return read(choice[1])
+        if len(_pattern("words").findall(text)) < 2:
+            raise
+        node, bound = Text(text), frozenset()
+    nodes = [node]
+    if "," in text and _pattern("grouped").search(text) is not None:
+        with contextlib.suppress(Unreadable, TooLarge):
+            nodes.append(parse_with_bound(text, grouping=False)[0])
+    if isinstance(node, Text):
+        stated = _stated(node.words)
+        if stated is not None:
+            nodes.append(stated)
+    return Reading(tuple(nodes), bound)
+
+
+def _stated(words: str) -> Node | None:
+    """Return the value in `the answer is 5`."""
+    verbs = list(_pattern("verb").finditer(words))
+    if not verbs:
+        return None
+    try:
+        node, _ = parse_with_bound(words[verbs[-1].end() :].lstrip("} "))
+    except (Unreadable, TooLarge):
+        return None
+    return None if isinstance(node, Text) else node
+
+
+def describe(node: Node) -> str:
+    """Return a tree in canonical form, for people and for the memo."""
+    node = normal(node)
+    if isinstance(node, Text):
+        return node.words
+    if isinstance(node, Relation):
+        return f" {node.operators[0]} ".join(describe(item) for item in node.items[:_SHOWN])
+    try:
+        return canonical(exact_form(node))
+    except (NotExact, TooLarge):
+        pass
+    shown = children(node)
+    parts = ", ".join(describe(child) for child in shown[:_SHOWN]) + (", ..." if len(shown) > _SHOWN else "")
+    return f"{type(node).__name__.lower()}({parts})"

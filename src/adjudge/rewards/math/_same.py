@@ -1,0 +1,392 @@
+"""Whether two trees are the same answer: lists, tuples, sets, intervals, matrices, equations, scalars."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
+from adjudge.rewards.math._matrix import matrix_value
+from adjudge.rewards.math._normal import assignment, normal, substitute
+from adjudge.rewards.math._policy import MathPolicy
+from adjudge.rewards.math._relations import difference, proportional, solved_by, turned
+from adjudge.rewards.math._scalar import Answer, same_scalar, same_value
+from adjudge.rewards.math._sets import NotInterval, Piece, is_interval, pieces
+from adjudge.rewards.math._tree import (
+    Builder,
+    Call,
+    Group,
+    Items,
+    Matrix,
+    Node,
+    Num,
+    Relation,
+    SetOf,
+    SetOperation,
+    Sym,
+    Text,
+    children,
+    names,
+    walk,
+)
+from adjudge.rewards.math._words import same_words
+
+__all__ = ["NeedsWorker", "Rules", "contains", "same"]
+
+_MINUS_ONE = Num(Fraction(-1))
+
+
+class NeedsWorker(Exception):
+    """The two expressions can only be told apart symbolically."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a comparison goes by: the policy, and who decides where tier 1 cannot."""
+
+    policy: MathPolicy
+    oracle: Callable[[Node, Node], bool | None] | None = None
+    bound: frozenset[str] = frozenset()
+
+
+def same(gold: Node, answer: Node, rules: Rules) -> Answer:
+    """Whether two answers are the same, and by which reason."""
+    gold, answer = normal(gold), normal(answer)
+    if gold == answer:
+        return True, _reason(gold)
+    if isinstance(gold, Text) or isinstance(answer, Text) or _wordlike(gold) or _wordlike(answer):
+        equal = same_words(
+            gold,
+            answer,
+            gold_text=gold.words if isinstance(gold, Text) else None,
+            answer_text=answer.words if isinstance(answer, Text) else None,
+            prose=rules.policy.prose,
+        )
+        if equal or isinstance(gold, Text) or isinstance(answer, Text):
+            return equal, "exact-string" if equal else "mismatch"
+    gold_label, answer_label = assignment(gold), assignment(answer)
+    if gold_label is not None or answer_label is not None:
+        return _labelled(gold, answer, gold_label, answer_label, rules)
+    if isinstance(gold, Matrix) or isinstance(answer, Matrix):
+        return _matrices(gold, answer, rules)
+    if is_interval(gold) or is_interval(answer):
+        return _intervals(gold, answer, rules)
+    if isinstance(gold, Items | SetOf | Group) or isinstance(answer, Items | SetOf | Group):
+        return _collections(gold, answer, rules)
+    if isinstance(gold, Relation) or isinstance(answer, Relation):
+        return _equations(gold, answer, rules)
+    return _scalars(gold, answer, rules)
+
+
+def _wordlike(node: Node) -> bool:
+    return node in {Sym("emptyset"), Sym("mathbb(R)")} or node == SetOf(())
+
+
+def _reason(node: Node) -> str:
+    match node:
+        case Items() | SetOf() | Group():
+            return "interval" if is_interval(node) else "set"
+        case Matrix():
+            return "matrix"
+        case SetOperation() | Builder():
+            return "interval"
+        case Relation() if is_interval(node):
+            return "interval"
+        case Num():
+            return "exact-rational"
+        case Text():
+            return "exact-string"
+        case _:
+            return "symbolic"
+
+
+def _is_scalar(node: Node) -> bool:
+    return not any(
+        isinstance(part, Items | SetOf | Group | SetOperation | Matrix | Relation | Text | Builder)
+        for part in walk(node)
+    )
+
+
+def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
+    if not _is_scalar(gold) or not _is_scalar(answer):
+        return _alike(gold, answer, rules), "symbolic"
+    result, reason = same_scalar(gold, answer, rules.policy)
+    if result is None:
+        if rules.oracle is None:
+            raise NeedsWorker
+        result, reason = rules.oracle(gold, answer), "symbolic"
+    if not result and rules.bound:
+        renamed = _renamed(gold, answer, rules)
+        if renamed is not None:
+            return same_scalar(gold, renamed, rules.policy)
+    return bool(result), reason
+
+
+def _alike(gold: Node, answer: Node, rules: Rules) -> bool:
+    """Whether two expressions over collections are built the same way of equal parts."""
+    one, other = children(gold), children(answer)
+    if type(gold) is not type(answer) or len(one) != len(other) or not one:
+        return False
+    if isinstance(gold, Call) and isinstance(answer, Call) and gold.name != answer.name:
+        return False
+    return all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
+
+
+def _renamed(gold: Node, answer: Node, rules: Rules) -> Node | None:
+    """Return the answer with its own bound variable called as in the gold, where each side has one name of its own."""
+    if isinstance(answer, Sym) or isinstance(gold, Sym):
+        return None
+    mine, theirs = names(gold), names(answer)
+    only_gold, only_answer = mine - theirs, theirs - mine
+    if len(only_gold) != 1 or len(only_answer) != 1:
+        return None
+    old, new = next(iter(only_answer)), next(iter(only_gold))
+    if not {old, new} & rules.bound and old.lower() != new.lower():
+        return None
+    return substitute(answer, old, Sym(new))
+
+
+def _labelled(
+    gold: Node,
+    answer: Node,
+    gold_label: tuple[Node, Node] | None,
+    answer_label: tuple[Node, Node] | None,
+    rules: Rules,
+) -> Answer:
+    if gold_label is not None and answer_label is not None:
+        return _both_labelled(gold, answer, gold_label, answer_label, rules)
+    label, value = gold_label or answer_label or (gold, answer)
+    other = answer if gold_label is not None else gold
+    if (
+        isinstance(label, Group)
+        and isinstance(other, Items)
+        and isinstance(value, Group)
+        and len(label.items) == len(value.items)
+    ):
+        parts = zip(label.items, value.items, strict=True)
+        spread: Node = Items(tuple(Relation(("=",), pair) for pair in parts))
+        return same(spread, other, rules) if gold_label is not None else same(other, spread, rules)
+    if isinstance(other, Relation):
+        return _equations(gold, answer, rules)
+    inner = _function_bound(label, rules)
+    return same(value, other, inner) if gold_label is not None else same(other, value, inner)
+
+
+def _function_bound(label: Node, rules: Rules) -> Rules:
+    """Rules under which the arguments of `f(x) = ...` are bound."""
+    if isinstance(label, Call | Group):
+        return Rules(rules.policy, rules.oracle, rules.bound | names(label))
+    return rules
+
+
+def _function_name(label: Node) -> tuple[str, Node] | None:
+    match label:
+        case Call(name, (arg,)):
+            return name.lstrip("?"), arg
+        case _:
+            return None
+
+
+def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: Rules) -> Answer:
+    (gold_label, gold_value), (answer_label, answer_value) = one, other
+    if gold_label == answer_label or isinstance(gold_label, Text) or isinstance(answer_label, Text):
+        return same(gold_value, answer_value, rules)
+    first, second = _function_name(gold_label), _function_name(answer_label)
+    if first is not None and second is not None and first[0] == second[0]:
+        if isinstance(first[1], Sym) and isinstance(second[1], Sym):
+            if first[1] != second[1] and first[1].name in names(answer_value):
+                return False, "mismatch"
+            return same(gold_value, substitute(answer_value, second[1].name, first[1]), rules)
+        return False, "mismatch"
+    if isinstance(gold_label, Group) or isinstance(answer_label, Group):
+        return same(gold_value, answer_value, rules)
+    if first is not None or second is not None:
+        result = same(gold_value, answer_value, rules)
+        if Sym("y") in {gold_label, answer_label} or not result[0]:
+            return result
+        return False, "mismatch"
+    if isinstance(gold_label, Sym) and isinstance(answer_label, Sym):
+        (base, _, index), (other_base, _, other_index) = (
+            gold_label.name.partition("_"),
+            answer_label.name.partition("_"),
+        )
+        numbered = index.isdigit() and other_index.isdigit()
+        if base.lower() == other_base.lower() and not numbered:
+            return same(gold_value, answer_value, rules)
+    return _equations(gold, answer, rules)
+
+
+def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
+    left, right = matrix_value(gold), matrix_value(answer)
+    if left is None or right is None:
+        return False, "mismatch"
+    flat = len(left.rows) == 1 or len(left.rows[0]) == 1
+    shapes = [(len(side.rows), len(side.rows[0])) for side in (left, right)]
+    if shapes[0] != shapes[1] and not (flat and shapes[0] == shapes[1][::-1]):
+        return False, "matrix"
+    pairs = zip(
+        [entry for row in left.rows for entry in row], [entry for row in right.rows for entry in row], strict=True
+    )
+    for one, other in pairs:
+        if not same(one, other, rules)[0]:
+            return False, "matrix"
+    return True, "matrix"
+
+
+def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
+    ordering = _ordering(gold, answer)
+    if ordering is not None:
+        return ordering, "set" if ordering else "mismatch"
+    try:
+        left, right = pieces(gold), pieces(answer)
+    except NotInterval:
+        if isinstance(gold, Group) and isinstance(answer, Group):
+            return _collections(gold, answer, rules)
+        if isinstance(gold, Items | SetOf) and isinstance(answer, Items | SetOf):
+            return _collections(gold, answer, rules)
+        if isinstance(gold, Relation) and isinstance(answer, Relation):
+            return _inequalities(gold, answer, rules)
+        return False, "mismatch"
+    if len(left) != len(right) or _other_variable(gold, answer):
+        return False, "interval"
+    return all(_same_piece(one, other, rules) for one, other in zip(left, right, strict=True)), "interval"
+
+
+def _other_variable(gold: Node, answer: Node) -> bool:
+    """Whether both sides are inequalities, each about a variable of its own."""
+    sides = []
+    for side in (gold, answer):
+        relations = side.items if isinstance(side, Items) else (side,)
+        if not all(isinstance(part, Relation) for part in relations):
+            return False
+        if any(isinstance(part, Call) for part in walk(side)):
+            return False
+        sides.append(names(side))
+    return len(sides[0]) == len(sides[1]) == 1 and sides[0] != sides[1] and "y" not in sides[0] | sides[1]
+
+
+def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:
+    if (one.closed_low, one.closed_high) != (other.closed_low, other.closed_high):
+        return False
+    for left, right, value, far in (
+        (one.low, other.low, one.start, other.start),
+        (one.high, other.high, one.stop, other.stop),
+    ):
+        if abs(value) == float("inf") or abs(far) == float("inf"):
+            if value != far:
+                return False
+        elif not _scalars(left, right, rules)[0]:
+            return False
+    return True
+
+
+def _ordering(gold: Node, answer: Node) -> bool | None:
+    """Whether a list of names is the order that a chain of inequalities states."""
+    match gold, answer:
+        case Relation(operators, items), Items(listed, False) if len(set(operators)) == 1 and len(items) > 2:
+            if all(isinstance(item, Sym) for item in (*items, *listed)):
+                return items == listed or (operators[0] in {">", ">="} and items[::-1] == listed)
+    return None
+
+
+def _inequalities(gold: Relation, answer: Relation, rules: Rules) -> Answer:
+    """Inequalities in several variables: the same chain, read in either direction, up to a positive factor."""
+    for candidate in (answer, turned(answer)):
+        if candidate.operators == gold.operators:
+            if len(gold.items) == 2:
+                if proportional(difference(gold), difference(candidate), positive=gold.operators[0] != "!="):
+                    return True, "symbolic"
+            elif all(same(one, other, rules)[0] for one, other in zip(gold.items, candidate.items, strict=True)):
+                return True, "symbolic"
+    return False, "mismatch"
+
+
+def _equations(gold: Node, answer: Node, rules: Rules) -> Answer:
+    if isinstance(gold, Relation) and isinstance(answer, Relation):
+        if gold.operators != ("=",) or answer.operators != ("=",):
+            return False, "mismatch"
+        equal = proportional(difference(gold), difference(answer), positive=False)
+        return equal, "symbolic" if equal else "mismatch"
+    if isinstance(gold, Relation) and gold.operators == ("=",):
+        if isinstance(answer, Items | SetOf | Group | Matrix | Relation):
+            return False, "mismatch"
+        if same_value(*gold.items)[0]:
+            return _scalars(gold.items[-1], answer, rules)
+        equal = solved_by(gold, answer)
+        return equal, "symbolic" if equal else "mismatch"
+    if (
+        isinstance(answer, Relation)
+        and answer.operators == ("=",)
+        and names(gold)
+        and not isinstance(gold, Items | SetOf | Group | Matrix | Relation)
+        and same_value(*answer.items)[0]
+    ):
+        return _scalars(gold, answer.items[-1], rules)
+    return False, "mismatch"
+
+
+def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
+    match gold, answer:
+        case Group(one, left, right), Group(other, other_left, other_right):
+            if len(one) == 2 and (left, right) != (other_left, other_right):
+                return False, "interval"
+            return _ordered(one, other, rules), "interval" if left == "[" or right == "]" else "set"
+        case (Group(one, _, _), Items(other, _)) | (Items(one, _), Group(other, _, _)):
+            return _ordered(one, other, rules), "set"
+        case Items(one, _), Items(other, _):
+            if rules.policy.list_order:
+                return _ordered(one, other, rules), "set"
+            return _unordered(one, other, rules), "set"
+        case ((Items(one, _) | SetOf(one)), (Items(other, _) | SetOf(other))):
+            return _unordered(one, other, rules), "set"
+        case SetOf((single,)), _:
+            return same(single, answer, rules)
+        case _, SetOf((single,)):
+            return same(gold, single, rules)
+        case _:
+            return False, "mismatch"
+
+
+def _ordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
+    return len(one) == len(other) and all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
+
+
+def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
+    """Equal as collections; an answer may repeat an element that the gold lists once."""
+    if max(len(one), len(other)) > MAX_ITEMS:
+        raise TooLarge("the list is too long")
+    labels = [{pair[0] for pair in map(assignment, side) if pair is not None} for side in (one, other)]
+    if labels[0] and labels[0] == labels[1] and len(labels[0]) == len(one) == len(other):
+        by_label = {pair[0]: item for item in other if (pair := assignment(item)) is not None}
+        return all(same(item, by_label[pair[0]], rules)[0] for item in one if (pair := assignment(item)) is not None)
+    if len(one) > len(other):
+        return False
+    waiting = list(other)
+    for item in one:
+        for position, candidate in enumerate(waiting):
+            if same(item, candidate, rules)[0]:
+                del waiting[position]
+                break
+        else:
+            return False
+    return all(any(same(item, extra, rules)[0] for item in one) for extra in waiting) and (
+        not waiting or not _repeats(one, rules)
+    )
+
+
+def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:
+    return any(
+        same(items[first], items[second], rules)[0]
+        for first in range(len(items))
+        for second in range(first + 1, len(items))
+    )
+
+
+def contains(answer: Node, gold: Node, rules: Rules) -> bool:
+    """Whether an answer offers the gold among other things."""
+    answer, gold = normal(answer), normal(gold)
+    if not isinstance(answer, Items | SetOf) or len(answer.items) > MAX_ITEMS:
+        return False
+    wanted = gold.items if isinstance(gold, Items | SetOf) else (gold,)
+    return len(wanted) < len(answer.items) and all(
+        any(same(item, offered, rules)[0] for offered in answer.items) for item in wanted
+    )

@@ -1,0 +1,152 @@
+"""What a sentence states: `the area is $12$ cm.` states `12`."""
+
+import re
+from collections import deque
+from functools import cache
+from typing import TYPE_CHECKING
+
+from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._tree import Items, Node, Relation, Sym, Text
+from adjudge.rewards.math._words import choice_of
+from adjudge.text.number_words import NUMBER_WORDS
+
+if TYPE_CHECKING:
+    from adjudge.rewards.math._extract import Found
+
+__all__ = ["from_sentence", "readable"]
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    match name:
+        case "verb":
+            return re.compile(
+                r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+"
+                r"(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s"
+            )
+        case "formula":
+            return re.compile(
+                r"\$\$(.{1,1000}?)\$\$|\$([^$\n]{1,1000})\$|\\\((.{1,1000}?)\\\)|\\\[(.{1,1000}?)\\\]", re.DOTALL
+            )
+        case "measure":
+            return re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\^[23])?[\s.]*")
+        case "denial":
+            return re.compile(r"(?:\bnot|\bcannot|n't|\bnever)\s+(?:be\s+|equal\s+(?:to\s+)?)?$", re.IGNORECASE)
+        case "or":
+            return re.compile(r"\b(?:or|maybe|perhaps|possibly)\b", re.IGNORECASE)
+        case "money":
+            return re.compile(r"(\d+[.,]\d{2})\s*[$€£]")
+        case _:
+            return re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?(?!\w)")
+
+
+def readable(text: str) -> Node | None:
+    """Return the tree of a text that is mathematics through and through, or nothing."""
+    from adjudge.rewards.math._parser import parse
+
+    if len(text) > MAX_ANSWER:
+        return None
+    try:
+        node = parse(text)
+    except (Unreadable, TooLarge):
+        return None
+    return None if any(isinstance(part, Text) for part in _parts(node)) else node
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    match node:
+        case Items(items, _):
+            return (node, *items)
+        case Relation(_, items):
+            return (node, *items[-1:])
+        case _:
+            return (node,)
+
+
+def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | None":
+    """Return the value that a sentence states: all of it, what follows its verb, its last formula, its last number."""
+    from adjudge.rewards.math._extract import Found
+
+    while start < stop and text[start] in ' \t\r\n*_"`:,':
+        start += 1
+    while stop > start and text[stop - 1] in ' \t\r\n*_"`':
+        stop -= 1
+    sentence = text[start:stop]
+    if not sentence:
+        return None
+    if whole and (len(sentence) > MAX_ANSWER or readable(sentence) is not None or choice_of(sentence) is not None):
+        return Found(sentence, start, stop, "statement")
+    if len(sentence) > MAX_ANSWER:
+        return None
+    formulas = [found.span() for found in _pattern("formula").finditer(sentence)]
+    verb = None
+    for found in _pattern("verb").finditer(sentence):
+        if not any(low < found.start() < high for low, high in formulas):
+            verb = found
+    if verb is not None:
+        tail = sentence[verb.end() :].strip(' .*"')
+        at = start + sentence.index(tail, verb.end()) if tail else stop
+        measure = _pattern("measure").fullmatch(tail)
+        if measure is not None:
+            return Found(measure[1], at, at + len(measure[1]), "statement")
+        node = readable(tail) if _mathematical(tail) else None
+        if node is not None and not _bare_name(node) and not _denied(sentence, at - start):
+            return Found(tail, at, at + len(tail), "statement")
+    return _last_formula(sentence, start) or (Found(sentence, start, stop, "statement") if whole else None)
+
+
+def _mathematical(text: str) -> bool:
+    """Whether a text has a digit, a formula or a number word, and so may be a value."""
+    if any(char.isdigit() or char in "$\\=<>+" for char in text):
+        return True
+    return any(word.lower().strip(".,-") in NUMBER_WORDS for word in text.replace("-", " ").split()[:8])
+
+
+def _denied(sentence: str, at: int) -> bool:
+    """Whether what stands at a place is what the answer is not."""
+    return _pattern("denial").search(sentence, max(0, at - 40), at) is not None
+
+
+def _bare_name(node: Node) -> bool:
+    return isinstance(node, Sym) and node.name not in {"pi", "e", "i", "infinity"}
+
+
+def _last_formula(sentence: str, start: int) -> "Found | None":
+    """Return the last formula of a sentence, with those it is listed with, or else its last number."""
+    from adjudge.rewards.math._extract import Found
+
+    formulas = [
+        found
+        for found in deque(_pattern("formula").finditer(sentence), maxlen=16)
+        if (node := readable(next(filter(None, found.groups())))) is not None and not _bare_name(node)
+    ]
+    if formulas:
+        first = len(formulas) - 1
+        while first and sentence[formulas[first - 1].end() : formulas[first].start()].strip() in {
+            ",",
+            "and",
+            "or",
+            ", and",
+        }:
+            first -= 1
+        low, high = formulas[first].start(), formulas[-1].end()
+        after = re.match(r"\s?\\?%", sentence[high:])
+        high += after.end() if after else 0
+        return Found(sentence[low:high], start + low, start + high, "formula")
+    for name in ("money", "number"):
+        numbers = list(_pattern(name).finditer(sentence))
+        if not numbers:
+            continue
+        last, group = numbers[-1], 1 if name == "money" else 0
+        if _denied(sentence, last.start()):
+            return None
+        low = last.start(group)
+        for earlier in numbers[-2::-1]:
+            if _pattern("or").search(sentence, earlier.end(), low) is None:
+                break
+            low = earlier.start(group)
+        shown = sentence[low : last.end(group)]
+        return Found(
+            shown.replace(",", ".") if name == "money" else shown, start + low, start + last.end(group), "number"
+        )
+    return None

@@ -1,0 +1,244 @@
+"""Intervals, unions and inequalities as one thing: sorted pieces of the real line."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
+from adjudge.rewards.math._normal import substitute
+from adjudge.rewards.math._numeric import real_value
+from adjudge.rewards.math._tree import (
+    Add,
+    Builder,
+    Call,
+    Group,
+    Items,
+    Mul,
+    Node,
+    Num,
+    Pow,
+    Relation,
+    SetOf,
+    SetOperation,
+    Sym,
+    names,
+    walk,
+)
+
+__all__ = ["NotInterval", "Piece", "is_interval", "pieces"]
+
+_MINUS_ONE = Num(Fraction(-1))
+_INFINITY = Sym("infinity")
+_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+_INEQUALITIES = frozenset({"<", ">", "<=", ">=", "!="})
+_REALS = Sym("mathbb(R)")
+_EMPTY = Sym("emptyset")
+
+
+class NotInterval(Exception):
+    """The node is no set of real numbers that can be written as intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One interval; a point is an interval closed at both ends."""
+
+    low: Node
+    high: Node
+    start: float
+    stop: float
+    closed_low: bool
+    closed_high: bool
+
+
+def is_interval(node: Node) -> bool:
+    """Whether a node can only be meant as a set of real numbers."""
+    match node:
+        case Relation(operators, _):
+            return any(operator in _INEQUALITIES for operator in operators)
+        case SetOperation() | Builder():
+            return True
+        case Items(items, _):
+            return any(is_interval(item) for item in items) and all(
+                isinstance(item, Relation | SetOperation) for item in items
+            )
+        case Group((_, _), left, right):
+            return left == "[" or right == "]" or any(_infinite(item) for item in node.items)
+        case _:
+            return node in {_REALS, _EMPTY}
+
+
+def _infinite(node: Node) -> bool:
+    return any(part == _INFINITY for part in walk(node))
+
+
+def _value(node: Node) -> float:
+    value = real_value(node)
+    if value is None:
+        raise NotInterval("an end of the interval is no number")
+    return value
+
+
+def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> list[Piece]:
+    start, stop = _value(low), _value(high)
+    if start > stop:
+        raise NotInterval("the ends of the interval are in the wrong order")
+    if start == stop and not (closed_low and closed_high):
+        return []
+    return [Piece(low, high, start, stop, closed_low and not math.isinf(start), closed_high and not math.isinf(stop))]
+
+
+def pieces(node: Node) -> list[Piece]:
+    """Return the sorted, merged pieces of a set of real numbers."""
+    match node:
+        case Sym("mathbb(R)"):
+            return _piece(Mul((_MINUS_ONE, _INFINITY)), _INFINITY, closed_low=False, closed_high=False)
+        case Sym("emptyset") | SetOf(()):
+            return []
+        case Group((low, high), left, right):
+            if _value(low) == _value(high) and (left, right) != ("[", "]"):
+                raise NotInterval("an interval without a point")
+            return _piece(low, high, closed_low=left == "[", closed_high=right == "]")
+        case SetOf(items):
+            return _merged([piece for item in items for piece in _point(item)])
+        case Builder(_, condition):
+            return pieces(condition)
+        case SetOperation("union", (one, other)):
+            return _merged(pieces(one) + pieces(other))
+        case SetOperation("intersection", (one, other)):
+            return _intersection(pieces(one), pieces(other))
+        case SetOperation("minus", (one, other)):
+            return _intersection(pieces(one), _complement(pieces(other)))
+        case Items(items, choice):
+            if len(items) > MAX_ITEMS:
+                raise TooLarge("too many conditions")
+            parts = [pieces(item) for item in items]
+            if choice:
+                return _merged([piece for part in parts for piece in part])
+            common = parts[0]
+            for part in parts[1:]:
+                common = _intersection(common, part)
+            return common or _merged([piece for part in parts for piece in part])
+        case Relation():
+            return _solve(node)
+        case _:
+            raise NotInterval(f"{type(node).__name__} is no interval")
+
+
+def _point(node: Node) -> list[Piece]:
+    return _piece(node, node, closed_low=True, closed_high=True)
+
+
+def _merged(found: list[Piece]) -> list[Piece]:
+    result: list[Piece] = []
+    for piece in sorted(found, key=lambda piece: (piece.start, not piece.closed_low, piece.stop)):
+        last = result[-1] if result else None
+        if last is not None and (
+            piece.start < last.stop or (piece.start == last.stop and (piece.closed_low or last.closed_high))
+        ):
+            if (piece.stop, piece.closed_high) > (last.stop, last.closed_high):
+                result[-1] = Piece(last.low, piece.high, last.start, piece.stop, last.closed_low, piece.closed_high)
+        else:
+            result.append(piece)
+    return result
+
+
+def _complement(found: list[Piece]) -> list[Piece]:
+    low: Node = Mul((_MINUS_ONE, _INFINITY))
+    closed = False
+    result: list[Piece] = []
+    for piece in _merged(found):
+        if not math.isinf(piece.start):
+            result += _piece(low, piece.low, closed_low=closed, closed_high=not piece.closed_low)
+        low, closed = piece.high, not piece.closed_high
+    if low != _INFINITY:
+        result += _piece(low, _INFINITY, closed_low=closed, closed_high=False)
+    return result
+
+
+def _intersection(left: list[Piece], right: list[Piece]) -> list[Piece]:
+    result: list[Piece] = []
+    for one in left:
+        for other in right:
+            low = max((one, other), key=lambda piece: (piece.start, not piece.closed_low))
+            high = min((one, other), key=lambda piece: (piece.stop, piece.closed_high))
+            if (low.start, high.stop) != (math.inf, math.inf) and low.start <= high.stop:
+                result += _piece(low.low, high.high, closed_low=low.closed_low, closed_high=high.closed_high)
+    return _merged(result)
+
+
+def _half_line(operator: str, bound: Node) -> list[Piece]:
+    """Return the numbers that stand in a relation to a bound."""
+    low = Mul((_MINUS_ONE, _INFINITY))
+    match operator:
+        case "<" | "<=":
+            return _piece(low, bound, closed_low=False, closed_high=operator == "<=")
+        case ">" | ">=":
+            return _piece(bound, _INFINITY, closed_low=operator == ">=", closed_high=False)
+        case "=":
+            return _point(bound)
+        case "!=":
+            return _complement(_point(bound))
+        case _:
+            raise NotInterval(f"{operator} is no inequality")
+
+
+def _solve(node: Relation) -> list[Piece]:
+    if len(node.operators) > MAX_ITEMS:
+        raise TooLarge("the chain is too long")
+    result: list[Piece] | None = None
+    for position, operator in enumerate(node.operators):
+        left, right = node.items[position], node.items[position + 1]
+        part = pieces(right) if operator == "in" else _solve_one(left, operator, right)
+        result = part if result is None else _intersection(result, part)
+    return result or []
+
+
+def _is_variable(node: Node) -> bool:
+    return isinstance(node, Sym) or (
+        isinstance(node, Call) and node.name[0] == "?" and all(isinstance(arg, Sym) for arg in node.args)
+    )
+
+
+def _solve_one(left: Node, operator: str, right: Node) -> list[Piece]:
+    if not names(left):
+        left, operator, right = right, _FLIPPED.get(operator, operator), left
+    if not names(left) or any(isinstance(part, Call) and part.name[0] == "?" for part in walk(right)):
+        raise NotInterval("no variable to solve for")
+    if not names(right):
+        if _is_variable(left):
+            return _half_line(operator, right)
+        if isinstance(left, Call) and left.name == "abs" and _is_variable(left.args[0]):
+            return _absolute(operator, right)
+        if isinstance(left, Mul) and len(left.items) == 2 and all(isinstance(item, Sym) for item in left.items):
+            raise NotInterval("two variables")
+    variables = names(left) | names(right)
+    if len(variables) != 1:
+        raise NotInterval("more than one variable")
+    return _linear(Add((left, Mul((_MINUS_ONE, right)))), operator, next(iter(variables)))
+
+
+def _linear(difference: Node, operator: str, name: str) -> list[Piece]:
+    """Solve `difference operator 0` where the difference is linear in the variable."""
+    at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3)]
+    zero, one, three = (_value(value) for value in at)
+    slope = one - zero
+    if abs(three - zero - 3 * slope) > 1e-9 * (abs(three) + abs(zero) + abs(slope)) or abs(slope) < 1e-12:
+        raise NotInterval("the inequality is not linear")
+    steepness = Add((at[1], Mul((_MINUS_ONE, at[0]))))
+    bound = Mul((_MINUS_ONE, at[0], Pow(steepness, _MINUS_ONE)))
+    return _half_line(operator if slope > 0 else _FLIPPED.get(operator, operator), bound)
+
+
+def _absolute(operator: str, bound: Node) -> list[Piece]:
+    opposite = Mul((_MINUS_ONE, bound))
+    match operator:
+        case "<" | "<=":
+            closed = operator == "<="
+            return _piece(opposite, bound, closed_low=closed, closed_high=closed)
+        case ">" | ">=":
+            return _merged(_half_line(_FLIPPED[operator], opposite) + _half_line(operator, bound))
+        case "=":
+            return _merged(_point(opposite) + _point(bound))
+        case _:
+            raise NotInterval(f"{operator} of an absolute value")

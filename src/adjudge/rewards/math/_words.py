@@ -1,0 +1,147 @@
+"""Answers in words: names, findings, "no solution", and choices."""
+
+import re
+from functools import cache
+
+from adjudge.rewards.math._tree import Group, Mul, Node, SetOf, Sym
+
+__all__ = ["choice_of", "plain_words", "same_words", "squash"]
+
+_EMPTY = frozenset(
+    {"no solution", "no solutions", "none", "empty set", "no real solution", "no real solutions", "empty", "no such",
+     "no real roots", "there is no solution", "there are no solutions", "no integer solutions"}
+)  # fmt: skip
+_REALS = frozenset(
+    {"all real numbers", "all reals", "real numbers", "any real number", "all real x", "every real number"}
+)
+_ABSENT = frozenset({"does not exist", "dne", "undefined", "not defined", "doesnt exist"})
+_FAMILIES = (_EMPTY, _REALS, _ABSENT)
+_LIMITING = frozenset(
+    "not no never neither nor than or and but if unless without except either both whether only cannot".split()
+)
+_EMPTY_WORDS = frozenset(
+    "a an the is are was were be of to in on for it this that will by as at with from any all each its their his her"
+    " more less most least than number answer same does do has have".split()
+)
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    match name:
+        case "markup":
+            return re.compile(
+                r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]"
+            )
+        case "space":
+            return re.compile(r"\\(?:left|right|displaystyle|,|;|:|!| |quad|qquad)(?![a-zA-Z])|[$~]|\s+")
+        case "wrapped":
+            return re.compile(r"\\(?:text(?:bf|it|rm|normal)?|mbox|mathrm|mathbf)\s*\{([^{}]*)\}")
+        case "frac":
+            return re.compile(r"\\[dtc]frac")
+        case "digits":
+            return re.compile(r"(?<=\d)\s+(?=\d)")
+        case "signs":
+            return re.compile(r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])")
+        case "choice":
+            return re.compile(r"[\s$*]*\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)", re.DOTALL)
+        case _:
+            return re.compile(r"[^\w\s']+")
+
+
+def squash(text: str) -> str:
+    r"""Return a text without the layout that means nothing, for comparing strings.
+
+    >>> squash(r"\left( \dfrac{1}{2} \right)") == squash(r"(\frac{1}{2})")
+    True
+    """
+    text = text.strip()
+    if text.isalnum():
+        return text
+    text = _pattern("wrapped").sub(r"\1", text)
+    text = _pattern("frac").sub(r"\\frac", text)
+    text = _pattern("digits").sub("\x00", text)
+    text = _pattern("space").sub("", text)
+    return text.rstrip(".").replace("\\%", "%").replace("\x00", " ")
+
+
+def plain_words(text: str) -> str:
+    r"""Lower-case words without markup and punctuation.
+
+    >>> plain_words(r"\text{The Midpoints form a hexagon.}")
+    'the midpoints form a hexagon'
+    """
+    bare = _pattern("markup").sub(" ", text)
+    bare = _pattern("punctuation").sub(" ", bare.replace("'", ""))
+    return " ".join(bare.lower().split())
+
+
+def choice_of(text: str) -> tuple[str, str] | None:
+    r"""Return the letter of a choice and what stands after it: `(B)`, `\text{B}`, `C. x = 42`.
+
+    >>> choice_of(r"\text{(B)}"), choice_of("C. x = 42"), choice_of("AB")
+    (('B', ''), ('C', 'x = 42'), None)
+    """
+    if len(text) > 400:
+        return None
+    text = _pattern("wrapped").sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
+    found = _pattern("choice").fullmatch(text.strip().rstrip("."))
+    if found is None:
+        return None
+    letter, rest = found.groups()
+    return letter, rest.strip(" .$")
+
+
+def _family(node: Node, words: str | None) -> int | None:
+    if words is not None:
+        return next((number for number, family in enumerate(_FAMILIES) if words in family), None)
+    match node:
+        case Sym("emptyset") | SetOf(()):
+            return 0
+        case Sym("mathbb(R)") | Group((Mul((_, Sym("infinity"))), Sym("infinity")), "(", ")"):
+            return 1
+        case _:
+            return None
+
+
+def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: str | None, prose: bool) -> bool:
+    """Whether words say the same; a text is None where that side is no text but mathematics."""
+    gold_words = None if gold_text is None else plain_words(gold_text)
+    answer_words = None if answer_text is None else plain_words(answer_text)
+    if gold_text is not None and answer_text is not None and _has_signs(gold_text + " " + answer_text):
+        if _has_signs(answer_text) or not prose:
+            return squash(gold_text).lower() == squash(answer_text).lower()
+        return _names_finding(plain_words(gold_text), plain_words(answer_text))
+    if gold_words is not None and gold_words == answer_words:
+        return bool(gold_words)
+    family = _family(gold, gold_words)
+    if family is not None and family == _family(answer, answer_words):
+        return True
+    if gold_words is None or answer_words is None:
+        return False
+    one, other = _content(gold_words), _content(answer_words)
+    if one and one == other:
+        return True
+    return prose and _names_finding(gold_words, answer_words)
+
+
+def _has_signs(text: str) -> bool:
+    """Whether a text has numbers or signs, whose loss would change what it says."""
+    return _pattern("signs").search(text) is not None
+
+
+def _content(words: str) -> list[str]:
+    return [word for word in words.split() if word not in {"a", "an", "the"}]
+
+
+def _names_finding(gold: str, answer: str) -> bool:
+    """Whether a short answer is a phrase of a gold sentence that says one thing.
+
+    "Petya" answers "Petya will receive the last token."; a sentence with a negation, a comparison or alternatives
+    says more than one thing, and no phrase of it counts.
+    """
+    sentence, phrase = _content(gold), _content(answer)
+    if len(sentence) < 3 or not 1 <= len(phrase) <= 3 or len(phrase) >= len(sentence):
+        return False
+    if _LIMITING.intersection(sentence) or all(word in _EMPTY_WORDS or len(word) < 3 for word in phrase):
+        return False
+    return any(sentence[at : at + len(phrase)] == phrase for at in range(len(sentence) - len(phrase) + 1))

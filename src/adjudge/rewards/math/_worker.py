@@ -1,0 +1,48 @@
+"""Tier 2 behind one door: the comparison again, with sympy, in a process that can be killed."""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adjudge.processes import Pool
+
+__all__ = ["ask", "ask_async"]
+
+_TARGET = "adjudge.rewards.math._symbolic:job"
+
+
+@cache
+def _pool() -> "Pool":
+    from adjudge.processes import Pool
+
+    return Pool(_TARGET, warm=("sympy",))
+
+
+def _failure(problem: Exception) -> dict[str, Any]:
+    from adjudge.processes import JobTimeout
+
+    if isinstance(problem, JobTimeout):
+        return {"reason": "timeout", "detail": "the comparison ran out of time"}
+    return {"reason": "too-large", "detail": "the comparison ran out of memory or failed"}
+
+
+def ask(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
+    """Return the verdict's fields from a worker; a job that overruns or dies is a verdict too."""
+    from adjudge.processes import JobCrashed, JobFailed, JobTimeout
+
+    try:
+        result: dict[str, Any] = _pool().run(payload, cpu_s=limit_s)
+    except (JobTimeout, JobCrashed, JobFailed) as problem:
+        return _failure(problem)
+    return result
+
+
+async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
+    """Return the same without blocking the event loop."""
+    from adjudge.processes import JobCrashed, JobFailed, JobTimeout
+
+    try:
+        result: dict[str, Any] = await _pool().arun(payload, cpu_s=limit_s)
+    except (JobTimeout, JobCrashed, JobFailed) as problem:
+        return _failure(problem)
+    return result
