@@ -14,6 +14,7 @@ OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
 COMMANDS = {
     "demo": "adjudge.cli.demo",
+    "math": "adjudge.cli.math",
     "score": "adjudge.cli.score",
     "scorers": "adjudge.cli.scorers",
 }

@@ -15,6 +15,7 @@ from adjudge.rewards.qa import qa_em_reward, qa_f1_reward, qa_f1_reward_tool
 
 if TYPE_CHECKING:
     from adjudge.rewards._compose import all_of, first_of, gated, weighted
+    from adjudge.rewards.math._rewards import math_equal_reward, math_equal_reward_tool
 
 __all__ = [
     "Description",
@@ -29,6 +30,8 @@ __all__ = [
     "get_reward",
     "length_penalty",
     "list_rewards",
+    "math_equal_reward",
+    "math_equal_reward_tool",
     "qa_em_reward",
     "qa_f1_reward",
     "qa_f1_reward_tool",
@@ -38,11 +41,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Load compositions when one is first made."""
+    """Load compositions and mathematics when they are first used."""
     if name not in __all__:
         raise AttributeError(f"module 'adjudge.rewards' has no attribute {name!r}")
-    from adjudge.rewards import _compose
+    from importlib import import_module
 
-    value: object = getattr(_compose, name)
+    home = import_module(f"adjudge.rewards.{'math._rewards' if name.startswith('math_') else '_compose'}")
+    value: object = getattr(home, name)
     globals()[name] = value
     return value

@@ -56,8 +56,8 @@ class Arguments:
     def check_options(self, owner: str, options: Iterable[str]) -> None:
         """Raise `ArgumentError` for an option that the function does not take."""
         for option in options:
-            if option not in self.names and not self.takes_rest:
-                hint = closest(option, self.names)
+            hint = closest(option, self.names)
+            if option not in self.names and (hint or not self.takes_rest):
                 raise ArgumentError(f"{owner} takes no argument {option!r}{hint}", code="unknown-argument")
 
     def bind(self, row: Row, context: Context | None, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,8 @@ BUILT_IN = {
     "contains_reward": "adjudge.rewards.form:contains_reward",
     "format_reward": "adjudge.rewards.form:format_reward",
     "length_penalty": "adjudge.rewards.form:length_penalty",
+    "math_equal_reward": "adjudge.rewards.math._rewards:math_equal_reward",
+    "math_equal_reward_tool": "adjudge.rewards.math._rewards:math_equal_reward_tool",
     "qa_em_reward": "adjudge.rewards.qa:qa_em_reward",
     "qa_f1_reward": "adjudge.rewards.qa:qa_f1_reward",
     "qa_f1_reward_tool": "adjudge.rewards.qa:qa_f1_reward_tool",
