@@ -15,13 +15,13 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import Batch, Row, by_row, reward
+from adjudge.rewards._tag import Batch, Row, by_row, finished, reward
 from adjudge.rewards._values import references_of, text_of
 from adjudge.rewards.tools import enough_tools, ladder
 from adjudge.text import tokens
 
 Match: TypeAlias = tuple[float, float, float, float]
-"""f1, em, precision, recall: in this order the better of two matches is the greater."""
+"""f1, em, precision, recall; of two matches the one with the greater f1, then em, is the better."""
 
 PARTS = ("f1", "em", "precision", "recall")
 
@@ -47,7 +47,7 @@ def _batch_of(which: int) -> Batch:
             scores.append(Score(found[which], "scored", None, parts, None, None, provenance))
         return scores
 
-    return batch
+    return finished(batch)
 
 
 def _tool_score(row: Row, provenance: Provenance) -> Score:
@@ -115,12 +115,11 @@ def match(final_response: object, answer: object) -> Match:
     words = tokens(final_response if isinstance(final_response, str) else text_of(final_response, "final_response"))
     if isinstance(answer, str):
         return compare(words, tokens(answer))
-    best: Match | None = None
-    for reference in references_of(answer):
-        found = compare(words, tokens(reference))
-        if best is None or found[:2] > best[:2]:
+    best, *others = (compare(words, tokens(reference)) for reference in references_of(answer))
+    for found in others:
+        if found[:2] > best[:2]:
             best = found
-    return best or _NOTHING
+    return best
 
 
 def compare(predicted: list[str], gold: list[str]) -> Match:

@@ -92,7 +92,7 @@ def test_the_extracted_answer_is_noted() -> None:
 
 def test_the_policy_can_be_given() -> None:
     """As a `MathPolicy` or as a mapping, called directly or bound for all rows."""
-    response = "After a long search through cases we find seven pairs, giving 7 of them. " * 5 + "Thus it ends."
+    response = "After a long search through cases we find seven pairs, giving 7 and none other. " * 5 + "So it ends."
     for policy in (MathPolicy(extraction="lenient"), {"extraction": "lenient"}):
         assert math_equal_reward(response, "7") == 0.0
         assert math_equal_reward(response, "7", policy=policy) == 1.0

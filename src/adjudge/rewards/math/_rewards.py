@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import AdjudgeError, ArgumentError, DataError, closest
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import AsyncBatch, Row, by_row, reward
+from adjudge.rewards._tag import AsyncBatch, Row, by_row, finished, reward
 from adjudge.rewards._values import references_of, text_of
 from adjudge.rewards.math._compare import acompare, compare
 from adjudge.rewards.math._policy import MathPolicy
@@ -121,7 +121,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
                 tasks.create_task(one(index))
         return [scores[index] for index in range(len(rows))]
 
-    return batch
+    return finished(batch)
 
 
 @reward(
