@@ -8,7 +8,6 @@ Caches are cold for both: each row is compared once, and every memo is emptied b
 CPU time is in `os.times()` once they are gone, and tier 2 is counted by rows.
 """
 
-
 import sys
 
 sys.path = [folder for folder in sys.path if not folder.endswith("benchmarks")]  # where this file would hide it

@@ -117,6 +117,8 @@ def qa_f1_reward_tool(
 def match(final_response: object, answer: object) -> Match:
     """Return f1, em, precision and recall against the reference that fits best, the first of equals."""
     words = tokens(text_of(final_response, "final_response"))
+    if isinstance(answer, str):
+        return compare(words, tokens(answer))
     best, *others = (compare(words, tokens(reference)) for reference in references_of(answer))
     for found in others:
         if found[:2] > best[:2]:
