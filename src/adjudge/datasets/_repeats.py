@@ -77,14 +77,13 @@ class RepeatFinder:
             found = sorted([*found, *some], key=lambda repeat: repeat.first)[:most]
         return count, found
 
-    def _small_piles(self) -> Iterator[bytes]:
+    def _small_piles(self) -> Iterator[Iterable[bytes]]:
         for file in self._files:
             size = file.tell()
             parts = 1 + size // LARGEST
             for part in range(parts):
                 file.seek(0)
-                lines = file.readlines() if parts == 1 else [line for line in file if _part_of(line, parts) == part]
-                yield b"".join(lines)
+                yield (line for line in file if parts == 1 or _part_of(line, parts) == part)
             file.seek(size)
 
 
@@ -92,12 +91,12 @@ def _part_of(line: bytes, parts: int) -> int:
     return crc32(line[line.index(b" ") :]) // PILES % parts
 
 
-def _look_through(pile: bytes) -> tuple[int, list[Repeat]]:
+def _look_through(pile: Iterable[bytes]) -> tuple[int, list[Repeat]]:
     first: dict[bytes, int] = {}
     second: dict[bytes, int] = {}
     count = 0
-    for line in pile.split(b"\n")[:-1]:  # not splitlines: an id may hold other line ends
-        number, _, key = line.partition(b" ")
+    for line in pile:
+        number, _, key = line.removesuffix(b"\n").partition(b" ")
         if key in first:
             count += 1
             second.setdefault(key, int(number))
