@@ -72,7 +72,10 @@ class RepeatFinder:
         count = 0
         found: list[Repeat] = []
         for pile in self._small_piles():
-            more, some = _look_through(pile)
+            lines = [line.partition(b" ") for line in pile]
+            if len({key for _, _, key in lines}) == len(lines):
+                continue  # as nearly always
+            more, some = _look_through(lines)
             count += more
             found = sorted([*found, *some], key=lambda repeat: repeat.first)[:most]
         return count, found
@@ -91,12 +94,11 @@ def _part_of(line: bytes, parts: int) -> int:
     return crc32(line[line.index(b" ") :]) // PILES % parts
 
 
-def _look_through(pile: Iterable[bytes]) -> tuple[int, list[Repeat]]:
+def _look_through(pile: Iterable[tuple[bytes, bytes, bytes]]) -> tuple[int, list[Repeat]]:
     first: dict[bytes, int] = {}
     second: dict[bytes, int] = {}
     count = 0
-    for line in pile:
-        number, _, key = line.removesuffix(b"\n").partition(b" ")
+    for number, _, key in pile:
         if key in first:
             count += 1
             second.setdefault(key, int(number))
@@ -106,5 +108,5 @@ def _look_through(pile: Iterable[bytes]) -> tuple[int, list[Repeat]]:
 
 
 def _text(key: bytes) -> str:
-    plain = re.sub(rb"\\(.)", lambda escaped: b"\n" if escaped[1] == b"n" else escaped[1], key)
+    plain = re.sub(rb"\\(.)", lambda escaped: b"\n" if escaped[1] == b"n" else escaped[1], key.removesuffix(b"\n"))
     return plain.decode("utf-8", "surrogatepass")

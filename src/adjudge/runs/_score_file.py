@@ -119,7 +119,7 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
         for label, row in zip(labels, rows, strict=True)
         if row.columns is not None and row.columns.get("id") is not None
     )
-    return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), len(chunk.lines or b""))
+    return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), chunk.size)
 
 
 def _label(row: RowRead) -> Any:
