@@ -10,8 +10,9 @@ from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
 from adjudge.rewards.math._policy import MathPolicy
-from adjudge.rewards.math._read import Reading, describe, read
+from adjudge.rewards.math._read import Reading, read
 from adjudge.rewards.math._same import NeedsWorker, Rules, contains, same
+from adjudge.rewards.math._show import describe
 from adjudge.rewards.math._tree import Node
 from adjudge.rewards.math._verdict import MathVerdict, Reason
 from adjudge.rewards.math._words import choice_of, squash

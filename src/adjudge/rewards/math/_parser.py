@@ -7,9 +7,10 @@ It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 
 from collections.abc import Sequence
 from fractions import Fraction
 
-from adjudge.rewards.math._atoms import Atoms, negated
+from adjudge.rewards.math._atoms import Atoms
 from adjudge.rewards.math._lexer import repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._numerals import negated
 from adjudge.rewards.math._tree import (
     Add,
     Builder,

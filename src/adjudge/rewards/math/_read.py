@@ -5,19 +5,14 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from adjudge.rewards.math._exact import NotExact, canonical, exact_form
 from adjudge.rewards.math._lexer import repair
 from adjudge.rewards.math._limits import TooLarge, Unreadable
-from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._parser import parse_with_bound
-from adjudge.rewards.math._tree import Node, Num, Relation, Text, children
+from adjudge.rewards.math._tree import Node, Num, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.numbers import read_numeral
 
-__all__ = ["Reading", "describe", "read"]
-
-
-_SHOWN = 24
+__all__ = ["Reading", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +92,3 @@ def _stated(words: str) -> Node | None:
     except (Unreadable, TooLarge):
         return None
     return None if isinstance(node, Text) else node
-
-
-def describe(node: Node) -> str:
-    """Return a tree in canonical form, for people and for the memo."""
-    node = normal(node)
-    if isinstance(node, Text):
-        return node.words
-    if isinstance(node, Relation):
-        return f" {node.operators[0]} ".join(describe(item) for item in node.items[:_SHOWN])
-    try:
-        return canonical(exact_form(node))
-    except (NotExact, TooLarge):
-        pass
-    shown = children(node)
-    parts = ", ".join(describe(child) for child in shown[:_SHOWN]) + (", ..." if len(shown) > _SHOWN else "")
-    return f"{type(node).__name__.lower()}({parts})"
