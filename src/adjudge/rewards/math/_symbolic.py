@@ -103,15 +103,12 @@ def job(payload: dict[str, Any]) -> dict[str, Any]:
     >>> job({"response": "\\boxed{\\int_0^1 x^2 dx}", "gold": "1/3", "policy": {}})["equal"]
     True
     """
-    verdict = decide(payload["response"], payload["gold"], MathPolicy(**payload["policy"]), _counted := _Counted())
-    fields = {name: getattr(verdict, name) for name in verdict.__slots__}
-    if _counted.asked:
-        fields["tier"] = 2
-    return fields
+    verdict = decide(payload["response"], payload["gold"], MathPolicy(**payload["policy"]), _Sympy())
+    return {name: getattr(verdict, name) for name in verdict.__slots__}
 
 
-class _Counted:
-    """The oracle, and whether it was asked."""
+class _Sympy:
+    """The oracle of one comparison, and whether it was asked."""
 
     def __init__(self) -> None:
         self.asked = False

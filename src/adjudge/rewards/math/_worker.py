@@ -39,6 +39,10 @@ def ask(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
 
 async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
     """Return the same without blocking the event loop."""
+    if not _pool.cache_info().currsize:
+        from asyncio import get_running_loop
+
+        await get_running_loop().run_in_executor(None, _pool)  # its imports take longer than a loop should stand still
     from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:
