@@ -206,7 +206,7 @@ def _choices(gold: str, answer: str) -> bool | None:
     if wanted is None:
         return None
     given = choice_of(answer)
-    if given is None or (wanted[1] and given[1]):
+    if given is None or (wanted[1] and given[1] and wanted[0] == given[0]):
         return None
     return wanted[0] == given[0]
 

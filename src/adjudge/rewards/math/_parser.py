@@ -179,6 +179,8 @@ class _Parser(Atoms):
         if self.token.kind == "word" and not self._separator():
             word = self.token.value.lower()
             if word in _VERBS and isinstance(node, Relation):
+                if any(token.kind == "number" for token in self.tokens[self.position :]):
+                    return Text("")
                 self.position = len(self.tokens) - 1
                 self.token = self.tokens[-1]
                 return node
@@ -287,6 +289,8 @@ class _Parser(Atoms):
             operator = self.token.value
             self.advance()
             if self.dangling():
+                if operator == "+" and len(items) == 1 and isinstance(first, Num):
+                    raise Unreadable("`3+` is three or more")
                 break
             right = self.expression(10)
             if isinstance(first, SetOf | Builder | SetOperation) and operator == "-":
