@@ -342,6 +342,9 @@ def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
             return same(single, answer, rules)
         case _, SetOf((single,)):
             return same(gold, single, rules)
+        case _, Items(other, _) if not isinstance(gold, Group) and len(other) <= MAX_ITEMS:
+            # The same value twice, as in two boxes with `42` and `42.0`, offers nothing else.
+            return all(same(gold, item, rules)[0] for item in other), "set"
         case _:
             return False, "mismatch"
 
@@ -360,7 +363,7 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
         return all(same(item, by_label[pair[0]], rules)[0] for item in one if (pair := assignment(item)) is not None)
     if len(one) > len(other):
         return False
-    if len(one) == len(other) and ((_names_each(one) and not labels[1]) or (_names_each(other) and not labels[0])):
+    if len(one) == len(other) and not labels[1] and _names_each(one):
         return _ordered(one, other, rules)
     waiting = list(other)
     for item in one:
