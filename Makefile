@@ -26,6 +26,7 @@ oracle: $(VENV)/.oracle  ## differential tests against the peer packages
 
 bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
+	$(BIN)/python benchmarks/math.py
 	$(BIN)/python benchmarks/score_command.py
 	$(BIN)/python benchmarks/processes.py
 
