@@ -2,20 +2,20 @@
 
 qa_f1_reward("Paris is the capital", "Paris", [])           the function: a dict
 get_reward("qa_f1_reward").score_many(rows)                 the scorer: one Score a row
+
+The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 
-from typing import TYPE_CHECKING
-
-from adjudge.rewards._registry import Description, describe, get_reward, list_rewards
-from adjudge.rewards._reward import Reward
-from adjudge.rewards._scorer import Scorer
-from adjudge.rewards._tag import reward
-from adjudge.rewards.form import contains_reward, format_reward, length_penalty
-from adjudge.rewards.qa import qa_em_reward, qa_f1_reward, qa_f1_reward_tool
-
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.rewards._compose import all_of, first_of, gated, weighted
+    from adjudge.rewards._registry import Description, describe, get_reward, list_rewards
+    from adjudge.rewards._reward import Reward
+    from adjudge.rewards._scorer import Scorer
+    from adjudge.rewards._tag import reward
+    from adjudge.rewards.form import contains_reward, format_reward, length_penalty
     from adjudge.rewards.math._rewards import math_equal_reward, math_equal_reward_tool
+    from adjudge.rewards.qa import qa_em_reward, qa_f1_reward, qa_f1_reward_tool
 
 __all__ = [
     "Description",
@@ -39,14 +39,28 @@ __all__ = [
     "weighted",
 ]
 
+_HOMES = {
+    "_compose": ("all_of", "first_of", "gated", "weighted"),
+    "_registry": ("Description", "describe", "get_reward", "list_rewards"),
+    "_reward": ("Reward",),
+    "_scorer": ("Scorer",),
+    "_tag": ("reward",),
+    "form": ("contains_reward", "format_reward", "length_penalty"),
+    "math._rewards": ("math_equal_reward", "math_equal_reward_tool"),
+    "qa": ("qa_em_reward", "qa_f1_reward", "qa_f1_reward_tool"),
+}
+
 
 def __getattr__(name: str) -> object:
-    """Load compositions and mathematics when they are first used."""
-    if name not in __all__:
-        raise AttributeError(f"module 'adjudge.rewards' has no attribute {name!r}")
-    from importlib import import_module
+    for home, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
 
-    home = import_module(f"adjudge.rewards.{'math._rewards' if name.startswith('math_') else '_compose'}")
-    value: object = getattr(home, name)
-    globals()[name] = value
-    return value
+            value: object = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -46,7 +46,8 @@ _TABLE: dict[str, tuple[str, int, int]] = {
     "degree": ("angle", 1, 1), "radian": ("radian", 1, 1), "rad": ("radian", 1, 1),
     "percent": ("percent", 1, 1), "pct": ("percent", 1, 1),
     "newton": ("force", 1, 1), "joule": ("energy", 1, 1), "watt": ("power", 1, 1), "volt": ("voltage", 1, 1),
-    "mph": ("speed", 1, 1), "unit": ("unit", 1, 1),
+    "mph": ("length/time", 1397, 3125), "kph": ("length/time", 5, 18), "yen": ("yen", 1, 1), "rupee": ("rupee", 1, 1),
+    "antemeridian": ("before noon", 1, 1), "postmeridian": ("after noon", 1, 1), "unit": ("unit", 1, 1),
 }  # fmt: skip
 _PLURAL_EXCEPTIONS = {"feet": "foot", "inches": "inch", "metres": "meter", "metre": "meter", "litre": "liter",
                       "litres": "liter", "lbs": "lb", "hrs": "hr", "mins": "min", "secs": "sec",
@@ -67,11 +68,17 @@ def _single(word: str) -> tuple[str, Fraction] | None:
 
 
 def read_unit(text: str) -> Unit | None:
-    """Read a unit such as `cm`, `square meters`, `m^2`, `m²`; compound units keep their names (`km/h`).
+    """Read a unit such as `cm`, `square meters`, `m^2`, `m²`, `km/h`.
 
-    >>> read_unit("square feet").dimension
-    'length^2'
+    >>> read_unit("square feet").dimension, read_unit("km/h")
+    ('length^2', Unit(dimension='length/time', factor=Fraction(5, 18)))
     """
+    above, slash, below = text.partition("/")
+    if slash:
+        one, other = read_unit(above), read_unit(below)
+        if one is None or other is None:
+            return None
+        return Unit(f"{one.dimension}/{other.dimension}", one.factor / other.factor)
     words = text.replace("²", "^2").replace("³", "^3").split()
     power = 1
     names: list[str] = []

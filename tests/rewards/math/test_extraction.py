@@ -46,6 +46,7 @@ MISSING = [
     (r"\boxed{}", "no-answer"),
     (r"<think>\boxed{42}</think>", "no-answer"),
     (r"<think>so \boxed{42}", "no-answer"),
+    (r"<THINK>\boxed{42}</THINK>", "no-answer"),
     (r"\boxed{42", "hedged"),
     (r"\boxed{41} then \boxed{42", "hedged"),
     ("lorem ipsum 42 " * 100, "no-answer"),

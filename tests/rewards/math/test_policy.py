@@ -42,7 +42,16 @@ EQUAL = [
     (r"60 \text{ minutes}", r"1 \text{ hour}"),
     ("90", r"90^\circ"),
     (r"60^\circ 30'", "60.5"),
+    (r"18 \text{ km/h}", r"5 \text{ m/s}"),
+    (r"60 \text{ mph}", r"60 \text{ miles per hour}"),
+    (r"\$0.25", r"25 \text{ cents}"),
+    (r"12.5 \text{ dollars}", r"\$12.50"),
+    (r"4:30 \text{ PM}", r"4:30 \text{ p.m.}"),
+    (r"33.33\%", r"\frac13"),
     # lists, tuples, sets
+    ("42, 42.0", "42"),
+    (r"\text{Maximum} = 2, \text{Minimum} = 1", "1,2"),
+    ("5, 3", "x_1=3, x_2=5"),
     ("2, 1", "1,2"),
     (r"\{2, 1\}", "1,2"),
     ("1, 5", r"3 \pm 2"),
@@ -107,6 +116,17 @@ EQUAL = [
 ]
 
 DIFFERENT = [
+    # units, currencies, times
+    (r"5 \text{ km/h}", r"5 \text{ m/s}"),
+    (r"\$25", r"25 \text{ cents}"),
+    (r"12.5 \text{ euros}", r"\$12.50"),
+    (r"4:30 \text{ a.m.}", r"4:30 \text{ p.m.}"),
+    (r"33.3\%", r"\frac13"),
+    ("3+", "3"),
+    # names, choices, doubts
+    ("5, 3", "A=3, B=5"),
+    (r"\textbf{(C)}\ 12", r"\textbf{(B)}\ 12"),
+    (r"x = 42 \text{ is one, or } x = 43", "42"),
     # integers are never approximate, and coarse decimals are no roundings
     ("42.0000001", "42"),
     ("41.999", "42"),

@@ -8,8 +8,7 @@ The package is lazy: importing it loads nothing, each name below is imported whe
 (True, 'symbolic', '\\frac{1}{\\sqrt{2}}', 1)
 """
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.rewards.math._compare import acompare as acompare
     from adjudge.rewards.math._compare import compare as compare

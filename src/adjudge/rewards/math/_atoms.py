@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 
-from adjudge.rewards.math._cursor import NOT_OPERANDS, OPENING, Cursor
-from adjudge.rewards.math._lexer import FUNCTIONS, Token
-from adjudge.rewards.math._limits import TooLarge, Unreadable
+from adjudge.rewards.math._cursor import NOT_OPERANDS, OPENING
+from adjudge.rewards.math._lexer import FUNCTIONS
+from adjudge.rewards.math._limits import Unreadable
+from adjudge.rewards.math._numerals import Numerals, negated, repeating
 from adjudge.rewards.math._tree import (
-    Based,
     Big,
     Call,
     Degree,
@@ -20,13 +20,11 @@ from adjudge.rewards.math._tree import (
     Relation,
     Sym,
 )
-from adjudge.text.number_words import NUMBER_WORDS, PART_WORDS, read_number_words
-from adjudge.text.numbers import MAX_DIGITS, read_numeral
+from adjudge.text.numbers import read_numeral
 
-__all__ = ["Atoms", "negated"]
+__all__ = ["Atoms"]
 
 _MINUS_ONE = Num(Fraction(-1))
-_GROUPING = str.maketrans("", "", "{}, \t\n")
 _HALF = Num(Fraction(1, 2))
 _CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}
 _BIG = {"\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim"}
@@ -52,7 +50,7 @@ _UNKNOWN_FUNCTIONS = frozenset({"f", "g"})
 _MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "array", "Bmatrix", "smallmatrix"})
 
 
-class Atoms(Cursor):
+class Atoms(Numerals):
     """The reading of one operand."""
 
     # The parser proper provides these.
@@ -82,14 +80,14 @@ class Atoms(Cursor):
         value = token.value
         match token.kind:
             case "number":
-                return self._number()
+                return self.number()
             case "letter":
                 return self._name()
             case "repeating":
                 self.advance()
-                return _repeating(value)
+                return repeating(value)
             case "word" if self.number_word():
-                return self._words()
+                return self.words()
             case "command":
                 return self._command(value)
         if value in {"-", "+"}:
@@ -105,93 +103,6 @@ class Atoms(Cursor):
         if value == "|":
             return self._absolute()
         raise Unreadable(f"unexpected {value!r}" if value else "the expression ends too early")
-
-    def _words(self) -> Node:
-        if self.token.value.lower() in {"minus", "negative"}:
-            self.advance()
-            return negated(self.operand())
-        words: list[str] = []
-        while self.number_word() or (
-            words and self.token.value == "and" and words[-1].lower() in {"hundred", "thousand"}
-        ):
-            words.append(self.token.value)
-            self.advance()
-            if self.token.value == "-" and self.tokens[self.position + 1].value.lower() in NUMBER_WORDS:
-                self.advance()
-        number = read_number_words(" ".join(words))
-        if number is None:
-            raise Unreadable("these number words make no number")
-        return self._parts(Num(Fraction(number)))
-
-    def _parts(self, count: Num) -> Node:
-        """Return `two thirds` as 2/3; an ordinal after one number is a part of it."""
-        token = self.token if self.token.value != "-" else self.tokens[self.position + 1]
-        parts = PART_WORDS.get(token.value.lower()) if token.kind == "word" else None
-        if parts is None:
-            return count
-        while self.token is not token:
-            self.advance()
-        self.advance()
-        return Num(count.value / parts)
-
-    def _number(self) -> Node:
-        token = self.token
-        self.advance()
-        following = self.token
-        if following.value == "_":
-            return self._based(token.value)
-        literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
-        if len(literal) > MAX_DIGITS:
-            raise TooLarge("a numeral has too many digits")
-        numeral = read_numeral(literal)
-        if numeral is None:
-            raise Unreadable(f"{token.value!r} is no number")
-        node = Num(numeral.value, None if numeral.places is None else numeral.digits, numeral.places)
-        if following.kind == "word" and following.value.lower() in {"st", "nd", "rd", "th"} and not following.spaced:
-            self.advance()
-        if numeral.places is None:
-            mixed = self._mixed(node)
-            return self._parts(mixed) if isinstance(mixed, Num) else mixed
-        return node
-
-    def _mixed(self, whole: Num) -> Node:
-        r"""`2\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
-        at = self.position
-        tokens = self.tokens
-        if self.token.value == "\\frac":
-            saved = (at, list(self.tokens[at : at + 8]))
-            fraction = self._fraction()
-            match fraction:
-                case Mul((Num(top, None), Pow(Num(bottom, None), _))) if (
-                    0 < top < bottom and top.denominator == bottom.denominator == 1
-                ):
-                    return Num(whole.value + top / bottom)
-            self.position, kept = saved
-            self.tokens[at : at + 8] = kept
-            self.token = self.tokens[at]
-        elif (
-            self.token.kind == "number"
-            and self.token.spaced
-            and tokens[at + 1].value == "/"
-            and tokens[at + 2].kind == "number"
-            and self.token.value.isdigit()
-            and tokens[at + 2].value.isdigit()
-            and len(self.token.value) < 10
-            and len(tokens[at + 2].value) < 10
-        ):
-            part, parts = int(self.token.value), int(tokens[at + 2].value)
-            if 0 < part < parts:
-                for _ in range(3):
-                    self.advance()
-                return Num(whole.value + Fraction(part, parts))
-        return whole
-
-    def _based(self, digits: str) -> Node:
-        self.advance()
-        base = self.raw_argument()
-        if not base.isdigit() or not 2 <= int(base[:4]) <= 36 or not digits.isdigit():
-            raise Unreadable("a subscript of a number must be its base")
-        return Based(digits.lstrip("0") or "0", int(base))
 
     def _name(self) -> Node:
         name = self.token.value
@@ -248,18 +159,12 @@ class Atoms(Cursor):
             self.tokens[self.position] = self.token = token._replace(value=token.value[1:], spaced=False)
             node = Num(Fraction(int(token.value[0])))
         else:
-            node = self.operand() if token.kind != "number" else self._digit(token)
+            node = self.operand() if token.kind != "number" else self.digit(token)
         self.leave()
         return node
 
-    def _digit(self, token: Token) -> Node:
-        numeral = read_numeral(token.value)
-        if numeral is None:
-            raise Unreadable(f"{token.value!r} is no argument")
-        self.advance()
-        return Num(numeral.value)
-
-    def _fraction(self) -> Node:
+    def fraction(self) -> Node:
+        r"""`\frac` and its two arguments."""
         self.advance()
         top = self.argument()
         bottom = self.argument()
@@ -272,7 +177,7 @@ class Atoms(Cursor):
             self.advance()
             index = self.sequence(("]",))
             self.expect("]")
-        radicand = self._digit(self.token) if self.token.kind == "number" else self.argument()
+        radicand = self.digit(self.token) if self.token.kind == "number" else self.argument()
         return Pow(radicand, _HALF if index is None else Pow(index, _MINUS_ONE))
 
     def power(self, base: Node) -> Node:
@@ -319,7 +224,7 @@ class Atoms(Cursor):
     def _command(self, value: str) -> Node:
         name = value[1:]
         if value == "\\frac":
-            return self._fraction()
+            return self.fraction()
         if value == "\\sqrt":
             return self._root()
         if name in FUNCTIONS or value == "\\abs":
@@ -453,19 +358,3 @@ class Atoms(Cursor):
             raise Unreadable("the rows of the matrix differ in length")
         matrix = Matrix(entries)
         return matrix if name in _MATRICES else Call("det", (matrix,))
-
-
-def negated(node: Node) -> Node:
-    """Return the node with the other sign; a number stays one number."""
-    return Num(-node.value, node.digits, node.places) if isinstance(node, Num) else Mul((_MINUS_ONE, node))
-
-
-def _repeating(value: str) -> Node:
-    r"""`0.1\overline{6}` is 1/6."""
-    head, _, tail = value.partition("\\")
-    period = "".join(char for char in tail if char.isdigit())
-    whole, _, fixed = head.partition(".")
-    if len(whole) + len(fixed) + len(period) > 300:
-        raise TooLarge("a repeating decimal has too many digits")
-    start = Fraction(int(whole + fixed or "0"), 10 ** len(fixed))
-    return Num(start + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(fixed)))

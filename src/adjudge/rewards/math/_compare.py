@@ -1,28 +1,36 @@
 """Extraction, reading and comparison put together, with the memo and the worker behind them."""
 
 from collections import OrderedDict
-from collections.abc import Callable
 from functools import lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
 from adjudge.rewards.math._policy import MathPolicy
-from adjudge.rewards.math._read import Reading, describe, read
+from adjudge.rewards.math._read import Reading, read
 from adjudge.rewards.math._same import NeedsWorker, Rules, contains, same
+from adjudge.rewards.math._show import describe
 from adjudge.rewards.math._tree import Node
 from adjudge.rewards.math._verdict import MathVerdict, Reason
+from adjudge.rewards.math._weight import is_heavy
 from adjudge.rewards.math._words import choice_of, squash
 from adjudge.text.numbers import read_numeral
 
 __all__ = ["acompare", "compare", "decide"]
 
 _LARGE = 64 * 1024
-_LONG = 400
+_LOOKED_AT = 1024 * 1024  # extraction is linear and takes less than 10 ms for this much
 _DEFAULT = MathPolicy()
-_POSITIVE = frozenset({"exact-string", "exact-rational", "numeric", "symbolic", "set", "interval", "matrix", "choice"})
+_POSITIVE: dict[str, Reason] = {
+    "exact-string": "exact-string",
+    "exact-rational": "exact-rational",
+    "numeric": "numeric",
+    "set": "set",
+    "interval": "interval",
+    "matrix": "matrix",
+}
 
 
 @lru_cache(maxsize=1024)
@@ -42,22 +50,30 @@ def _gold_reading(text: str) -> Reading | str:
         return str(problem)
 
 
+class _Decision(NamedTuple):
+    """Whether two readings are equal, why, and by which tier."""
+
+    equal: bool
+    reason: Reason
+    tier: int
+
+
 class _Memo:
     """The last few thousand decisions by (gold, canonical answer, policy)."""
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._kept: OrderedDict[object, tuple[bool, str, int, str]] = OrderedDict()
+        self._kept: OrderedDict[object, _Decision] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: object) -> tuple[bool, str, int, str] | None:
+    def get(self, key: object) -> _Decision | None:
         with self._lock:
             found = self._kept.get(key)
             if found is not None:
                 self._kept.move_to_end(key)
             return found
 
-    def put(self, key: object, value: tuple[bool, str, int, str]) -> None:
+    def put(self, key: object, value: _Decision) -> None:
         with self._lock:
             self._kept[key] = value
             if len(self._kept) > self._size:
@@ -78,7 +94,14 @@ def clear_memo() -> None:
     _gold_reading.cache_clear()
 
 
-Oracle = Callable[[Node, Node], bool | None]
+@runtime_checkable
+class Oracle(Protocol):
+    """Who decides where tier 1 ends; `asked` tells whether that was needed."""
+
+    asked: bool
+
+    def __call__(self, gold: Node, answer: Node) -> bool | None:
+        """Whether two expressions are equal; None where that cannot be told."""
 
 
 def _integer(text: str) -> int | None:
@@ -110,9 +133,12 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
 
 
 def decide(
-    response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None, *, longest: int = MAX_ANSWER
+    response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None, *, light: bool = False
 ) -> MathVerdict:
-    """Return the verdict by tiers 0 and 1, and by the oracle where those end; without one, `NeedsWorker`."""
+    """Return the verdict by tiers 0 and 1, and by the oracle where those end; without one, `NeedsWorker`.
+
+    With `light`, an answer that may take tier 1 more than a few milliseconds needs a worker too.
+    """
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
     if isinstance(found, Found) and len(gold) < 40 and len(found.text) < 40:
@@ -125,17 +151,19 @@ def decide(
     if isinstance(found, Missing):
         reason: Reason = "hedged" if found.reason == "hedged" else "no-answer"
         return MathVerdict(False, reason, None, None, None, None, 0, found.detail)
-    if longest < len(found.text) <= MAX_ANSWER:
-        raise NeedsWorker
     quick = _numeral_verdict(found, gold_text)
     if quick is not None:
         return quick
     if found.how != "box" and response is not None and len(response) <= 400:
         found = Found(found.text, found.start, found.end, found.how, squash(response))
-    return _decide_text(found, gold_text, gold_squashed, Rules(policy, oracle))
+    if light and len(response or "") > _LARGE and len(found.text) <= MAX_ANSWER:
+        raise NeedsWorker
+    return _decide_text(found, gold_text, gold_squashed, Rules(policy, oracle), light=light)
 
 
-def _decide_text(found: Found, gold_text: str, gold_squashed: tuple[str, str], rules: Rules) -> MathVerdict:
+def _decide_text(
+    found: Found, gold_text: str, gold_squashed: tuple[str, str], rules: Rules, *, light: bool
+) -> MathVerdict:
     span = (found.start, found.end)
 
     def verdict(
@@ -148,9 +176,9 @@ def _decide_text(found: Found, gold_text: str, gold_squashed: tuple[str, str], r
     if squash(found.text) in gold_squashed or found.whole in gold_squashed:
         return verdict(True, "exact-string", 0, "the same text", gold_squashed)
     if rules.policy.choices:
-        decided = _choices(gold_text, found.text)
-        if decided is not None:
-            return verdict(decided, "choice" if decided else "mismatch", 0, "a choice", (found.text, gold_text))
+        chosen = _choices(gold_text, found.text)
+        if chosen is not None:
+            return verdict(chosen, "choice" if chosen else "mismatch", 0, "a choice", (found.text, gold_text))
     gold_reading = _gold_reading(gold_text)
     try:
         reading = read(found.text)
@@ -162,13 +190,15 @@ def _decide_text(found: Found, gold_text: str, gold_squashed: tuple[str, str], r
         return verdict(False, "unparsed-answer", 1, str(problem))
     if isinstance(gold_reading, str):
         return verdict(None, "unparsed-gold", 1, gold_reading)
+    if light and is_heavy((*gold_reading.nodes, *reading.nodes)):
+        raise NeedsWorker
     try:
-        equal, why, tier, forms = _decide_trees(gold_reading, reading, rules)
+        decided = _decide_trees(gold_reading, reading, rules)
+        forms = (describe(reading.nodes[0]), describe(gold_reading.nodes[0]))
     except (TooLarge, RecursionError) as problem:
         return verdict(False, "too-large", 1, str(problem) or "the expression is nested too deeply")
-    reason: Reason = why if equal else ("hedged" if why == "hedged" else "mismatch")  # type: ignore[assignment]
-    detail = f"{forms[0]} {'equals' if equal else 'is not'} {forms[1]}"
-    return verdict(equal, reason, tier, detail[:300], forms)
+    detail = f"{forms[0]} {'equals' if decided.equal else 'is not'} {forms[1]}"
+    return verdict(decided.equal, decided.reason, decided.tier, detail[:300], forms)
 
 
 def _choices(gold: str, answer: str) -> bool | None:
@@ -176,29 +206,30 @@ def _choices(gold: str, answer: str) -> bool | None:
     if wanted is None:
         return None
     given = choice_of(answer)
-    if given is None or (wanted[1] and given[1]):
+    if given is None or (wanted[1] and given[1] and wanted[0] == given[0]):
         return None
     return wanted[0] == given[0]
 
 
-def _decide_trees(gold: Reading, answer: Reading, rules: Rules) -> tuple[bool, str, int, tuple[str, str]]:
-    rules = Rules(rules.policy, rules.oracle, gold.bound | answer.bound)
-    forms = (describe(answer.nodes[0]), describe(gold.nodes[0]))
+def _decide_trees(gold: Reading, answer: Reading, rules: Rules) -> _Decision:
     key = (gold, answer, rules.policy)
     kept = _memo.get(key)
-    if kept is not None:
-        return kept[0], kept[1], kept[2], forms
-    reason = "mismatch"
-    for wanted in gold.nodes:
-        for given in answer.nodes:
-            equal, why = same(wanted, given, rules)
-            if equal:
-                _memo.put(key, (True, why, 1, ""))
-                return True, why if why in _POSITIVE else "symbolic", 1, forms
-    if any(contains(given, wanted, rules) for wanted in gold.nodes for given in answer.nodes):
-        reason = "hedged"
-    _memo.put(key, (False, reason, 1, ""))
-    return False, reason, 1, forms
+    if kept is None:
+        equal, reason = _compare_all(gold, answer, Rules(rules.policy, rules.oracle, gold.bound | answer.bound))
+        asked = isinstance(rules.oracle, Oracle) and rules.oracle.asked
+        kept = _Decision(equal, reason, 2 if asked else 1)
+        _memo.put(key, kept)
+    return kept
+
+
+def _compare_all(gold: Reading, answer: Reading, rules: Rules) -> tuple[bool, Reason]:
+    """Compare every reading of the gold with every reading of the answer."""
+    pairs = [(wanted, given) for wanted in gold.nodes for given in answer.nodes]
+    for wanted, given in pairs:
+        equal, why = same(wanted, given, rules)
+        if equal:
+            return True, _POSITIVE.get(why, "symbolic")
+    return False, "hedged" if any(contains(given, wanted, rules) for wanted, given in pairs) else "mismatch"
 
 
 def _payload(response: str | None, gold: str, policy: MathPolicy) -> dict[str, Any]:
@@ -245,11 +276,12 @@ async def acompare(
 ) -> MathVerdict:
     """Whether a response gives the gold answer, without holding up the event loop.
 
-    Inputs over 64 KB, answers of more than 400 characters and everything beyond tier 1 go to a worker.
+    Checks of size and magnitude answer at once; inputs over 64 KB that pass them, whatever would take more than a
+    few milliseconds, and everything beyond tier 1 go to a worker.
     """
-    if len(response or "") + len(gold) <= _LARGE:
+    if len(response or "") <= _LOOKED_AT and len(gold) <= _LARGE:
         try:
-            return decide(response, gold, policy, None, longest=_LONG)
+            return decide(response, gold, policy, None, light=True)
         except NeedsWorker:
             pass
     from adjudge.rewards.math._worker import ask_async

@@ -18,7 +18,6 @@ _SHORT = 400
 _WINDOW = 2_000
 _REACH = 32_768
 _MAX_BOXES = 128
-_THINKING = ("think", "thinking", "reasoning", "reflection")
 _REVISING = frozenset(
     "but not wait however actually correction no instead revise revised then so therefore hmm rather sorry mistake"
     " wrong check thus hence".split()
@@ -78,6 +77,8 @@ def _pattern(name: str) -> re.Pattern[str]:
             )
         case "fluff":
             return re.compile(r"(?:i hope (?:it|this) (?:is|helps)|let me know|thank you)[^.\n]*\.?", re.IGNORECASE)
+        case "thinking":
+            return re.compile(r"<(/?)(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
         case "special":
             return re.compile(r"<\|(?:im_start|im_end|endoftext|eot_id|end|eom_id|start_header_id)[^|]{0,20}\|>")
         case _:
@@ -89,14 +90,14 @@ def _visible(text: str) -> tuple[int, int]:
     start, stop = 0, len(text)
     if "<" not in text:
         return start, stop
-    for tag in _THINKING:
-        closed = text.rfind(f"</{tag}>")
-        if closed >= 0:
-            start = max(start, closed + len(tag) + 3)
-    for tag in _THINKING:
-        opened = text.find(f"<{tag}>", start)
-        if opened >= 0:
-            stop = min(stop, opened)
+    opened: int | None = None
+    for tag in _pattern("thinking").finditer(text):
+        if tag[1]:
+            start, opened = tag.end(), None
+        elif opened is None:
+            opened = tag.start()
+    if opened is not None:
+        stop = opened
     if "<|" in text:
         for found in _pattern("special").finditer(text, start, stop):
             if text[start : found.start()].strip():

@@ -7,9 +7,10 @@ It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 
 from collections.abc import Sequence
 from fractions import Fraction
 
-from adjudge.rewards.math._atoms import Atoms, negated
-from adjudge.rewards.math._lexer import repair, tokenize
+from adjudge.rewards.math._atoms import Atoms
+from adjudge.rewards.math._lexer import Token, repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._numerals import negated
 from adjudge.rewards.math._tree import (
     Add,
     Builder,
@@ -48,6 +49,7 @@ _APPROXIMATORS = frozenset(
 _CLAUSES = frozenset(
     "for where when if with such whenever as because since each respectively given provided only per".split()
 )
+_DOUBTS = frozenset({"or", "not", "maybe", "perhaps", "possibly", "never", "wrong", "false"})
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "can", "will", "does", "and"})
 
 
@@ -178,6 +180,8 @@ class _Parser(Atoms):
         if self.token.kind == "word" and not self._separator():
             word = self.token.value.lower()
             if word in _VERBS and isinstance(node, Relation):
+                if any(token.value in _RELATIONS or token.value.lower() in _DOUBTS for token in self._rest()):
+                    return Text("")
                 self.position = len(self.tokens) - 1
                 self.token = self.tokens[-1]
                 return node
@@ -194,6 +198,9 @@ class _Parser(Atoms):
         while self.token.value in {".", "?", '"', "`"}:
             self.advance()
         return node
+
+    def _rest(self) -> Sequence[Token]:
+        return self.tokens[self.position :]
 
     def _clause(self, closers: Sequence[str]) -> None:
         """Step over `for all integers n`, remembering that it binds n."""
@@ -286,6 +293,8 @@ class _Parser(Atoms):
             operator = self.token.value
             self.advance()
             if self.dangling():
+                if operator == "+" and len(items) == 1 and isinstance(first, Num):
+                    raise Unreadable("`3+` is three or more")
                 break
             right = self.expression(10)
             if isinstance(first, SetOf | Builder | SetOperation) and operator == "-":

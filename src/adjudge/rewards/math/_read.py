@@ -5,19 +5,15 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from adjudge.rewards.math._exact import NotExact, canonical, exact_form
 from adjudge.rewards.math._lexer import repair
 from adjudge.rewards.math._limits import TooLarge, Unreadable
-from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._parser import parse_with_bound
-from adjudge.rewards.math._tree import Node, Num, Relation, Text, children
+from adjudge.rewards.math._tree import Node, Num, Quantity, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.numbers import read_numeral
+from adjudge.text.units import CURRENCIES
 
-__all__ = ["Reading", "describe", "read"]
-
-
-_SHOWN = 24
+__all__ = ["Reading", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +31,10 @@ def _pattern(name: str) -> re.Pattern[str]:
             return re.compile(r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])")
         case "money":
             return re.compile(r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)")
+        case "currency":
+            return re.compile(r"(?:\\\$|[€£¥])\s?([-+]?\d[\d,]*(?:\.\d+)?)")
+        case "time":
+            return re.compile(r"(\d:\d\d)[\s~]*(?:\\text\{\s*|\\ )?\b([apAP])\.?\s?[mM]\b\.?\}?")
         case "words":
             return re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}")
         case _:
@@ -51,7 +51,21 @@ def _clean(text: str) -> str:
         text = text.rstrip(".,;: ")
     if "," in text and ("$" in text or "€" in text or "£" in text):
         text = _pattern("money").sub(lambda found: found.expand(r"\1\3.\2\4"), text)
+    if ":" in text:
+        text = _pattern("time").sub(lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text)
     return text
+
+
+def _price(text: str) -> Node | None:
+    """Return an amount of money that is all of a text, in its currency."""
+    if not text.startswith(("\\$", "€", "£", "¥")):
+        return None
+    found = _pattern("currency").fullmatch(text)
+    numeral = None if found is None else read_numeral(found[1])
+    if numeral is None:
+        return None
+    digits = None if numeral.places is None else numeral.digits
+    return Quantity(Num(numeral.value, digits, numeral.places), CURRENCIES[text.lstrip("\\")[0]])
 
 
 def read(text: str) -> Reading:
@@ -67,16 +81,22 @@ def read(text: str) -> Reading:
     if numeral is not None:
         digits = None if numeral.places is None else numeral.digits
         return Reading((Num(numeral.value, digits, numeral.places),), frozenset())
+    price = _price(text)
+    if price is not None:
+        return Reading((price,), frozenset())
+    choice = choice_of(text)
     try:
         node, bound = parse_with_bound(text)
     except Unreadable:
-        choice = choice_of(text)
         if choice is not None and choice[1]:
             return read(choice[1])
         if len(_pattern("words").findall(text)) < 2:
             raise
         node, bound = Text(text), frozenset()
     nodes = [node]
+    if choice is not None and choice[1]:
+        with contextlib.suppress(Unreadable, TooLarge):
+            nodes += read(choice[1]).nodes
     if "," in text and _pattern("grouped").search(text) is not None:
         with contextlib.suppress(Unreadable, TooLarge):
             nodes.append(parse_with_bound(text, grouping=False)[0])
@@ -97,19 +117,3 @@ def _stated(words: str) -> Node | None:
     except (Unreadable, TooLarge):
         return None
     return None if isinstance(node, Text) else node
-
-
-def describe(node: Node) -> str:
-    """Return a tree in canonical form, for people and for the memo."""
-    node = normal(node)
-    if isinstance(node, Text):
-        return node.words
-    if isinstance(node, Relation):
-        return f" {node.operators[0]} ".join(describe(item) for item in node.items[:_SHOWN])
-    try:
-        return canonical(exact_form(node))
-    except (NotExact, TooLarge):
-        pass
-    shown = children(node)
-    parts = ", ".join(describe(child) for child in shown[:_SHOWN]) + (", ..." if len(shown) > _SHOWN else "")
-    return f"{type(node).__name__.lower()}({parts})"

@@ -14,7 +14,7 @@ from adjudge.rewards.math._verdict import MathVerdict
 from adjudge.rewards.tools import enough_tools, ladder
 
 LIMIT_S = 2.0  # of a worker's CPU time, for one comparison
-AT_ONCE = 4  # comparisons begun in one turn of the event loop
+AT_ONCE = 4  # comparisons of one batch under way, nearly all of them in a worker
 
 _DEFAULT = MathPolicy()
 _OPTIONS = ("policy", "limit_s")
@@ -102,7 +102,7 @@ def _rule(finish: Finish) -> Callable[[Row, Provenance], Score]:
 
 def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
     async def batch(rows: Sequence[Row], provenance: Provenance) -> list[Score]:
-        from asyncio import Semaphore, TaskGroup
+        from asyncio import Semaphore, TaskGroup, sleep
 
         scores: dict[int, Score] = {}
         turn = Semaphore(AT_ONCE)
@@ -119,6 +119,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
             for index in range(len(rows)):
                 await turn.acquire()
                 tasks.create_task(one(index))
+                await sleep(0)  # one comparison in a turn of the event loop, whatever it takes
         return [scores[index] for index in range(len(rows))]
 
     return finished(batch)

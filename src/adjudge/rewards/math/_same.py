@@ -342,6 +342,9 @@ def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
             return same(single, answer, rules)
         case _, SetOf((single,)):
             return same(gold, single, rules)
+        case _, Items(other, _) if not isinstance(gold, Group) and len(other) <= MAX_ITEMS:
+            # The same value twice, as in two boxes with `42` and `42.0`, offers nothing else.
+            return all(same(gold, item, rules)[0] for item in other), "set"
         case _:
             return False, "mismatch"
 
@@ -360,6 +363,8 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
         return all(same(item, by_label[pair[0]], rules)[0] for item in one if (pair := assignment(item)) is not None)
     if len(one) > len(other):
         return False
+    if len(one) == len(other) and not labels[1] and _names_each(one):
+        return _ordered(one, other, rules)
     waiting = list(other)
     for item in one:
         for position, candidate in enumerate(waiting):
@@ -371,6 +376,13 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
     return all(any(same(item, extra, rules)[0] for item in one) for extra in waiting) and (
         not waiting or not _repeats(one, rules)
     )
+
+
+def _names_each(items: tuple[Node, ...]) -> bool:
+    """Whether every element is the value of another name, as in `A=3, B=5`; `x_1=3, x_2=5` are values of one."""
+    found = [pair[0] for pair in map(assignment, items) if pair is not None]
+    bases = {label.name.partition("_")[0] if isinstance(label, Sym) else label for label in found}
+    return len(found) == len(items) == len(bases)
 
 
 def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:

@@ -38,6 +38,8 @@ def _decimal(node: Node) -> Num | None:
             return node if digits is not None else None
         case Quantity(item, _) | Degree(item):
             return _decimal(item)
+        case Percent(Num(value, digits, places)) if digits is not None and places is not None:
+            return Num(value / 100, digits, places + 2)
         case _:
             return None
 
@@ -176,7 +178,10 @@ def _units_differ(gold: Node, answer: Node, policy: MathPolicy) -> tuple[bool, N
     if one is None or other is None or one == other:
         return False, gold, answer
     if one.dimension != other.dimension:
-        return "unit" not in {one.dimension.split("^")[0], other.dimension.split("^")[0]}, gold, answer
+        # Square units are any area; `60 miles` is short for `60 mph` where only the number was asked for.
+        vague = "unit" in {one.dimension.split("^")[0], other.dimension.split("^")[0]}
+        shortened = one.dimension.split("/")[0] == other.dimension.split("/")[0]
+        return not vague and not shortened, gold, answer
     factor = other.factor / one.factor
     return False, gold, Mul((answer.item, Num(factor)))
 

@@ -142,7 +142,8 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
             return None
         low = last.start(group)
         for earlier in numbers[-2::-1]:
-            if _pattern("or").search(sentence, earlier.end(), low) is None:
+            between = sentence[earlier.end() : low]
+            if between.strip(" \t") and _pattern("or").search(between) is None:
                 break
             low = earlier.start(group)
         shown = sentence[low : last.end(group)]

@@ -1,7 +1,7 @@
 """Tier 2: sympy objects built from our own tree, and only inside a worker process.
 
-No text reaches sympy: every number, symbol and function is constructed from a node. Whatever has no counterpart makes
-the answer undecided, which counts as not equal.
+No text reaches sympy, not even the name of a variable: every number, symbol and function is constructed from a node.
+Whatever has no counterpart makes the answer undecided, which counts as not equal.
 """
 
 from typing import Any
@@ -28,63 +28,78 @@ class _NoCounterpart(Exception):
     """The node is nothing that sympy can decide about."""
 
 
-def _build(node: Node) -> Any:
-    match node:
-        case Num(value):
-            return sympy.Rational(value.numerator, value.denominator)
-        case Sym(name):
-            return _CONSTANTS.get(name) or sympy.Symbol(name, positive=True)
-        case Add(items):
-            return sympy.Add(*map(_build, items))
-        case Mul(items):
-            return sympy.Mul(*map(_build, items))
-        case Pow(base, exponent):
-            return sympy.Pow(_build(base), _build(exponent))
-        case Percent(item):
-            return _build(item) / 100
-        case Degree(item) | Quantity(item, _):
-            return _build(item)
-        case Ratio((left, right)):
-            return _build(left) / _build(right)
-        case Call("log", (argument, base)):
-            return sympy.log(_build(argument), _build(base))
-        case Call(name, args) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](*map(_build, args))
-        case Call(name, args) if name[0] == "?":
-            return sympy.Function(name)(*map(_build, args))
-        case Big():
-            return _big(node)
-        case _:
-            raise _NoCounterpart(type(node).__name__)
+class _Builder:
+    """Nodes into sympy objects. Variables and unknown functions are numbered: their names stay here."""
 
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
 
-def _big(node: Big) -> Any:
-    body = _build(node.body)
-    if not node.variable:
-        raise _NoCounterpart(node.kind)
-    variable = sympy.Symbol(node.variable, positive=True)
-    if node.kind == "int" and node.low is None:
-        return sympy.Integral(body, variable)
-    if node.kind == "lim" and node.low is not None:
-        return sympy.Limit(body, variable, _build(node.low))
-    if node.low is None or node.high is None:
-        raise _NoCounterpart(node.kind)
-    limits = (variable, _build(node.low), _build(node.high))
-    match node.kind:
-        case "sum":
-            return sympy.Sum(body, limits)
-        case "prod":
-            return sympy.Product(body, limits)
-        case "int":
-            return sympy.Integral(body, limits)
-        case _:
+    def _number(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    def symbol(self, name: str) -> Any:
+        """Return the symbol that stands for a variable."""
+        return sympy.Symbol(f"v{self._number(name)}", positive=True)
+
+    def build(self, node: Node) -> Any:
+        """Return a node as a sympy object."""
+        build = self.build
+        match node:
+            case Num(value):
+                return sympy.Rational(value.numerator, value.denominator)
+            case Sym(name):
+                return _CONSTANTS[name] if name in _CONSTANTS else self.symbol(name)
+            case Add(items):
+                return sympy.Add(*map(build, items))
+            case Mul(items):
+                return sympy.Mul(*map(build, items))
+            case Pow(base, exponent):
+                return sympy.Pow(build(base), build(exponent))
+            case Percent(item):
+                return build(item) / 100
+            case Degree(item) | Quantity(item, _):
+                return build(item)
+            case Ratio((left, right)):
+                return build(left) / build(right)
+            case Call("log", (argument, base)):
+                return sympy.log(build(argument), build(base))
+            case Call(name, args) if name in _FUNCTIONS:
+                return _FUNCTIONS[name](*map(build, args))
+            case Call(name, args) if name[0] == "?":
+                return sympy.Function(f"f{self._number(name)}")(*map(build, args))
+            case Big():
+                return self._big(node)
+            case _:
+                raise _NoCounterpart(type(node).__name__)
+
+    def _big(self, node: Big) -> Any:
+        body = self.build(node.body)
+        if not node.variable:
             raise _NoCounterpart(node.kind)
+        variable = self.symbol(node.variable)
+        if node.kind == "int" and node.low is None:
+            return sympy.Integral(body, variable)
+        if node.kind == "lim" and node.low is not None:
+            return sympy.Limit(body, variable, self.build(node.low))
+        if node.low is None or node.high is None:
+            raise _NoCounterpart(node.kind)
+        limits = (variable, self.build(node.low), self.build(node.high))
+        match node.kind:
+            case "sum":
+                return sympy.Sum(body, limits)
+            case "prod":
+                return sympy.Product(body, limits)
+            case "int":
+                return sympy.Integral(body, limits)
+            case _:
+                raise _NoCounterpart(node.kind)
 
 
 def oracle(gold: Node, answer: Node) -> bool | None:
     """Whether sympy can show that two expressions are equal; None where it cannot tell."""
+    builder = _Builder()
     try:
-        left, right = _build(gold), _build(answer)
+        left, right = builder.build(gold), builder.build(answer)
     except (_NoCounterpart, TypeError, ValueError):
         return None
     try:
@@ -103,15 +118,12 @@ def job(payload: dict[str, Any]) -> dict[str, Any]:
     >>> job({"response": "\\boxed{\\int_0^1 x^2 dx}", "gold": "1/3", "policy": {}})["equal"]
     True
     """
-    verdict = decide(payload["response"], payload["gold"], MathPolicy(**payload["policy"]), _counted := _Counted())
-    fields = {name: getattr(verdict, name) for name in verdict.__slots__}
-    if _counted.asked:
-        fields["tier"] = 2
-    return fields
+    verdict = decide(payload["response"], payload["gold"], MathPolicy(**payload["policy"]), _Sympy())
+    return {name: getattr(verdict, name) for name in verdict.__slots__}
 
 
-class _Counted:
-    """The oracle, and whether it was asked."""
+class _Sympy:
+    """The oracle of one comparison, and whether it was asked."""
 
     def __init__(self) -> None:
         self.asked = False

@@ -43,7 +43,10 @@ def _pattern(name: str) -> re.Pattern[str]:
         case "signs":
             return re.compile(r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])")
         case "choice":
-            return re.compile(r"[\s$*]*\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)", re.DOTALL)
+            return re.compile(
+                r"[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)",
+                re.DOTALL,
+            )
         case _:
             return re.compile(r"[^\w\s']+")
 

@@ -6,16 +6,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adjudge.processes import Pool
 
-__all__ = ["ask", "ask_async"]
+__all__ = ["WARM", "ask", "ask_async"]
 
 _TARGET = "adjudge.rewards.math._symbolic:job"
+
+WARM = (
+    "sympy",
+    "sympy.assumptions.wrapper",
+    "sympy.combinatorics",
+    "sympy.concrete.delta",
+    "sympy.integrals.heurisch",
+    "sympy.integrals.manualintegrate",
+    "sympy.integrals.prde",
+    "sympy.physics.units",
+    "sympy.polys.domains.old_fractionfield",
+    "sympy.polys.polymatrix",
+    "sympy.sets.setexpr",
+    "sympy.tensor.tensor",
+)
+"""What sympy would otherwise import in the middle of a job, at the cost of that job's time."""
 
 
 @cache
 def _pool() -> "Pool":
     from adjudge.processes import Pool
 
-    return Pool(_TARGET, warm=("sympy",))
+    return Pool(_TARGET, warm=WARM)
 
 
 def _failure(problem: Exception) -> dict[str, Any]:
@@ -39,6 +55,10 @@ def ask(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
 
 async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
     """Return the same without blocking the event loop."""
+    if not _pool.cache_info().currsize:
+        from asyncio import get_running_loop
+
+        await get_running_loop().run_in_executor(None, _pool)  # its imports take longer than a loop should stand still
     from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:

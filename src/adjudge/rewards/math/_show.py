@@ -1,0 +1,113 @@
+"""Trees and exact forms as people read them: `sin(2*x)`, `[1, 2)`, `5 cm`."""
+
+import re
+from functools import cache
+
+from adjudge.rewards.math._exact import NotExact, canonical, exact_form
+from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._normal import normal
+from adjudge.rewards.math._tree import (
+    Based,
+    Big,
+    Builder,
+    Degree,
+    Group,
+    Items,
+    Matrix,
+    Node,
+    Percent,
+    Quantity,
+    Ratio,
+    Relation,
+    SetOf,
+    SetOperation,
+    Text,
+    children,
+)
+
+__all__ = ["describe"]
+
+_SHOWN = 24
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    match name:
+        case "root":
+            return re.compile(r"#(\d+)\^\(1/2\)")
+        case "power":
+            return re.compile(r"\^\((\d+)\)")
+        case "minus":
+            return re.compile(r"(?:(\+ )|(?<![\w)]))-(?:1\*(?=[^\d\s]))?")
+        case _:
+            return re.compile(r"[@#?]")
+
+
+def describe(node: Node) -> str:
+    r"""Return a tree in canonical form, for people.
+
+    >>> from adjudge.rewards.math._parser import parse
+    >>> describe(parse(r"2\sqrt{3} - \sin(2x)")), describe(parse(r"[1, 2) \cup \{5\}"))
+    ('2*sqrt(3) - sin(2*x)', '[1, 2) union {5}')
+    """
+    node = normal(node)
+    shown = _collection(node)
+    if shown is not None:
+        return shown
+    try:
+        return _plain(canonical(exact_form(node)))
+    except (NotExact, TooLarge):
+        return f"{_kind(node)}({_listed(children(node))})"
+
+
+def _kind(node: Node) -> str:
+    return node.kind if isinstance(node, Big) else type(node).__name__.lower()
+
+
+def _plain(form: str) -> str:
+    """Return a form without the marks that tell its atoms apart."""
+    if "#" in form:
+        form = _pattern("root").sub(r"sqrt(\1)", form)
+    if "^" in form:
+        form = _pattern("power").sub(r"^\1", form)
+    if "-" in form:
+        form = _pattern("minus").sub(lambda found: "- " if found[1] else "-", form)
+    return _pattern("marks").sub("", form).replace(";", ", ")
+
+
+def _listed(items: tuple[Node, ...]) -> str:
+    return ", ".join(map(describe, items[:_SHOWN])) + (", ..." if len(items) > _SHOWN else "")
+
+
+def _collection(node: Node) -> str | None:
+    """Return what is no plain expression: its parts in canonical form, between its own brackets and signs."""
+    match node:
+        case Text(words):
+            return words
+        case Relation(operators, items):
+            rest = zip(operators[:_SHOWN], items[1:], strict=False)
+            return describe(items[0]) + "".join(f" {operator} {describe(item)}" for operator, item in rest)
+        case Items(items, choice):
+            return " or ".join(map(describe, items[:_SHOWN])) if choice else _listed(items)
+        case SetOf(items):
+            return f"{{{_listed(items)}}}"
+        case Group(items, left, right):
+            return f"{left}{_listed(items)}{right}"
+        case SetOperation(operator, items):
+            return f" {operator} ".join(map(describe, items))
+        case Builder(variable, condition):
+            return f"{{{describe(variable)} | {describe(condition)}}}"
+        case Matrix(rows):
+            return "[" + ", ".join(f"[{_listed(row)}]" for row in rows[:_SHOWN]) + "]"
+        case Quantity(item, unit):
+            return f"{describe(item)} {unit}"
+        case Percent(item):
+            return f"{describe(item)}%"
+        case Degree(item):
+            return f"{describe(item)} degrees"
+        case Ratio(items):
+            return ":".join(map(describe, items[:_SHOWN]))
+        case Based(digits, base):
+            return f"{digits} in base {base}"
+        case _:
+            return None
