@@ -15,15 +15,18 @@ How a failure is named: every error has a `code`, a short word that stays the sa
 
 How a failure surfaces: raised where you call something directly. Where rows are scored, a failure of one row is
 data: the row gets a `Score` with status `error` (or `unscored`) and that `reason`, the others go on.
-No failure ever becomes a number.
+No failure ever becomes a number. `Caught` is the one boundary at which a stray exception of somebody's code becomes
+such a reason.
 """
 
 from collections.abc import Iterable
-from typing import ClassVar
+from types import TracebackType
+from typing import ClassVar, Self
 
 __all__ = [
     "AdjudgeError",
     "ArgumentError",
+    "Caught",
     "DataError",
     "MissingExtra",
     "ProcessError",
@@ -109,6 +112,30 @@ class ProcessError(AdjudgeError):
     """A worker process died or could not be started."""
 
     default_code = "process"
+
+
+class Caught:
+    """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
+
+    Whatever somebody's code raises on one row must not stop the others, nor may it end the run with `sys.exit`; only
+    an interrupt, a cancellation and the like pass through.
+    """
+
+    __slots__ = ("reason",)
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception | SystemExit):
+            return False
+        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {type(error).__name__}: {error}"
+        return True
 
 
 def closest(name: str, known: Iterable[str]) -> str:

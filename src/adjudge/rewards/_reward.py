@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import Caught, UsageError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import (
     CONTEXT,
@@ -17,7 +17,7 @@ from adjudge.rewards._arguments import (
     missing_column,
     missing_message,
 )
-from adjudge.rewards._results import Caught, failed, same_parts, to_score
+from adjudge.rewards._results import failed, same_parts, to_score
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row, Tag, tag_of
 
