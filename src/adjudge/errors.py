@@ -8,7 +8,9 @@
     ├── DataError                a row, a file or a gold answer cannot be used
     │   ├── RowError             one row is unreadable or lacks something; names file, line and field
     │   └── TrajectoryError      a trajectory has none of the known forms; names the message
-    └── ProcessError             a worker process died or could not be started         (exit code 3)
+    ├── ProcessError             a worker process died or could not be started         (exit code 3)
+    └── RunError                 a run file is held by somebody, damaged, too new, full (exit code 3)
+        └── RunStopped           a run ended before its last row; what was done is kept
 
 How a failure is named: every error has a `code`, a short word that stays the same over releases
 (`missing-column`, `bad-trajectory`), and a message for a person. `reason` is the two together.
@@ -31,6 +33,8 @@ __all__ = [
     "MissingExtra",
     "ProcessError",
     "RowError",
+    "RunError",
+    "RunStopped",
     "TrajectoryError",
     "UnknownReward",
     "UsageError",
@@ -114,6 +118,19 @@ class ProcessError(AdjudgeError):
     default_code = "process"
 
 
+class RunError(AdjudgeError):
+    """A run file cannot be used: another process holds it, it is damaged, or there is no room for it."""
+
+    default_code = "run"
+
+
+class RunStopped(RunError):
+    """A run ended before its last row; what was done is kept, and `adjudge resume` goes on."""
+
+    default_code = "stopped"
+    fatal = True  # whoever asked on behalf of a row must not make it that row's failure
+
+
 class Caught:
     """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
 
@@ -121,9 +138,10 @@ class Caught:
     an interrupt, a cancellation and the like pass through.
     """
 
-    __slots__ = ("reason",)
+    __slots__ = ("error", "reason")
 
     def __init__(self) -> None:
+        self.error: Exception | SystemExit | None = None
         self.reason: str | None = None
 
     def __enter__(self) -> Self:
@@ -134,6 +152,7 @@ class Caught:
     ) -> bool:
         if not isinstance(error, Exception | SystemExit):
             return False
+        self.error = error
         self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {type(error).__name__}: {error}"
         return True
 

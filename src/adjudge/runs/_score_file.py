@@ -109,7 +109,7 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
         tallies.append(tally)
         columns.append(scores)
     lines = [
-        json_line(_line(label, score)) for label, *scores in zip(labels, *columns, strict=True) for score in scores
+        json_line(score_line(label, score)) for label, *scores in zip(labels, *columns, strict=True) for score in scores
     ]
     ids = sort_ids(
         (label if isinstance(label, str) else f"\0{label!r}", row.number)  # the text "1" is not the number 1
@@ -152,7 +152,7 @@ def _fault(row: RowRead, scorer: Scorer) -> str | None:
     return None
 
 
-def _line(identity: Any, score: Score) -> dict[str, Any]:
+def score_line(identity: Any, score: Score) -> dict[str, Any]:
     provenance = score.provenance
     line: dict[str, Any] = {
         "id": identity,
