@@ -16,9 +16,6 @@ from adjudge.datasets import read_rows
 from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.model import Case, Message, Trajectory
 
-Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any]]
-"""What a run takes as its cases: a file, or cases or rows in any iterable."""
-
 QUESTIONS = ("question", "query", "prompt", "input")
 REFERENCES = ("reference", "references", "answer", "ground_truth")
 RESPONSES = ("response", "final_response", "prediction")
@@ -31,6 +28,10 @@ class Read(NamedTuple):
     id: Any
     row: Mapping[str, Any] | None
     fault: str | None = None
+
+
+Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | Read]
+"""What a run takes as its cases: a file, or cases or rows in any iterable."""
 
 
 def read_cases(cases: Cases, trajectories: Any = None) -> Iterator[Read]:
@@ -128,7 +129,9 @@ def _from_file(number: int, columns: dict[str, Any] | None, fault: str | None) -
     return Read(number, None, fault or "bad-row") if columns is None else Read(_label(columns, number), columns)
 
 
-def _from_object(case: Case | Mapping[str, Any], number: int) -> Read:
+def _from_object(case: "Case | Mapping[str, Any] | Read", number: int) -> Read:
+    if isinstance(case, Read):
+        return case
     if isinstance(case, Case):
         return Read(case.id, row_of(case))
     if isinstance(case, Mapping):

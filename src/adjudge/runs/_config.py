@@ -10,7 +10,8 @@ from adjudge.errors import UsageError
 class RunConfig:
     """Limits of a run; the defaults suit a hosted model.
 
-    `workers` calls are in flight at most. A row has `deadline` seconds in all, retries included. Above the share
+    `workers` calls are in flight at most. A row has `deadline` seconds in all, retries included, one
+    attempt of a call `attempt_timeout`. Above the share
     `max_unscored` of rows without a score a run is undecided. `max_calls`, `max_tokens` and `max_cost` are hard: they
     are checked before a call, retries and earlier sessions of the run included. `price` is dollars for a million
     prompt tokens and a million completion tokens. `cache` is the path of the replies kept across runs, `user` for the
@@ -19,6 +20,7 @@ class RunConfig:
 
     workers: int = 32
     deadline: float = 120.0
+    attempt_timeout: float = 60.0
     max_unscored: float = 0.05
     max_calls: int | None = None
     max_tokens: int | None = None
@@ -30,8 +32,9 @@ class RunConfig:
     def __post_init__(self) -> None:
         if self.workers < 1:
             raise UsageError(f"workers must be at least 1, got {self.workers}")
-        if not self.deadline > 0:
-            raise UsageError(f"deadline must be more than 0 seconds, got {self.deadline}")
+        for name in ("deadline", "attempt_timeout"):
+            if not getattr(self, name) > 0:
+                raise UsageError(f"{name} must be more than 0 seconds, got {getattr(self, name)}")
         if not 0.0 <= self.max_unscored <= 1.0:
             raise UsageError(f"max_unscored is a share from 0 to 1, got {self.max_unscored}")
         for name in ("max_calls", "max_tokens", "max_cost"):

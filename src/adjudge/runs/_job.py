@@ -58,7 +58,9 @@ class Job:
 
 async def judge_row(judge: Judge, row: Mapping[str, Any], ask: Ask | None) -> Score:
     """Ask the judge about one row and return what it says as a score."""
-    question = text_in(row, QUESTIONS) or ""
+    question = text_in(row, QUESTIONS)
+    if question is None:
+        raise DataError("the row has no question", code="missing-column")
     references: Sequence[str] = references_in(row)
     if not references:
         criteria = row.get("criteria")

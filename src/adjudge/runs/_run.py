@@ -12,6 +12,7 @@ from adjudge.runs._ask import Asker
 from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache
 from adjudge.runs._cases import Cases, digest_of, read_cases
+from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Engine, Progress
 from adjudge.runs._job import GROUP, Job
@@ -60,10 +61,10 @@ async def conduct(work: Work) -> Session:
         cache = _open_cache(work.config, warnings)
         if cache is not None:
             stack.callback(cache.close)
-        _share_secret(work.job, cache)
         journal = Journal(store, cache)
         try:
-            stopped, number = await _work_through(work, journal, cache)
+            async with ready(work.job, work.config, cache):
+                stopped, number = await _work_through(work, journal, cache)
         finally:
             await asyncio.shield(asyncio.ensure_future(journal.close()))
         if journal.fault is not None:
@@ -154,14 +155,6 @@ def _open_cache(config: RunConfig, warnings: list[str]) -> Cache | None:
     except RunError as error:
         warnings.append(f"{error.message}; going on without")
         return None
-
-
-def _share_secret(job: Job, cache: Cache | None) -> None:
-    """Give the judge the cache's secret, so that the same question is the same request in every run."""
-    members = (job.judge, *getattr(job.judge, "members", ()))
-    for judge in members:
-        if cache is not None and hasattr(judge, "secret"):
-            judge.secret = cache.secret
 
 
 async def _tick(engine: Engine, source: Source, watch: Callable[[Progress], None]) -> None:
