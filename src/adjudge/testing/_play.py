@@ -44,7 +44,7 @@ class Settings:
 
 @dataclass(slots=True)
 class ServerCounts:
-    """What a server has seen: calls, those with the same body as an earlier one, those over its limit, faults by kind."""
+    """What a server has seen: calls, repeats (the same body again), those over its limit, and faults by kind."""
 
     calls: int = 0
     repeats: int = 0

@@ -33,7 +33,9 @@ class ServerProcess:
         self._lock = threading.Lock()
 
     def start(self) -> int:
-        self._process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(  # noqa: S603 (our own code)
+            [sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         return int(self._ask(len(self._settings).to_bytes(8, "big") + self._settings))
 
     def stop(self) -> None:

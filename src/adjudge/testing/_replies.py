@@ -12,6 +12,7 @@ __all__ = ["Reply", "correct", "reply_body", "scores", "verdict", "wrong"]
 VerdictWord: TypeAlias = Literal["CORRECT", "WRONG"]
 
 _EITHER = re.compile(r"[<\[({\"'`]*\b(?:CORRECT|WRONG)\b(?:\s*(?:or|and|/|\||,)\s*\b(?:CORRECT|WRONG)\b)+[>\])}\"'`]*")
+_QUOTED = re.compile(r"[`\"“]([^`\"”]+)[`\"”]")
 _NONCE = re.compile(r"(?=[0-9A-Za-z]*[0-9])[0-9A-Za-z]{6,}")
 
 
@@ -66,7 +67,8 @@ def _nonce_line(prompt: str, word: str) -> str | None:
     """Find the line on which the prompt asks for a verdict beside a nonce, and fill it in; the last one counts."""
     for line in reversed(prompt.splitlines()):
         # The template may stand inside a sentence: what is quoted there is the line that is wanted.
-        for piece in (*re.findall(r"[`\"“]([^`\"”]+)[`\"”]", line), line):
+        pieces: list[str] = [*_QUOTED.findall(line), line]
+        for piece in pieces:
             if _NONCE.search(piece) is None:
                 continue
             filled, count = _EITHER.subn(word, piece)
