@@ -89,6 +89,11 @@ class ChatClient:
         return f"{self._shape.prefix}:{self.model}"
 
     @property
+    def base_url(self) -> str:
+        """Where the model is asked: the same name at another address is another model."""
+        return self._base_url or self._default_base_url()
+
+    @property
     def structured(self) -> bool:
         """Whether the endpoint is asked for structured output by schema: until it rejects that."""
         return not {"response_format", "tools"} & self._without
@@ -125,7 +130,7 @@ class ChatClient:
     async def _send(self, body: dict[str, Any], left_s: float) -> ChatReply:
         from adjudge.model import to_json
 
-        base_url = self._base_url or self._default_base_url()
+        base_url = self.base_url
         try:
             data = to_json(body)
         except (RowError, TypeError) as error:

@@ -24,11 +24,13 @@ from adjudge.http._errors import (
 from adjudge.http._reply import HttpReply
 from adjudge.http._request import Again, Limits, Reader, Request
 from adjudge.http._retry import is_transient, retry_after_s
+from adjudge.http._watch import AttemptWatch, attempt_watch
 
 __all__ = [
     "AddressRefused",
     "Again",
     "AttemptTimeout",
+    "AttemptWatch",
     "BadStatus",
     "ClientClosed",
     "ConnectionFailed",
@@ -41,6 +43,7 @@ __all__ = [
     "ReplyTooLarge",
     "ReplyUnreadable",
     "Request",
+    "attempt_watch",
     "check_url",
     "is_public",
     "is_transient",

@@ -21,6 +21,7 @@ from adjudge.http._lane import Lane
 from adjudge.http._reply import HttpReply, read_reply
 from adjudge.http._request import Again, Limits, Reader, Request
 from adjudge.http._retry import backoff_s, is_overload, retry_after_s
+from adjudge.http._watch import attempt_watch
 
 if TYPE_CHECKING:
     from adjudge.http._pace import Ticket
@@ -50,6 +51,7 @@ class Sending(Generic[T]):
         self._gate = lane.gate(f"{parts.scheme}://{parts.netloc}")
         self._deadline = time.monotonic() + total_s
         self._attempts = 0
+        self._watch = attempt_watch.get()
         self._asked_wait_s: float | None = None
         self._failures: dict[type[AdjudgeError], int] = {}
         self._last: AdjudgeError | None = None
@@ -62,6 +64,8 @@ class Sending(Generic[T]):
                     outcome = await self._attempt()
                     if not isinstance(outcome, Again):
                         return outcome
+                    if self._watch is not None:
+                        self._watch.failed(self._attempts, outcome.error)
                     await asyncio.sleep(self._wait_s(outcome))
         except TimeoutError:
             pass
@@ -98,6 +102,8 @@ class Sending(Generic[T]):
         if self._lane.closed:
             raise ClientClosed("the client is closed")
         self._attempts += 1
+        if self._watch is not None:
+            self._watch.begin(self._attempts)
         self._asked_wait_s = None
         request = self._request
         failure: HttpError

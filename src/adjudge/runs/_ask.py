@@ -9,14 +9,15 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
+from adjudge.http import attempt_watch
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest
 from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache, is_worth_keeping, request_body, request_key
 from adjudge.runs._journal import Journal
-from adjudge.runs._records import ReplyRecord, encode, write_reply, write_request
+from adjudge.runs._records import ReplyRecord, encode, write_attempt, write_reply, write_request
 
 
 @dataclass(slots=True)
@@ -123,18 +124,19 @@ class Asker:
                 self._stop(row, error)
                 raise
         number = self._next()
+        watch = _Watch(number, self.journal, self.budget)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         try:
             async with row.paused():
                 await self.journal.commit(write_request(number, row.seq, key, time.time(), body))
             async with self.place(row):
                 started = time.monotonic()
-                reply, fault, failure = await _attempt(transport, request)
+                reply, fault, failure = await _attempt(transport, request, watch)
             record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
         finally:
             cost = self.budget.settle(reserve, record.reply)
             if record.reply is None and self.journal.fault is None:
-                self.journal.put(write_reply(number, record))
+                self.journal.put(write_reply(number, replace(record, attempts=watch.attempts)))
         if failure is not None:
             if getattr(failure, "fatal", False):
                 self._stop(row, failure)
@@ -142,7 +144,7 @@ class Asker:
         if reply is None:
             raise AdjudgeError(f"the model failed: {fault}", code="model-failed")
         entry = (key, encode(reply)) if is_worth_keeping(reply) else None
-        record = ReplyRecord(reply, seconds=record.seconds, cost=cost)
+        record = replace(record, attempts=watch.attempts, cost=cost)
         async with row.paused():
             await self.journal.commit(write_reply(number, record), entry=entry)
         return reply
@@ -174,11 +176,39 @@ def endpoint_of(chat: ChatModel) -> str:
     return str(getattr(chat, "base_url", None) or chat.name)
 
 
-async def _attempt(transport: Ask, request: ChatRequest) -> tuple[ChatReply | None, str | None, AdjudgeError | None]:
+class _Watch:
+    """Counts the attempts of one call against the budget, and keeps why they failed."""
+
+    def __init__(self, number: int, journal: Journal, budget: Budget) -> None:
+        self.attempts = 1
+        self._number = number
+        self._journal = journal
+        self._budget = budget
+        self._began = time.monotonic()
+
+    def begin(self, attempt: int) -> None:
+        """Book an attempt; the first one is booked already."""
+        if attempt > 1:
+            self._budget.again()
+            self.attempts += 1
+        self._began = time.monotonic()
+
+    def failed(self, attempt: int, error: AdjudgeError) -> None:
+        """Keep why an attempt failed."""
+        seconds = time.monotonic() - self._began
+        self._journal.put(write_attempt(self._number, attempt, seconds, error.reason))
+
+
+async def _attempt(
+    transport: Ask, request: ChatRequest, watch: _Watch
+) -> tuple[ChatReply | None, str | None, AdjudgeError | None]:
     """Call the model: its reply, or the fault in words, as an error of ours where it is one."""
+    token = attempt_watch.set(watch)
     with Caught() as caught:
         try:
             return await transport(request), None, None
         except AdjudgeError as error:
             return None, error.reason, error
+        finally:
+            attempt_watch.reset(token)
     return None, caught.reason, None

@@ -50,13 +50,20 @@ class Budget:
         self._held_cost += reserve.cost
         return reserve
 
-    def settle(self, reserve: Reserve, reply: ChatReply | None, attempts: int = 1) -> float | None:
+    def again(self) -> None:
+        """Book one more attempt of a call that is under way, or raise `RunStopped`."""
+        most = self._config.max_calls
+        if most is not None and self.calls + self._held_calls + 1 > most:
+            raise RunStopped(f"the next call could go over the budget of {most} calls", code="budget-spent")
+        self.calls += 1
+
+    def settle(self, reserve: Reserve, reply: ChatReply | None) -> float | None:
         """Book what a call did cost, and return that in dollars, where the price is known."""
         self._held_calls -= 1
         self._held_tokens -= reserve.tokens
         self._held_cost -= reserve.cost
         self._settled.set()
-        self.calls += attempts
+        self.calls += 1
         if reply is None:
             return None
         prompt, completion = reply.prompt_tokens or 0, reply.completion_tokens or 0

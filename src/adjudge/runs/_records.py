@@ -100,6 +100,12 @@ def write_reply(number: int, record: ReplyRecord) -> Write:
     return "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values
 
 
+def write_attempt(number: int, attempt: int, seconds: float, fault: str) -> Write:
+    """Keep why one attempt of a call failed."""
+    values = (number, attempt, round(seconds, 6), _plain(fault))
+    return "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)", values
+
+
 def write_trajectory(seq: int, record: TrajectoryRecord) -> Write:
     """Keep what the agent did."""
     body = encode(record.trajectory)

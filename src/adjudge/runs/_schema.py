@@ -4,6 +4,7 @@
     cases          what was wanted, one row a case, in order of input; cases of one unit are scored together
     requests       what was about to be asked, before it was
     replies        what came back, raw, before anybody interpreted it; or the fault that came instead
+    attempts       attempts of a call that failed and were made again, or not
     trajectories   what the agent did, or why it did nothing
     scores         one row a case and scorer
 
@@ -30,6 +31,9 @@ MIGRATIONS = (
         number INTEGER PRIMARY KEY, source TEXT NOT NULL, seconds REAL NOT NULL, attempts INTEGER NOT NULL,
         prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, fault TEXT,
         body BLOB NOT NULL, sum BLOB NOT NULL);
+    CREATE TABLE attempts (
+        number INTEGER NOT NULL, attempt INTEGER NOT NULL, seconds REAL NOT NULL, fault TEXT NOT NULL,
+        PRIMARY KEY (number, attempt)) WITHOUT ROWID;
     CREATE TABLE trajectories (
         seq INTEGER PRIMARY KEY, seconds REAL NOT NULL, fault TEXT, body BLOB NOT NULL, sum BLOB NOT NULL);
     CREATE TABLE scores (
