@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 async def ready(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterator[None]:
     """Give the judges their clients and the cache's secret; take both back, and end the agent, when the run ends."""
     async with AsyncExitStack() as stack:
-        for judge in (job.judge, *getattr(job.judge, "members", ())):
+        for judge in _judges(job):
             if cache is not None and hasattr(judge, "secret"):
                 # The same question is then the same request in every run, and the cache finds it.
                 stack.callback(setattr, judge, "secret", judge.secret)
@@ -31,6 +31,11 @@ async def ready(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterat
         if close is not None:
             stack.push_async_callback(close)
         yield
+
+
+def _judges(job: Job) -> list[Any]:
+    """Return the judge, and the members of a panel."""
+    return [] if job.judge is None else [job.judge, *getattr(job.judge, "members", ())]
 
 
 def _client(judge: Any, config: RunConfig) -> Any:

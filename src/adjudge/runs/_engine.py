@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adjudge.model import Agent, Ask, ChatModel, Judge, Trajectory
     from adjudge.runs._source import Source
 
+SPARE = 32  # rows that may wait for the disk however few workers there are
 GRACE = 2.0  # seconds that calls in flight get when a run is stopped
 
 
@@ -50,7 +51,7 @@ class Engine:
         self.progress = Progress()
         self._source = source
         self._deadline = deadline
-        self._room = 2 * workers + 8
+        self._room = 2 * workers + SPARE
         self._stop = asyncio.Event()
         self._error: AdjudgeError | None = None
         asker.on_stop = self.stop
@@ -59,6 +60,7 @@ class Engine:
         """Take no more work, and end when what is in flight has; `run` raises the error."""
         self._error = self._error or error
         self.asker.stopping = self._error
+        self._source.close()
         self._stop.set()
 
     async def run(self) -> None:

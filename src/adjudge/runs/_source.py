@@ -38,6 +38,12 @@ class Source:
         self._units: deque[list[CaseRecord]] = deque()
         self._taking = asyncio.Lock()
         self._more = asyncio.Event()
+        self._closed = False
+
+    def close(self) -> None:
+        """Give out no more work."""
+        self._closed = True
+        self._more.set()
 
     async def read(self, cases: Iterator[Read] | None, *, check_groups: bool) -> None:
         """Put cases into the file; those that are there already must be the same ones."""
@@ -97,7 +103,7 @@ class Source:
     async def take(self) -> list[CaseRecord] | None:
         """Return the next unit without scores; None when there is none left."""
         async with self._taking:
-            while not self._units:
+            while not self._units and not self._closed:
                 self._more.clear()
                 complete = self.complete
                 page = await self._journal.read(lambda store: store.pending(self._after, PAGE))
@@ -117,7 +123,7 @@ class Source:
                     self._open = []
                 elif not page:
                     await self._more.wait()
-            return self._units.popleft()
+            return None if self._closed else self._units.popleft()
 
     async def known(self, seq: int) -> Mapping[bytes, ChatReply]:
         """Return the replies that a case was given before the run was interrupted."""
