@@ -29,7 +29,7 @@ _BELOW, _SMALLER = 0.97, 0.9
 _SOON = 40
 """How many calls accepted since make the next refusal a new matter."""
 
-_SERIES, _NOISE_S = 8, 30.0
+_SERIES, _NOISE_S = 4, 20.0
 _MOST_NOISE = 0.25
 _LEAST_RATE = 0.2
 _PAUSE_S, _LONGEST_PAUSE_S = 0.005, 1.0
@@ -155,7 +155,6 @@ class Pace:
         series = self._series
         if now < series.noise_until:
             if self._refused_share < min(2 * series.noise + 0.05, 2 * _MOST_NOISE):
-                series.noise_until = now + _NOISE_S
                 return True
             series.noise_until = -math.inf
         # Had the server a limit, it would carry at least the part of the former load that it accepted then.
