@@ -16,7 +16,7 @@ class Caught:
     """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
 
     Whatever a reward raises on one row must not stop the others, nor may it end the run with `sys.exit`; only an
-    interrupt, a cancellation and the like pass through.
+    interrupt, a cancellation and the like pass through, and errors that are `fatal`: a wrong key fails every row.
     """
 
     __slots__ = ("reason",)
@@ -30,7 +30,7 @@ class Caught:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if not isinstance(error, Exception | SystemExit):
+        if not isinstance(error, Exception | SystemExit) or getattr(error, "fatal", False):
             return False
         self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {type(error).__name__}: {error}"
         return True
