@@ -88,7 +88,7 @@ def test_a_panel_over_the_wire() -> None:
 
     with ChatServer(says) as server:
         judge = get_judge("panel:openai:a,openai:b,openai:c", base_url=server.base_url, api_key="a-key")
-        judgement = judge.judge(*QUESTION, "It is Paris.")  # type: ignore[attr-defined]
+        judgement = judge.judge(*QUESTION, "It is Paris.")
     assert (judgement.verdict, judgement.reason) == ("CORRECT", "2 of 3 say CORRECT; openai:b says WRONG")
 
 

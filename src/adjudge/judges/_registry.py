@@ -14,12 +14,11 @@ from adjudge.errors import UsageError, closest
 from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
 from adjudge.judges.local import TIERS, LocalJudge
-from adjudge.model import Judge
 
 _KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "panel:A,B")
 
 
-def get_judge(spec: str, **options: Any) -> Judge:
+def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge:
     """Return the judge of that name; `options` go to the judges that ask a model.
 
     >>> get_judge("local").name

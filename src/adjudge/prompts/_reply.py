@@ -37,13 +37,13 @@ def json_object(reply: str) -> dict[str, Any]:
     if start == len(reply) or (ticks and reply.startswith(ticks, start)):
         raise UnreadableReply("the reply is empty", code="empty")
     try:
-        value, end = _DECODER.raw_decode(reply, start)
+        value, behind = _DECODER.raw_decode(reply, start)
     except RecursionError:
         raise UnreadableReply("the reply is nested too deeply", code="not-json") from None
     except ValueError:
         raise UnreadableReply("the reply as a whole is not JSON", code="not-json") from None
-    end = _skip(reply, end)
-    if ticks and reply.startswith(ticks, end) and "\n" in reply[end - 2 : end]:
+    end = _skip(reply, behind)
+    if ticks and reply.startswith(ticks, end) and "\n" in reply[behind:end]:
         end = _skip(reply, end + len(ticks))
     elif ticks:
         raise UnreadableReply("the code block around the JSON is not closed", code="not-json")
