@@ -135,12 +135,14 @@ class Caught:
     """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
 
     Whatever somebody's code raises on one row must not stop the others, nor may it end the run with `sys.exit`; only
-    an interrupt, a cancellation and the like pass through.
+    an interrupt, a cancellation and the like pass through, and errors that are `fatal`, unless those are wanted too: a
+    wrong key fails every row.
     """
 
-    __slots__ = ("error", "reason")
+    __slots__ = ("_fatal_too", "error", "reason")
 
-    def __init__(self) -> None:
+    def __init__(self, *, fatal_too: bool = False) -> None:
+        self._fatal_too = fatal_too
         self.error: Exception | SystemExit | None = None
         self.reason: str | None = None
 
@@ -151,6 +153,8 @@ class Caught:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         if not isinstance(error, Exception | SystemExit):
+            return False
+        if getattr(error, "fatal", False) and not self._fatal_too:
             return False
         self.error = error
         self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {type(error).__name__}: {error}"

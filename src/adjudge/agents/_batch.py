@@ -8,7 +8,7 @@ from typing import Any
 
 from adjudge.agents._answer import to_trajectory
 from adjudge.agents._threads import in_thread
-from adjudge.errors import Caught, DataError
+from adjudge.errors import AdjudgeError, Caught, DataError
 from adjudge.model import Case, Message, Trajectory
 
 GATHER = 0.01  # seconds in which a batch fills up
@@ -46,7 +46,7 @@ class BatchAgent:
             batch = [one for one in batch if not one[2].done()]  # the others have been given up
             if not batch:
                 continue
-            with Caught() as caught:
+            with Caught(fatal_too=True) as caught:
                 answers = await self._ask(batch)
                 for (case, _, done), answer in zip(batch, answers, strict=True):
                     if not done.done():
@@ -54,7 +54,7 @@ class BatchAgent:
             if caught.reason is not None:
                 for _, _, done in batch:
                     if not done.done():
-                        done.set_exception(DataError(caught.reason, code="batch-failed"))
+                        done.set_exception(_shared(caught))
 
     async def _ask(self, batch: Sequence[tuple[Case, Sequence[Message], Any]]) -> list[Any]:
         cases = [case for case, _, _ in batch]
@@ -70,6 +70,12 @@ class BatchAgent:
             count = len(answers) if isinstance(answers, list | tuple) else type(answers).__name__
             raise DataError(f"{self.name} gave {count} answers for {len(batch)} cases", code="bad-batch")
         return list(answers)
+
+
+def _shared(caught: Caught) -> AdjudgeError:
+    """Return what every case of a failed batch is told."""
+    error = caught.error
+    return error if isinstance(error, AdjudgeError) else DataError(caught.reason or "", code="batch-failed")
 
 
 def _answer(done: "asyncio.Future[Trajectory]", case: Case, answer: Any) -> None:

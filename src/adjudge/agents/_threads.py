@@ -24,7 +24,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
 
     def work() -> None:
         result: list[T] = []
-        with Caught() as caught:
+        with Caught(fatal_too=True) as caught:
             result.append(call())
         with suppress(RuntimeError):  # the loop may be closed by now
             loop.call_soon_threadsafe(_tell, done, result, caught.error)

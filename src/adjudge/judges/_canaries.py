@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from adjudge.errors import UsageError
-from adjudge.judges._material import text_of, texts_of
+from adjudge.errors import DataError, UsageError
+from adjudge.judges._material import texts_of
 from adjudge.model import Judgement
 from adjudge.statistics import Moments, mean_of
 from adjudge.text import normalise_answer
@@ -52,7 +52,8 @@ def _other_answer(row: Row, previous: str | None, number: int) -> str | None:
 
 def _question_echo(row: Row, previous: str | None, number: int) -> str | None:
     del previous, number
-    return text_of(row.get("question"), "question").strip() or None
+    question = row.get("question")
+    return question.strip() or None if isinstance(question, str) else None
 
 
 KINDS: Mapping[str, _Make] = {
@@ -97,13 +98,22 @@ def _paired(rows: Iterable[Row], rate: float, seed: int) -> Iterator[tuple[Row, 
         digest = sha256(f"{seed}:{identity}".encode("utf-8", "surrogatepass")).digest()
         # The draw depends on the row's id alone, not on what came before: a resumed run draws the same rows.
         drawn = int.from_bytes(digest[:8], "big") < rate * 2**64
-        references = texts_of(row.get("reference"), "reference")
-        yield row, _canary(row, previous, identity, digest) if drawn and references else None
+        references = _references(row)
+        yield row, _canary(row, references, previous, identity, digest) if drawn and references else None
         previous = references[0] if references else previous
 
 
-def _canary(row: Row, previous: str | None, identity: str, digest: bytes) -> dict[str, Any] | None:
-    references = texts_of(row.get("reference"), "reference")
+def _references(row: Row) -> tuple[str, ...]:
+    """Return the accepted answers of a row; none where they cannot be read, which is for others to say."""
+    try:
+        return texts_of(row.get("reference", row.get("answer")), "reference")
+    except DataError:
+        return ()
+
+
+def _canary(
+    row: Row, references: tuple[str, ...], previous: str | None, identity: str, digest: bytes
+) -> dict[str, Any] | None:
     names = list(KINDS)
     for turn in range(len(names)):
         kind = names[(digest[8] + turn) % len(names)]
@@ -112,7 +122,7 @@ def _canary(row: Row, previous: str | None, identity: str, digest: bytes) -> dic
             return {
                 "id": f"canary:{kind}:{identity}",
                 "question": row.get("question"),
-                "reference": row.get("reference"),
+                "reference": row.get("reference", row.get("answer")),
                 "response": response,
                 "canary": kind,
             }

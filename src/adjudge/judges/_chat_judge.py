@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.model import ChatModel, ChatReply, ChatRequest, Judgement
@@ -28,7 +28,8 @@ Read = Callable[[str, "str | None"], Judgement]
 class ChatJudge:
     """A judge that asks a chat model; `LLMJudge` and `RubricJudge` say what about.
 
-    `chat` answers the requests; without it, a client for `model` at `base_url` is made when the first one is asked.
+    `chat` answers the requests; without it, a client for `model` at `base_url` is made when the first one is asked,
+    one that speaks the interface `api`.
     `secret` keys the nonces of requests that carry one: give the same bytes again and the same question is the same
     request. `structured=False` asks for the answer on a line with a nonce from the start; otherwise that is done
     where the endpoint knows no JSON schemas. `gate=False` lets vacuous responses through to the model.
@@ -46,13 +47,14 @@ class ChatJudge:
     max_tokens: int | None = 1024
     temperature: float | None = 0.0
     max_response: int = 200_000
+    api: Literal["openai", "anthropic"] = "openai"
     name: str = ""
 
     def __post_init__(self) -> None:
         """Check what was given, and load the prompt."""
         if not self.model and self.chat is None:
             raise UsageError("a judge needs the name of a model, or a chat model")
-        self.name = self.name or (f"openai:{self.model}" if self.chat is None else self.chat.name)
+        self.name = self.name or (f"{self.api}:{self.model}" if self.chat is None else self.chat.name)
         self.model = self.model or self.name
         self._prompt = load_prompt(self.prompt) if isinstance(self.prompt, str) else self.prompt
         if self.secret is None:
@@ -75,9 +77,10 @@ class ChatJudge:
     def chats(self) -> Mapping[str, ChatModel]:
         """The chat models that answer this judge's requests, by the `model` of the request."""
         if self.chat is None:
-            from adjudge.chat import ChatClient
+            from adjudge.chat import AnthropicClient, ChatClient
 
-            self.chat = ChatClient(self.model, base_url=self.base_url, api_key=self.api_key)
+            client = AnthropicClient if self.api == "anthropic" else ChatClient
+            self.chat = client(self.model, base_url=self.base_url, api_key=self.api_key)
         return {self.model: self.chat}
 
     def request(
@@ -95,7 +98,7 @@ class ChatJudge:
     async def _conduct(self, fields: Fields, schema: Mapping[str, Any], read: Read, ask: Ask | None) -> Judgement:
         """Ask, at most twice, and read."""
         ask = ask or self.chats[self.model].complete
-        form: Form = "schema" if self.structured and not self._schemas_refused else "nonce"
+        form = self._form()
         calls, again = 0, False
         while True:
             request, nonce = self.request(fields, schema, form=form, again=again)
@@ -124,6 +127,11 @@ class ChatJudge:
                 again, form = True, "nonce" if unreadable.code == "copied" else form
                 continue
             return self._judgement("scored", judgement.reason, text, calls, judgement)
+
+    def _form(self) -> Form:
+        """Return how to ask: by schema, unless that is not wanted or the endpoint is known to refuse it."""
+        refused = self._schemas_refused or not getattr(self.chat, "structured", True)
+        return "nonce" if refused or not self.structured else "schema"
 
     def _judgement(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from adjudge.errors import DataError, UsageError
@@ -32,7 +32,7 @@ class LLMJudge(ChatJudge):
     'vacuous'
     """
 
-    prompt: Prompt | str = "evaluation/verdict/v1"
+    prompt: Prompt | str = field(default="evaluation/verdict/v1", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check that the prompt is one for verdicts."""

@@ -94,7 +94,7 @@ class PanelJudge:
             "unscored",
             raw=json.dumps([_summary(judgement) for judgement in judgements]),
             judge=self.name,
-            prompt_hash=hashes[0] if len(hashes) == 1 else sha256("".join(hashes).encode()).hexdigest(),
+            prompt_hash=sha256("".join(hashes).encode()).hexdigest() if len(hashes) > 1 else next(iter(hashes), None),
             calls=sum(judgement.calls for judgement in judgements),
         )
         if len(votes) < self.quorum:

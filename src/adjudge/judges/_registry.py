@@ -2,7 +2,7 @@
 
 local               the judge in the package, best tier installed; local:0 is its plain tier
 openai:MODEL        a model behind an OpenAI-compatible endpoint
-anthropic:MODEL     a model of Anthropic's, through their OpenAI-compatible endpoint
+anthropic:MODEL     a model behind Anthropic's messages interface
 panel:A,B,...       the majority of several judges
 """
 
@@ -14,13 +14,11 @@ from adjudge.errors import UsageError, closest
 from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
 from adjudge.judges.local import TIERS, LocalJudge
-from adjudge.model import Judge
 
 _KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "panel:A,B")
-_ANTHROPIC = "https://api.anthropic.com/v1"
 
 
-def get_judge(spec: str, **options: Any) -> Judge:
+def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge:
     """Return the judge of that name; `options` go to the judges that ask a model.
 
     >>> get_judge("local").name
@@ -36,11 +34,9 @@ def get_judge(spec: str, **options: Any) -> Judge:
         return _local(spec, rest if colon else None)
     if kind == "panel":
         return _panel(spec, rest, options)
-    if kind == "openai" and rest:
-        return LLMJudge(rest, **options)
-    if kind == "anthropic" and rest:
-        return LLMJudge(rest, **_for_anthropic(rest, options))
     if kind in ("openai", "anthropic"):
+        if rest:
+            return LLMJudge(rest, **{**options, "api": kind})
         raise UsageError(f"{spec!r} does not say which model: write {kind}:MODEL", code="unknown-judge")
     near = closest(kind, ["local", "openai", "anthropic", "panel"])
     hint = f"{near[:-2]}{colon}{rest}'?" if near else f"; there are {', '.join(_KINDS)}"
@@ -63,11 +59,3 @@ def _panel(spec: str, rest: str, options: dict[str, Any]) -> PanelJudge:
     if any(member.startswith("panel:") for member in members):
         raise UsageError(f"{spec!r}: a panel has no panels among its members", code="unknown-judge")
     return PanelJudge([get_judge(member, **options) for member in members])
-
-
-def _for_anthropic(model: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for Anthropic's endpoint, which takes no JSON schemas."""
-    from os import environ
-
-    own = {"base_url": _ANTHROPIC, "api_key": environ.get("ANTHROPIC_API_KEY"), "structured": False}
-    return {**own, "name": f"anthropic:{model}", **{k: v for k, v in options.items() if v is not None}}

@@ -25,7 +25,12 @@ def is_vacuous(response: str | None, references: Sequence[str] = ()) -> bool:
         return True
     if not _says_nothing(response):
         return False
-    return not any(_gives(response, reference) for reference in references)
+    given, signs = f" {_words(response)} ", fold(response).strip()
+    for reference in references:
+        wanted = _words(reference)
+        if f" {wanted} " in given if wanted else fold(reference).strip() == signs:
+            return False
+    return True
 
 
 def _says_nothing(response: str) -> bool:
@@ -59,11 +64,3 @@ def _words(segment: str) -> str:
 def _is_blank(segment: str) -> bool:
     """Return whether a segment without words has nothing else that could be an answer, such as an emoji or a sign."""
     return all(c.isspace() or category(c)[0] in _SILENT or category(c) == "Sk" for c in segment)
-
-
-def _gives(response: str, reference: str) -> bool:
-    """Return whether a reference stands in the response after normalisation; signs are compared as they are."""
-    wanted = _words(reference)
-    if wanted:
-        return f" {wanted} " in f" {_words(response)} "
-    return bool(reference.strip()) and fold(reference).strip() == fold(response).strip()

@@ -38,7 +38,7 @@ _REFUSAL = re.compile(
     r"\bi (?:cannot|cant|can not) (?:answer|help|provide|find|determine|say)\b|\bno (?:idea|clue)\b|\bi have no\b|"
     r"\b(?:there is )?not enough information\b|\bunable to (?:answer|determine|find|provide)\b|\bunanswerable\b"
 )
-_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]{1,300})?(?![\w])")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,300})(?:\.[0-9]{1,300})?(?![0-9])")
 _BARE_NUMBER = re.compile(rf"[$€£¥]?\s*({_NUMBER.pattern})\s*%?")
 _LONGEST = 1_000_000
 
@@ -122,13 +122,14 @@ def _against(reference: str, response: _Response) -> tuple[bool, str]:
         return response.refuses, "both-refuse" if response.refuses else "answers-the-unanswerable"
     if gold in ("yes", "no"):
         return _polarity(response.words) == gold, "yes-no"
+    number = _BARE_NUMBER.fullmatch(fold(reference).strip())
+    if number is not None and _value(number[1]) not in response.numbers:
+        return False, "other-number" if response.numbers else "no-number"
     standings = _standings(gold, response.padded) if gold else []
     if standings:
         return "contained" in standings, "contained" if "contained" in standings else standings[0]
-    number = _BARE_NUMBER.fullmatch(fold(reference).strip())
     if number is not None:
-        right = _value(number[1]) in response.numbers
-        return right, "number" if right else "other-number" if response.numbers else "no-number"
+        return True, "number"
     return _loosely(tokens(fold(reference).replace("-", " ")), response)
 
 

@@ -9,7 +9,6 @@ from adjudge.prompts._template import Prompt
 NAMES = ("evaluation/quality/v1", "evaluation/rubric/v1", "evaluation/verdict/v1")
 
 
-@cache
 def load_prompt(name: str) -> Prompt:
     """Return the prompt of that name.
 
@@ -21,6 +20,11 @@ def load_prompt(name: str) -> Prompt:
     """
     if name not in NAMES:
         raise UsageError(f"there is no prompt {name!r}{closest(name, NAMES)}", code="unknown-prompt")
+    return _load(name)
+
+
+@cache
+def _load(name: str) -> Prompt:
     data = get_data("adjudge.prompts", f"{name}.prompt")
     if data is None:
         raise UsageError(f"prompt {name!r} cannot be read from the installed package", code="unknown-prompt")

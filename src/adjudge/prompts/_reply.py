@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 from adjudge.errors import AdjudgeError
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_INFO = re.compile(r"[A-Za-z0-9_+-]*")
+_OPENING = re.compile(r"(`{3,})[ \t]*[A-Za-z0-9_+-]*[ \t]*\r?\n")
 _SPACE = " \t\r\n\f\v\ufeff"
+_SPACES = re.compile(f"[{_SPACE}]*")
 _QUOTING = ">|`\"'“”‘’«» \t*_"
 
 
@@ -29,18 +30,34 @@ def json_object(reply: str) -> dict[str, Any]:
     >>> json_object('```json\n{"verdict": "WRONG"}\n```')
     {'verdict': 'WRONG'}
     """
-    text = _unfenced(reply.strip(_SPACE))
-    if not text:
+    start, ticks = _skip(reply, 0), ""
+    opening = _OPENING.match(reply, start)
+    if opening is not None:
+        start, ticks = _skip(reply, opening.end()), opening[1]
+    if start == len(reply) or (ticks and reply.startswith(ticks, start)):
         raise UnreadableReply("the reply is empty", code="empty")
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        value, behind = _DECODER.raw_decode(reply, start)
     except RecursionError:
         raise UnreadableReply("the reply is nested too deeply", code="not-json") from None
     except ValueError:
         raise UnreadableReply("the reply as a whole is not JSON", code="not-json") from None
+    end = _skip(reply, behind)
+    if ticks and reply.startswith(ticks, end) and "\n" in reply[behind:end]:
+        end = _skip(reply, end + len(ticks))
+    elif ticks:
+        raise UnreadableReply("the code block around the JSON is not closed", code="not-json")
+    if end != len(reply):
+        raise UnreadableReply("the reply as a whole is not JSON", code="not-json")
     if not isinstance(value, dict):
         raise UnreadableReply(f"the reply is JSON, but no object: {type(value).__name__}", code="not-json")
     return value
+
+
+def _skip(reply: str, start: int) -> int:
+    """Return where white space ends; nothing is copied, so that a long reply costs one look."""
+    space = _SPACES.match(reply, start)
+    return space.end() if space else start
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -54,17 +71,7 @@ def _constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _unfenced(text: str) -> str:
-    """Return what a fence around the whole text holds; any other text as it is."""
-    if not text.startswith("```"):
-        return text
-    first, line_end, rest = text.partition("\n")
-    ticks = len(first) - len(first.lstrip("`"))
-    closing = "`" * ticks
-    if not line_end or not _INFO.fullmatch(first[ticks:].strip()) or not rest.endswith(closing):
-        return text
-    inside = rest[: -len(closing)]
-    return inside.strip(_SPACE) if inside.rstrip(" \t").endswith("\n") else text
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
 
 def keyed_lines(reply: str, nonce: str) -> Iterator[tuple[str, bool]]:
@@ -86,7 +93,7 @@ def keyed_lines(reply: str, nonce: str) -> Iterator[tuple[str, bool]]:
         if bare.startswith(nonce):
             yield bare[len(nonce) :], fence is not None or whole.startswith(("    ", "\t"))
         elif line.lstrip(_QUOTING).startswith(nonce):
-            yield line[line.index(nonce) + len(nonce) :], True
+            yield line[line.index(nonce) + len(nonce) :].strip(_QUOTING), True
 
 
 def reasoning_of(members: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import Caught, UsageError
+from adjudge.errors import AdjudgeError, Caught, UsageError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import (
     CONTEXT,
@@ -191,11 +191,16 @@ class Reward(Scorer):
             limit.release()
 
         units = self._groups(rows, contexts, work) if self.is_group else [[index] for index in work.ready]
-        async with TaskGroup() as tasks:
-            for members in units:
-                await limit.acquire()
-                tasks.create_task(one(members))
-        return work.done(self)
+        try:
+            async with TaskGroup() as tasks:
+                for members in units:
+                    await limit.acquire()
+                    tasks.create_task(one(members))
+        except* AdjudgeError as group:  # a fatal one: the others were cancelled
+            fatal = group.exceptions[0]
+        else:
+            return work.done(self)
+        raise fatal
 
     def _sort(self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]) -> _Work:
         """Set aside the rows that lack something; the others are ready to be scored."""

@@ -110,6 +110,11 @@ class Engine:
         except TimeoutError:
             if not timer.expired():
                 raise
+        except AdjudgeError as error:
+            if not getattr(error, "fatal", False):
+                raise
+            rows[0].stopped = error
+            self.stop(error)
         if any(row.stopped is not None for row in rows):
             return  # the run is being stopped: these cases are for the next session
         late = self.job.failed(f"deadline: no score within {self._deadline:g} seconds")

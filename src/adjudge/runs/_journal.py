@@ -117,7 +117,7 @@ class Journal:
 
 def _attempt(work: Callable[[], T]) -> tuple[T | None, RunError | None]:
     """Do something in the thread: whatever happens there, somebody waits for the answer."""
-    with Caught() as caught:
+    with Caught(fatal_too=True) as caught:
         try:
             return work(), None
         except RunError as error:
