@@ -49,7 +49,10 @@ def test_import_budgets(arguments: tuple[str, ...], budget: float) -> None:
     pytest.fail(f"{ratios} times a bare interpreter, allowed are {budget}")
 
 
-@pytest.mark.parametrize("module", ["adjudge", "adjudge.rewards", "adjudge.model", "adjudge.text", "adjudge.cli"])
+@pytest.mark.parametrize(
+    "module",
+    ["adjudge", "adjudge.rewards", "adjudge.model", "adjudge.text", "adjudge.prompts", "adjudge.judges", "adjudge.cli"],
+)
 def test_nothing_heavy_is_loaded(module: str) -> None:
     """A light import loads no event loop, no data library and no terminal library."""
     heavy = [

@@ -10,15 +10,19 @@ if TYPE_CHECKING:
     from adjudge.model import Trajectory as Trajectory
     from adjudge.rewards import get_reward as get_reward
     from adjudge.rewards import reward as reward
+    from adjudge.runs import aevaluate as aevaluate
+    from adjudge.runs import evaluate as evaluate
 
 __version__ = "0.1.0"
 
-__all__ = ["Case", "Score", "Trajectory", "__version__", "get_reward", "reward"]
+__all__ = ["Case", "Score", "Trajectory", "__version__", "aevaluate", "evaluate", "get_reward", "reward"]
 
 _HOMES = {
     "Case": "adjudge.model",
     "Score": "adjudge.model",
     "Trajectory": "adjudge.model",
+    "aevaluate": "adjudge.runs",
+    "evaluate": "adjudge.runs",
     "get_reward": "adjudge.rewards",
     "reward": "adjudge.rewards",
 }

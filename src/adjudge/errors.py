@@ -8,30 +8,38 @@
     ├── DataError                a row, a file or a gold answer cannot be used
     │   ├── RowError             one row is unreadable or lacks something; names file, line and field
     │   └── TrajectoryError      a trajectory has none of the known forms; names the message
-    └── ProcessError             a worker process died or could not be started         (exit code 3)
+    ├── ProcessError             a worker process died or could not be started         (exit code 3)
+    └── RunError                 a run file is held by somebody, damaged, too new, full (exit code 3)
+        └── RunStopped           a run ended before its last row; what was done is kept
 
 How a failure is named: every error has a `code`, a short word that stays the same over releases
 (`missing-column`, `bad-trajectory`), and a message for a person. `reason` is the two together.
 
 How a failure surfaces: raised where you call something directly. Where rows are scored, a failure of one row is
 data: the row gets a `Score` with status `error` (or `unscored`) and that `reason`, the others go on.
-No failure ever becomes a number.
+No failure ever becomes a number. `Caught` is the one boundary at which a stray exception of somebody's code becomes
+such a reason.
 """
 
 from collections.abc import Iterable
-from typing import ClassVar
+from types import TracebackType
+from typing import ClassVar, Self
 
 __all__ = [
     "AdjudgeError",
     "ArgumentError",
+    "Caught",
     "DataError",
     "MissingExtra",
     "ProcessError",
     "RowError",
+    "RunError",
+    "RunStopped",
     "TrajectoryError",
     "UnknownReward",
     "UsageError",
     "closest",
+    "told",
 ]
 
 
@@ -109,6 +117,56 @@ class ProcessError(AdjudgeError):
     """A worker process died or could not be started."""
 
     default_code = "process"
+
+
+class RunError(AdjudgeError):
+    """A run file cannot be used: another process holds it, it is damaged, or there is no room for it."""
+
+    default_code = "run"
+
+
+class RunStopped(RunError):
+    """A run ended before its last row; what was done is kept, and `adjudge resume` goes on."""
+
+    default_code = "stopped"
+    fatal = True  # whoever asked on behalf of a row must not make it that row's failure
+
+
+class Caught:
+    """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
+
+    Whatever somebody's code raises on one row must not stop the others, nor may it end the run with `sys.exit`; only
+    an interrupt, a cancellation and the like pass through, and errors that are `fatal`, unless those are wanted too: a
+    wrong key fails every row.
+    """
+
+    __slots__ = ("_fatal_too", "error", "reason")
+
+    def __init__(self, *, fatal_too: bool = False) -> None:
+        self._fatal_too = fatal_too
+        self.error: Exception | SystemExit | None = None
+        self.reason: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception | SystemExit):
+            return False
+        if getattr(error, "fatal", False) and not self._fatal_too:
+            return False
+        self.error = error
+        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {told(error)}"
+        return True
+
+
+def told(error: BaseException) -> str:
+    """Return an exception's type and message, also where its own text cannot be had."""
+    from traceback import format_exception_only
+
+    return format_exception_only(error)[-1].strip().removeprefix("asyncio.exceptions.")
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -14,9 +14,15 @@ OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
 COMMANDS = {
     "demo": "adjudge.cli.demo",
+    "judge": "adjudge.cli.judge",
     "math": "adjudge.cli.math",
+    "plan": "adjudge.cli.plan",
+    "rescore": "adjudge.cli.rescore",
+    "resume": "adjudge.cli.resume",
+    "runs": "adjudge.cli.runs",
     "score": "adjudge.cli.score",
     "scorers": "adjudge.cli.scorers",
+    "show": "adjudge.cli.show",
 }
 
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from adjudge.errors import UnknownReward, UsageError, closest
-from adjudge.rewards._results import Caught
+from adjudge.errors import Caught, UnknownReward, UsageError, closest
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 

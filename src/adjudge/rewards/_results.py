@@ -1,10 +1,9 @@
-"""What a reward returned, as a Score: the one place where results are checked, and where strays are caught."""
+"""What a reward returned, as a Score: the one place where results are checked."""
 
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from adjudge.errors import AdjudgeError
 from adjudge.model import Provenance, Score
@@ -12,37 +11,6 @@ from adjudge.rewards._tag import Tag
 from adjudge.rewards._values import plain
 
 _RESERVED = frozenset({"reward", "reason", "steps", "error", "unscored"})
-
-
-class Caught:
-    """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
-
-    Whatever a reward raises on one row must not stop the others, nor may it end the run with `sys.exit`; only an
-    interrupt, a cancellation and the like pass through.
-    """
-
-    __slots__ = ("reason",)
-
-    def __init__(self) -> None:
-        self.reason: str | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if not isinstance(error, Exception | SystemExit):
-            return False
-        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {told(error)}"
-        return True
-
-
-def told(error: BaseException) -> str:
-    """Return an exception's type and message, also where its own text cannot be had."""
-    from traceback import format_exception_only
-
-    return format_exception_only(error)[-1].strip().removeprefix("asyncio.exceptions.")
 
 
 class ResultError(AdjudgeError):

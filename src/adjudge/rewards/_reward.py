@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import AdjudgeError, Caught, UsageError, told
 from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import CONTEXT, Arguments
-from adjudge.rewards._results import Caught, to_score, told
+from adjudge.rewards._results import to_score
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row, Tag, is_finished, tag_of
 from adjudge.rewards._work import Work
@@ -158,10 +158,16 @@ class Reward(Scorer):
             finally:
                 limit.release()
 
-        async with TaskGroup() as tasks:
-            for members in work.groups() if self.is_group else [[index] for index in work.ready]:
-                await limit.acquire()
-                tasks.create_task(one(members))
+        fatal: BaseException | None = None
+        try:
+            async with TaskGroup() as tasks:
+                for members in work.groups() if self.is_group else [[index] for index in work.ready]:
+                    await limit.acquire()
+                    tasks.create_task(one(members))
+        except* AdjudgeError as group:  # a fatal one: the others were cancelled
+            fatal = group.exceptions[0]
+        if fatal is not None:
+            raise fatal
 
     def _batch(self, rows: Sequence[Row]) -> tuple[Sequence[Score] | None, str | None]:
         """Return what the batch path gives, or the reason why it gives nothing."""

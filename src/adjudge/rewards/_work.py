@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import Caught, UsageError
 from adjudge.rewards._arguments import CONTEXT, GROUP, RESPONSE, RESPONSE_ALIAS, missing_column, missing_message
-from adjudge.rewards._results import Caught, failed, same_parts, to_score
+from adjudge.rewards._results import failed, same_parts, to_score
 from adjudge.rewards._values import plain
 
 if TYPE_CHECKING:

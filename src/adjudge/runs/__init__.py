@@ -1,6 +1,48 @@
-"""Runs: rows or cases in, scores and what they amount to out."""
+"""Runs: rows or cases in, scores and what they amount to out.
+
+score_file("rows.jsonl", ["qa_f1_reward"])                     a light pass over a file: no run file
+evaluate(cases, agent=agent, scorers=[...], judge="local")     a run: everything that happened is in one file
+"""
+
+from typing import TYPE_CHECKING
 
 from adjudge.runs._score_file import score_file
 from adjudge.runs._summary import Summary, Tally
 
-__all__ = ["Summary", "Tally", "score_file"]
+if TYPE_CHECKING:
+    from adjudge.runs._config import RunConfig
+    from adjudge.runs._engine import Progress
+    from adjudge.runs._evaluate import RowScore, RunResult, aevaluate, evaluate
+    from adjudge.runs._plan import Plan
+
+__all__ = [
+    "Plan",
+    "Progress",
+    "RowScore",
+    "RunConfig",
+    "RunResult",
+    "Summary",
+    "Tally",
+    "aevaluate",
+    "evaluate",
+    "score_file",
+]
+
+# Loaded when first used: whoever scores a file pays for no database and no event loop.
+_HOMES = {
+    "_config": ("RunConfig",),
+    "_engine": ("Progress",),
+    "_evaluate": ("RowScore", "RunResult", "aevaluate", "evaluate"),
+    "_plan": ("Plan",),
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"adjudge.runs.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'adjudge.runs' has no attribute {name!r}")

@@ -110,7 +110,7 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
         tallies.append(tally)
         columns.append(scores)
     lines = [
-        json_line(_line(label, score), checked=True)
+        json_line(score_line(label, score), checked=True)
         for label, *scores in zip(labels, *columns, strict=True)
         for score in scores
     ]
@@ -155,7 +155,8 @@ def _fault(row: RowRead, grouped: bool) -> str | None:
     return None
 
 
-def _line(identity: Any, score: Score) -> dict[str, Any]:
+def score_line(identity: Any, score: Score) -> dict[str, Any]:
+    """Return a score as it stands in an output file."""
     provenance = score.provenance
     line: dict[str, Any] = {
         "id": identity,

@@ -1,0 +1,97 @@
+r"""A program as an agent: one JSON line in, one JSON line out, as many processes as there are calls in flight.
+
+{"id": "q1", "message": "Capital of France?", "history": [], "session_id": "..."}\n
+{"response": "Paris"}\n
+"""
+
+import asyncio
+import json
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from adjudge.agents._answer import to_trajectory
+from adjudge.agents._sessions import session_of
+from adjudge.errors import DataError, ProcessError, UsageError
+from adjudge.model import Case, Message, Trajectory, decode_json
+
+LARGEST = 16 << 20  # bytes of one answer
+
+
+@dataclass(slots=True, eq=False)
+class CommandAgent:
+    """A program that answers JSON lines; it is started as often as needed and ended with the run."""
+
+    command: str
+    name: str = ""
+    _idle: list[asyncio.subprocess.Process] = field(default_factory=list)
+    _all: set[asyncio.subprocess.Process] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.name = self.name or f"command:{self.command}"
+        if not shlex.split(self.command):
+            raise UsageError("the command of the agent is empty")
+
+    async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
+        """Send one case to an idle process, a new one if there is none, and read its answer."""
+        process = self._idle.pop() if self._idle else await self._start()
+        try:
+            answer = await self._exchange(process, case, history)
+        except BaseException:
+            self._end(process)  # what it would say next belongs to this case
+            raise
+        self._idle.append(process)
+        return to_trajectory(case, answer)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *shlex.split(self.command),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=LARGEST,
+            )
+        except OSError as error:
+            message = f"{self.command}: {error.strerror or error}"
+            raise ProcessError(message, code="agent-not-started") from None
+        self._all.add(process)
+        return process
+
+    async def _exchange(self, process: asyncio.subprocess.Process, case: Case, history: Sequence[Message]) -> object:
+        assert process.stdin is not None  # noqa: S101 (piped above)
+        assert process.stdout is not None  # noqa: S101 (same)
+        question = {
+            "id": case.id,
+            "message": case.question,
+            "history": [{"role": message.role, "content": message.content} for message in history],
+            "session_id": session_of(case),
+        }
+        try:
+            process.stdin.write(json.dumps(question).encode() + b"\n")
+            await process.stdin.drain()
+            line = await process.stdout.readline()
+        except (BrokenPipeError, ConnectionResetError):
+            line = b""
+        except ValueError:
+            raise DataError(f"the agent's answer is longer than {LARGEST} bytes", code="bad-answer") from None
+        if not line.endswith(b"\n"):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1.0):
+                    await process.wait()
+            raise ProcessError(f"{self.command} ended without an answer", code="agent-died")
+        return decode_json(line, place="the agent's answer: ")
+
+    def _end(self, process: asyncio.subprocess.Process) -> None:
+        self._all.discard(process)
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+
+    async def aclose(self) -> None:
+        """End every process."""
+        processes, self._idle = list(self._all), []
+        for process in processes:
+            self._end(process)
+        for process in processes:
+            await process.wait()

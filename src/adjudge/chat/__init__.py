@@ -1,0 +1,38 @@
+"""Talking to chat models: a thin client of OpenAI-compatible endpoints, and of Anthropic's.
+
+    client = ChatClient("gpt-4.1-mini")
+    reply = await client.complete(ChatRequest("gpt-4.1-mini", (Message("user", "Capital of France?"),)))
+    reply.text, reply.refusal, reply.prompt_tokens
+
+What passes is retried, what does not is raised, both with a code that stays the same; see `docs/chat.md`.
+"""
+
+from adjudge.chat._anthropic import AnthropicClient
+from adjudge.chat._client import ChatClient
+from adjudge.chat._errors import (
+    BadRequest,
+    ChatError,
+    ChatTimeout,
+    MalformedReply,
+    NotFound,
+    QuotaExceeded,
+    RateLimited,
+    ServerFailed,
+    Unauthorised,
+    Unreachable,
+)
+
+__all__ = [
+    "AnthropicClient",
+    "BadRequest",
+    "ChatClient",
+    "ChatError",
+    "ChatTimeout",
+    "MalformedReply",
+    "NotFound",
+    "QuotaExceeded",
+    "RateLimited",
+    "ServerFailed",
+    "Unauthorised",
+    "Unreachable",
+]

@@ -1,0 +1,77 @@
+"""What every chat interface has in common: reading JSON that others wrote, without trusting its shape."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adjudge.chat._errors import MalformedReply
+from adjudge.errors import RowError
+
+__all__ = ["INSTRUCTION", "count", "decoded", "joined", "mapping", "plain_text", "text_or_none"]
+
+INSTRUCTION = "Reply with one JSON object and nothing else. It has to follow this JSON schema:\n"
+"""What is asked for in words where an endpoint takes no schema."""
+
+_LARGEST_COUNT = 2**53
+
+
+def decoded(body: str) -> Mapping[str, Any]:
+    """Read a reply's body as a JSON object."""
+    from adjudge.model import decode_json
+
+    try:
+        value = decode_json(body)
+    except RowError as error:
+        detail = error.message
+    else:
+        if isinstance(value, dict):
+            return value
+        detail = f"a JSON {type(value).__name__} where an object should be"
+    if body.lstrip()[:1] == "<":
+        detail = "a web page"
+    raise MalformedReply(f"the reply is no chat reply: {detail}")
+
+
+def mapping(value: object, what: str) -> Mapping[str, Any]:
+    """Return a part of a reply that has to be an object."""
+    if not isinstance(value, dict):
+        raise MalformedReply(f"the reply has no {what}")
+    return value
+
+
+def text_or_none(value: object, what: str) -> str | None:
+    """Return a part of a reply that has to be text or null."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise MalformedReply(f"{what} is not text")
+    return plain_text(value)
+
+
+def plain_text(text: str) -> str:
+    r"""Replace halves of surrogate pairs, which JSON can hold and no file can.
+
+    >>> plain_text("a\ud800b")
+    'a\ufffdb'
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def joined(parts: list[Any], what: str) -> str | None:
+    """Return the text of a list of content parts; None where none of them is text."""
+    texts = []
+    for part in parts:
+        text = mapping(part, f"{what} that can be read").get("text")
+        if isinstance(text, str):
+            texts.append(plain_text(text))
+    return "".join(texts) if texts else None
+
+
+def count(value: object) -> int | None:
+    """Return a number of tokens, where it is one."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT:
+        return value
+    return None

@@ -1,0 +1,172 @@
+"""A chat model behind HTTP."""
+
+import os
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from adjudge.chat._errors import BadRequest, Unauthorised
+from adjudge.chat._faults import as_chat_error, read_reply
+from adjudge.chat._key import Key
+from adjudge.chat._openai import OpenAIShape
+from adjudge.errors import RowError, UsageError
+from adjudge.http import AddressRefused, HttpClient, HttpError, HttpReply, Limits, Request, check_url
+from adjudge.model import ChatReply, ChatRequest
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from adjudge.http import Again
+
+__all__ = ["ChatClient"]
+
+
+class Shape(Protocol):
+    """One interface: where it is, what a request looks like, how a reply is read."""
+
+    prefix: str
+    path: str
+    default_base_url: str
+    base_url_name: str
+    key_name: str
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """Return the headers that carry the key."""
+        ...
+
+    def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
+        """Return the body, leaving out what the endpoint is known to reject."""
+        ...
+
+    def rejected(self, detail: str, body: Mapping[str, Any]) -> str | None:
+        """Name the part of a body that a 400 complains about, where the endpoint can be asked without it."""
+        ...
+
+    def read(self, body: str) -> ChatReply:
+        """Read a reply."""
+        ...
+
+
+class ChatClient:
+    """A chat model at an OpenAI-compatible endpoint.
+
+    `base_url` is the argument, `OPENAI_BASE_URL` or OpenAI's own. The key is the argument (a `Path` is a file that
+    holds it), `OPENAI_API_KEY`, or the file that `OPENAI_API_KEY_FILE` names; all are read when first used. Nothing is
+    contacted before the first question.
+
+    A `schema` is asked for as structured output; where the endpoint rejects that, in words from then on, and
+    `structured` is False.
+
+    `in_flight` calls at once are never exceeded; `deadline_s` is for one question in total, waits and retries included.
+    """
+
+    _shape: ClassVar[Shape] = OpenAIShape()
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | Path | None = None,
+        in_flight: int = 64,
+        attempts: int = 8,
+        attempt_timeout_s: float = 60.0,
+        deadline_s: float = 120.0,
+    ) -> None:
+        self.model = model
+        self._base_url = None if base_url is None else _checked(base_url)
+        self._key = Key(api_key, self._shape.key_name)
+        limits = Limits(
+            in_flight=in_flight, attempts=attempts, attempt_timeout_s=attempt_timeout_s, deadline_s=deadline_s
+        )
+        self._http = HttpClient(limits)
+        self._without: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """What provenance calls the model: `openai:MODEL`."""
+        return f"{self._shape.prefix}:{self.model}"
+
+    @property
+    def base_url(self) -> str:
+        """Where the model is asked: the same name at another address is another model."""
+        return self._base_url or self._default_base_url()
+
+    @property
+    def structured(self) -> bool:
+        """Whether the endpoint is asked for structured output by schema: until it rejects that."""
+        return not {"response_format", "tools"} & self._without
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer one request; every failure is a `ChatError` with a code."""
+        deadline = time.monotonic() + self._http.limits.deadline_s
+        while True:
+            without = self._without
+            body = self._shape.body(request, request.model or self.model, without)
+            try:
+                return await self._send(body, deadline - time.monotonic())
+            except BadRequest as error:
+                rejected = self._shape.rejected(error.message, body)
+                if rejected is None or rejected in without:
+                    raise
+                self._without |= {rejected}
+
+    async def close(self) -> None:
+        """Close every connection; later questions are refused."""
+        await self._http.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r})"
+
+    async def _send(self, body: dict[str, Any], left_s: float) -> ChatReply:
+        from adjudge.model import to_json
+
+        base_url = self.base_url
+        try:
+            data = to_json(body)
+        except (RowError, TypeError) as error:
+            raise BadRequest(f"the request cannot be written as JSON: {error}") from None
+        request = Request(f"{base_url}{self._shape.path}", data, headers=self._headers)
+        try:
+            return await self._http.send(request, self._read, deadline_s=max(left_s, 1e-3))
+        except HttpError as error:
+            failure = as_chat_error(error)
+        raise failure
+
+    def _read(self, reply: HttpReply) -> "ChatReply | Again":
+        return read_reply(reply, self._shape.read, self._key.reveal())
+
+    def _headers(self) -> dict[str, str]:
+        key = self._key.reveal()
+        if key is None and self._base_url is None and self._default_base_url() == self._shape.default_base_url:
+            raise Unauthorised(f"there is no key: set {self._shape.key_name} or give api_key", code="no-key")
+        return {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "User-Agent": "adjudge",
+            **self._shape.headers(key),
+        }
+
+    def _default_base_url(self) -> str:
+        found = os.environ.get(self._shape.base_url_name)
+        return _checked(found) if found else self._shape.default_base_url
+
+
+def _checked(base_url: str) -> str:
+    """Return a base URL without its last slash; one that can never work is the caller's mistake."""
+    try:
+        check_url(base_url)
+    except AddressRefused as error:
+        raise UsageError(f"the base URL cannot be used: {error.message}", code="bad-base-url") from None
+    if "?" in base_url or "#" in base_url:
+        raise UsageError("the base URL cannot be used: it has a query or a fragment", code="bad-base-url")
+    return base_url.rstrip("/")

@@ -1,0 +1,94 @@
+"""Which reply is which error: statuses, bodies that are no chat replies, and what went wrong below."""
+
+from collections.abc import Callable
+
+from adjudge.chat._body import decoded
+from adjudge.chat._errors import (
+    BadRequest,
+    ChatError,
+    ChatTimeout,
+    MalformedReply,
+    NotFound,
+    QuotaExceeded,
+    RateLimited,
+    ServerFailed,
+    Unauthorised,
+    Unreachable,
+)
+from adjudge.chat._key import cleaned
+from adjudge.http import (
+    Again,
+    AttemptTimeout,
+    ConnectionFailed,
+    DeadlineExceeded,
+    HttpError,
+    HttpReply,
+    ReplyTooLarge,
+    ReplyUnreadable,
+    is_transient,
+)
+from adjudge.model import ChatReply
+
+__all__ = ["as_chat_error", "read_reply"]
+
+_MALFORMED_TIMES = 2
+"""How often a reply that is no chat reply is asked for again."""
+
+_QUOTA_WORDS = ("insufficient_quota", "billing_hard_limit_reached", "credit balance is too low")
+
+
+def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: str | None) -> ChatReply | Again:
+    """Return what the model said, or that it is worth another attempt; raise what is not."""
+    body = reply.body
+    if key and key.encode() in body:
+        body = body.replace(key.encode(), b"***")
+    if not 200 <= reply.status < 300:
+        return _failed(reply.status, body.decode("utf-8", "replace"), key)
+    try:
+        return read(body.decode())
+    except UnicodeDecodeError as error:
+        problem = MalformedReply(f"the reply is not UTF-8 at byte {error.start + 1}")
+    except MalformedReply as error:
+        problem = error
+    return Again(problem, times=_MALFORMED_TIMES)
+
+
+def _failed(status: int, body: str, key: str | None) -> Again:
+    said = _said(body)
+    text = f"the server answered {status}: {cleaned(said, key)}" if said else f"the server answered {status}"
+    out_of_quota = any(word in body for word in _QUOTA_WORDS)
+    if status == 402 or (out_of_quota and status in (400, 403, 429)):
+        raise QuotaExceeded(text)
+    if status in (401, 403):
+        raise Unauthorised(text)
+    if status == 404:
+        raise NotFound(text)
+    if status == 429:
+        return Again(RateLimited(text))
+    if is_transient(status):
+        return Again(ServerFailed(text))
+    raise BadRequest(text, code=None if status >= 400 else "redirect")
+
+
+def _said(body: str) -> str:
+    """Return the message of an error body in the usual shape, or the body."""
+    try:
+        error = decoded(body).get("error")
+    except MalformedReply:
+        return body
+    if isinstance(error, dict):
+        words = [error.get(name) for name in ("message", "param", "code")]
+        return " | ".join(word for word in words if isinstance(word, str) and word) or body
+    return error if isinstance(error, str) else body
+
+
+def as_chat_error(error: HttpError) -> ChatError:
+    """Return the chat error for a failure below; reason and wording stay."""
+    code = None if error.code == "connection" else error.code
+    if isinstance(error, ConnectionFailed):
+        return Unreachable(error.message, code=code)
+    if isinstance(error, AttemptTimeout | DeadlineExceeded):
+        return ChatTimeout(error.message, code=code)
+    if isinstance(error, ReplyTooLarge | ReplyUnreadable):
+        return MalformedReply(error.message)
+    return ChatError(error.message, code=code)

@@ -1,0 +1,121 @@
+"""The OpenAI-compatible interface: what a request looks like there, and how its reply is read. Pure."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from adjudge.chat._body import INSTRUCTION, count, decoded, joined, mapping, text_or_none
+from adjudge.chat._errors import MalformedReply
+from adjudge.model import ChatReply, ChatRequest, Message, ToolCall
+
+__all__ = ["OpenAIShape", "read_completion"]
+
+
+class OpenAIShape:
+    """`/chat/completions`, as OpenAI, vLLM, llama.cpp, LiteLLM and many others serve it."""
+
+    prefix = "openai"
+    path = "/chat/completions"
+    default_base_url = "https://api.openai.com/v1"
+    base_url_name = "OPENAI_BASE_URL"
+    key_name = "OPENAI_API_KEY"
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """Return the headers that carry the key."""
+        return {} if key is None else {"Authorization": f"Bearer {key}"}
+
+    def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
+        """Return the body, leaving out or renaming what the endpoint is known to reject."""
+        messages = [_message(message) for message in request.messages]
+        body: dict[str, Any] = {"model": model, "messages": messages}
+        if request.schema is not None:
+            if "response_format" in without:
+                body["messages"] = _asking_for_json(messages, request.schema)
+            else:
+                body["response_format"] = _response_format(request.schema)
+        if request.max_tokens is not None:
+            body["max_completion_tokens" if "max_tokens" in without else "max_tokens"] = request.max_tokens
+        if request.temperature is not None and "temperature" not in without:
+            body["temperature"] = request.temperature
+        return body
+
+    def rejected(self, detail: str, body: Mapping[str, Any]) -> str | None:
+        """Name the part of a body that a 400 complains about, where the endpoint can be asked without it.
+
+        >>> OpenAIShape().rejected("'response_format' is not supported", {"response_format": {}})
+        'response_format'
+        """
+        text = detail.lower()
+        if "response_format" in body and any(word in text for word in ("response_format", "json_schema")):
+            return "response_format"
+        return next((name for name in ("max_tokens", "temperature") if name in body and name in text), None)
+
+    def read(self, body: str) -> ChatReply:
+        """Read a reply."""
+        return read_completion(body)
+
+
+def read_completion(body: str) -> ChatReply:
+    """Read the body of a reply; `MalformedReply` says what is wrong with it.
+
+    >>> read_completion('{"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}]}').text
+    'Paris'
+    """
+    whole = decoded(body)
+    choices = whole.get("choices")
+    if not isinstance(choices, list) or not choices:
+        problem = whole.get("error")
+        raise MalformedReply("the reply has an error in place of choices" if problem else "the reply has no choices")
+    choice = mapping(choices[0], "choice that can be read")
+    message = mapping(choice.get("message"), "message")
+    content = message.get("content")
+    usage = whole.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    finish = choice.get("finish_reason")
+    return ChatReply(
+        text=joined(content, "content") if isinstance(content, list) else text_or_none(content, "content"),
+        refusal=text_or_none(message.get("refusal"), "refusal"),
+        finish_reason=text_or_none(finish, "finish_reason"),
+        prompt_tokens=count(usage.get("prompt_tokens")),
+        completion_tokens=count(usage.get("completion_tokens")),
+        raw=body,
+    )
+
+
+def _message(message: Message) -> dict[str, Any]:
+    content = message.content
+    out: dict[str, Any] = {"role": message.role, "content": list(content) if isinstance(content, tuple) else content}
+    if message.name is not None:
+        out["name"] = message.name
+    if message.tool_call_id is not None:
+        out["tool_call_id"] = message.tool_call_id
+    if message.tool_calls:
+        out["tool_calls"] = [_tool_call(call, number) for number, call in enumerate(message.tool_calls)]
+    return out
+
+
+def _tool_call(call: ToolCall, number: int) -> dict[str, Any]:
+    arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(dict(call.arguments))
+    return {
+        "id": call.id or f"call_{number}",
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    }
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    wanted: dict[str, Any] = {"name": "reply", "schema": schema}
+    properties = schema.get("properties")
+    # Only a closed object with every key required may be asked for strictly.
+    if isinstance(properties, Mapping) and schema.get("additionalProperties") is False:
+        wanted["strict"] = set(schema.get("required") or ()) == set(properties)
+    return {"type": "json_schema", "json_schema": wanted}
+
+
+def _asking_for_json(messages: list[dict[str, Any]], schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Ask for the schema in words, in the system message: templates want one, and at the beginning."""
+    wish = INSTRUCTION + json.dumps(schema, ensure_ascii=False)
+    first = messages[0] if messages else None
+    if first is not None and first["role"] == "system" and isinstance(first["content"], str):
+        return [{**first, "content": f"{first['content']}\n\n{wish}"}, *messages[1:]]
+    return [{"role": "system", "content": wish}, *messages]

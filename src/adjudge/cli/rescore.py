@@ -1,0 +1,51 @@
+"""`adjudge rescore`: score a run's answers again."""
+
+from typing import Any
+
+import click
+
+from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.cli._run_options import BUDGETS, LIMITS, terminable, with_options
+
+
+@click.command(
+    "rescore",
+    context_settings=SETTINGS,
+    short_help="Score a run's answers again.",
+    epilog="""\b
+Examples:
+  adjudge rescore july.run --judge local --out verdicts.jsonl
+  adjudge rescore july.run --scorer qa_f1_reward --scorer qa_em_reward --run again.run""",
+)
+@click.argument("file")
+@click.option("--scorer", "scorers", multiple=True, help="A name, module:function, or either with (option=value).")
+@click.option("--judge", help="local, openai:MODEL, anthropic:MODEL or panel:A,B.")
+@click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
+@with_options(*LIMITS, *BUDGETS)
+@click.option("--run", help="The new run file.")
+@click.option("--out", help="Write the results here, in input order ('-': standard output).")
+@debug_option
+def command(
+    file: str, scorers: tuple[str, ...], judge: str | None, base_url: str | None, run: str | None, **more: Any
+) -> int:
+    """Score what the agent of the run in FILE did with other scorers or another judge, into a new run file.
+
+    The agent is not asked again.
+    """
+    from adjudge.cli._live import live, show_finished
+    from adjudge.runs import RunConfig
+    from adjudge.runs._sessions import rescore_run
+
+    out = more.pop("out")
+    with terminable(), live() as watch:
+        finished = rescore_run(
+            file,
+            scorers=scorers,
+            judge=judge,
+            options={"base_url": base_url},
+            config=RunConfig(**more),
+            run=run,
+            out=out,
+            watch=watch,
+        )
+    return show_finished(finished, to_stderr=out == "-")

@@ -1,0 +1,51 @@
+"""A pooled HTTP client that asks as often as it may, as gently as the server wants, and never for ever.
+
+    async with HttpClient(Limits(in_flight=32, deadline_s=20)) as client:
+        reply = await client.fetch(Request(url, body=b"{}"))
+
+Retries with full jitter, `Retry-After`, a back-off that all calls to one endpoint share, as many calls at once as the
+server carries (learnt, see `_pace`), replies of bounded size, total deadlines, verified TLS, no redirects. aiohttp is
+imported with the first request.
+"""
+
+from adjudge.http._address import check_url, is_public
+from adjudge.http._client import HttpClient
+from adjudge.http._errors import (
+    AddressRefused,
+    AttemptTimeout,
+    BadStatus,
+    ClientClosed,
+    ConnectionFailed,
+    DeadlineExceeded,
+    HttpError,
+    ReplyTooLarge,
+    ReplyUnreadable,
+)
+from adjudge.http._reply import HttpReply
+from adjudge.http._request import Again, Limits, Reader, Request
+from adjudge.http._retry import is_transient, retry_after_s
+from adjudge.http._watch import AttemptWatch, attempt_watch
+
+__all__ = [
+    "AddressRefused",
+    "Again",
+    "AttemptTimeout",
+    "AttemptWatch",
+    "BadStatus",
+    "ClientClosed",
+    "ConnectionFailed",
+    "DeadlineExceeded",
+    "HttpClient",
+    "HttpError",
+    "HttpReply",
+    "Limits",
+    "Reader",
+    "ReplyTooLarge",
+    "ReplyUnreadable",
+    "Request",
+    "attempt_watch",
+    "check_url",
+    "is_public",
+    "is_transient",
+    "retry_after_s",
+]

@@ -1,0 +1,61 @@
+"""One reply, read within its bound."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adjudge.http._errors import ReplyTooLarge, ReplyUnreadable
+
+if TYPE_CHECKING:
+    import aiohttp
+
+__all__ = ["HttpReply", "read_reply"]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """A whole reply; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpReply:
+    """Read a response to its end, or raise as soon as it is over `largest` bytes, packed or unpacked."""
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    if (length := response.content_length) is not None and length > largest:
+        raise _too_large(largest)
+    pieces: list[bytes] = []
+    size = 0
+    while piece := await response.content.readany():
+        size += len(piece)
+        if size > largest:
+            raise _too_large(largest)
+        pieces.append(piece)
+    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    return HttpReply(response.status, headers, _unpacked(body, headers.get("content-encoding", ""), largest))
+
+
+def _unpacked(body: bytes, encoding: str, largest: int) -> bytes:
+    """Undo gzip and deflate, for servers that pack though nobody asked them to."""
+    encoding = encoding.strip().lower()
+    if encoding in ("", "identity") or not body:
+        return body
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise ReplyUnreadable(f"the reply is encoded as {encoding[:40]!r}, which nobody asked for")
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    try:
+        plain = unpacker.decompress(body, largest + 1)
+    except zlib.error:
+        raise ReplyUnreadable("the reply is not in the encoding that it claims") from None
+    if len(plain) > largest:
+        raise _too_large(largest)
+    if not unpacker.eof:
+        raise ReplyUnreadable("the packed reply stops in the middle")
+    return plain
+
+
+def _too_large(largest: int) -> ReplyTooLarge:
+    return ReplyTooLarge(f"the reply is larger than {largest:,} bytes")

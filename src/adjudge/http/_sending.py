@@ -1,0 +1,173 @@
+"""One request on its way: attempts, waits, and the one error that stands in the end."""
+
+import asyncio
+import random
+import time
+from typing import TYPE_CHECKING, Generic, TypeVar
+from urllib.parse import urlsplit
+
+from adjudge.errors import AdjudgeError
+from adjudge.http._errors import (
+    AddressRefused,
+    AttemptTimeout,
+    ClientClosed,
+    ConnectionFailed,
+    DeadlineExceeded,
+    HttpError,
+    ReplyTooLarge,
+    ReplyUnreadable,
+)
+from adjudge.http._lane import Lane
+from adjudge.http._reply import HttpReply, read_reply
+from adjudge.http._request import Again, Limits, Reader, Request
+from adjudge.http._retry import backoff_s, is_overload, retry_after_s
+from adjudge.http._watch import attempt_watch
+
+if TYPE_CHECKING:
+    from adjudge.http._pace import Ticket
+
+__all__ = ["Sending"]
+
+T = TypeVar("T")
+
+_UNREADABLE_TIMES = 2
+"""How often a reply that is too large or not HTTP is asked for again."""
+
+
+class Sending(Generic[T]):
+    """One request, sent until it is answered, refused for good, or out of time."""
+
+    def __init__(
+        self, lane: Lane, limits: Limits, request: Request, read: Reader[T], total_s: float, chance: random.Random
+    ) -> None:
+        self._lane = lane
+        self._limits = limits
+        self._request = request
+        self._read = read
+        self._total_s = total_s
+        self._chance = chance
+        parts = urlsplit(request.url)
+        self._host = parts.netloc
+        self._gate = lane.gate(f"{parts.scheme}://{parts.netloc}")
+        self._deadline = time.monotonic() + total_s
+        self._attempts = 0
+        self._watch = attempt_watch.get()
+        self._asked_wait_s: float | None = None
+        self._failures: dict[type[AdjudgeError], int] = {}
+        self._last: AdjudgeError | None = None
+
+    async def run(self) -> T:
+        """Return what the reader makes of the reply; every failure is an `AdjudgeError`."""
+        try:
+            async with asyncio.timeout(self._total_s):
+                while True:
+                    outcome = await self._attempt()
+                    if not isinstance(outcome, Again):
+                        return outcome
+                    if self._watch is not None:
+                        self._watch.failed(self._attempts, outcome.error)
+                    await asyncio.sleep(self._wait_s(outcome))
+        except TimeoutError:
+            pass
+        raise self._too_late()
+
+    async def _attempt(self) -> T | Again:
+        ticket = await self._gate.enter()
+        try:
+            reply = await self._exchange()
+        except BaseException:
+            self._gate.failed()
+            raise
+        if isinstance(reply, Again):
+            self._gate.failed()
+            return reply
+        self._note_load(ticket, reply)
+        return self._read(reply)
+
+    def _note_load(self, ticket: "Ticket", reply: HttpReply) -> None:
+        """Tell the gate what the status says about the load."""
+        self._asked_wait_s = None if reply.status < 400 else retry_after_s(reply.headers)
+        if is_overload(reply.status):
+            wait = self._asked_wait_s
+            self._gate.refused(ticket, wait if wait is None or wait <= self._limits.max_wait_s else None)
+        elif reply.status >= 500:
+            self._gate.failed()
+        else:
+            self._gate.accepted(ticket)
+
+    async def _exchange(self) -> HttpReply | Again:
+        """Send once. What aiohttp raises holds the request with its headers: it goes no further than here."""
+        import aiohttp
+
+        if self._lane.closed:
+            raise ClientClosed("the client is closed")
+        self._attempts += 1
+        if self._watch is not None:
+            self._watch.begin(self._attempts)
+        self._asked_wait_s = None
+        request = self._request
+        failure: HttpError
+        try:
+            async with (
+                asyncio.timeout(self._limits.attempt_timeout_s),
+                self._lane.session.request(
+                    request.method, request.url, data=request.body, headers=request.headers(), allow_redirects=False
+                ) as response,
+            ):
+                return await read_reply(response, self._limits.max_reply_bytes)
+        except TimeoutError:
+            failure = AttemptTimeout(f"{self._host} did not answer within {self._limits.attempt_timeout_s:g} s")
+        except (ReplyTooLarge, ReplyUnreadable) as error:
+            return Again(error, times=_UNREADABLE_TIMES)
+        except aiohttp.InvalidURL:
+            failure = AddressRefused("the URL cannot be read")
+        except aiohttp.ClientConnectorCertificateError:
+            failure = ConnectionFailed(f"{self._host} has no certificate that can be trusted", code="tls")
+        except aiohttp.ClientResponseError:
+            return Again(ReplyUnreadable(f"{self._host} answered with something that is not HTTP"), _UNREADABLE_TIMES)
+        except (aiohttp.ClientError, OSError) as error:
+            failure = ConnectionFailed(f"{self._host}: {_describe(error)}")
+        if failure.code in ("tls", "address-refused"):
+            raise failure
+        return Again(failure)
+
+    def _wait_s(self, again: Again) -> float:
+        """How long to wait before the next attempt; raises where there is none."""
+        error = self._last = again.error
+        failures = self._failures[type(error)] = self._failures.get(type(error), 0) + 1
+        if self._attempts >= self._limits.attempts or (again.times is not None and failures > again.times):
+            raise self._final(error)
+        wait = backoff_s(self._attempts, self._chance)
+        left = self._deadline - time.monotonic()
+        if self._asked_wait_s is None:
+            return min(wait, left / 2)  # the time that is left is for trying, not for waiting
+        if self._asked_wait_s > self._limits.max_wait_s:
+            raise self._final(error, f", which asks to wait for {self._asked_wait_s:.0f} s")
+        if self._asked_wait_s >= left:
+            raise self._too_late()
+        return self._asked_wait_s + 0.1 * wait
+
+    def _final(self, error: AdjudgeError, more: str = "") -> AdjudgeError:
+        """Say in the error how often it was tried."""
+        tried = "" if self._attempts == 1 else f" ({self._attempts} attempts)"
+        error.message += more + tried
+        error.args = (error.message,)
+        return error
+
+    def _too_late(self) -> DeadlineExceeded:
+        last = "" if self._last is None else f"; the last: {self._last.reason}"
+        times = "1 attempt" if self._attempts == 1 else f"{self._attempts} attempts"
+        return DeadlineExceeded(f"{self._host} gave no good answer within {self._total_s:.3g} s and {times}{last}")
+
+
+def _describe(error: Exception) -> str:
+    """Say what became of a connection, without the request."""
+    import aiohttp
+
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "the reply stopped in the middle"
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "the connection was closed without a reply"
+    cause = getattr(error, "os_error", error)
+    text = getattr(cause, "strerror", None)
+    return str(text) if text else f"the connection failed ({type(error).__name__})"

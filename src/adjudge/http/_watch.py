@@ -1,0 +1,24 @@
+"""Whoever pays for a request may watch its attempts: count them, refuse one more, and keep what became of each."""
+
+from contextvars import ContextVar
+from typing import Protocol
+
+from adjudge.errors import AdjudgeError
+
+__all__ = ["AttemptWatch", "attempt_watch"]
+
+
+class AttemptWatch(Protocol):
+    """What is told of every attempt of a request."""
+
+    def begin(self, attempt: int) -> None:
+        """Hear that an attempt is about to be made; raise to refuse it."""
+        ...
+
+    def failed(self, attempt: int, error: AdjudgeError) -> None:
+        """Hear why an attempt failed that may be made again."""
+        ...
+
+
+attempt_watch: ContextVar[AttemptWatch | None] = ContextVar("adjudge_attempt_watch", default=None)
+"""Who watches the requests that are sent in this context."""

@@ -1,0 +1,175 @@
+"""What every judge that asks a chat model has in common: writing the request (pure), asking, reading the reply (pure).
+
+At most two questions are asked: a reply that cannot be read is asked for once more, then the row is unscored. A
+refusal is an answer and is not asked again. A failure of the service is an error, with its reason; one that is `fatal`
+(a wrong key, a spent budget) is raised, because every further call would fail too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from adjudge.errors import AdjudgeError, UsageError
+from adjudge.model import ChatModel, ChatReply, ChatRequest, Judgement
+from adjudge.prompts import Fields, Form, Prompt, UnreadableReply, load_prompt, nonce_of
+
+if TYPE_CHECKING:
+    from adjudge.model import Ask
+
+SCHEMA_UNSUPPORTED = "schema-unsupported"
+
+Read = Callable[[str, "str | None"], Judgement]
+"""A reply's text and the nonce it was asked with -> the judgement, or `UnreadableReply`."""
+
+
+@dataclass(eq=False)
+class ChatJudge:
+    """A judge that asks a chat model; `LLMJudge` and `RubricJudge` say what about.
+
+    `chat` answers the requests; without it, a client for `model` at `base_url` is made when the first one is asked,
+    one that speaks the interface `api`.
+    `secret` keys the nonces of requests that carry one: give the same bytes again and the same question is the same
+    request. `structured=False` asks for the answer on a line with a nonce from the start; otherwise that is done
+    where the endpoint knows no JSON schemas. `gate=False` lets vacuous responses through to the model.
+    """
+
+    model: str = ""
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    _: KW_ONLY
+    chat: ChatModel | None = None
+    secret: bytes | None = field(default=None, repr=False)
+    prompt: Prompt | str = ""
+    structured: bool = True
+    gate: bool = True
+    max_tokens: int | None = 1024
+    temperature: float | None = 0.0
+    max_response: int = 200_000
+    api: Literal["openai", "anthropic"] = "openai"
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Check what was given, and load the prompt."""
+        if not self.model and self.chat is None:
+            raise UsageError("a judge needs the name of a model, or a chat model")
+        self.name = self.name or (f"{self.api}:{self.model}" if self.chat is None else self.chat.name)
+        self.model = self.model or self.name
+        self._prompt = load_prompt(self.prompt) if isinstance(self.prompt, str) else self.prompt
+        if self.secret is None:
+            from os import urandom
+
+            self.secret = urandom(32)
+        self._schemas_refused = False
+
+    @property
+    def version(self) -> str:
+        """Which edition of its rules and prompts."""
+        return self._prompt.name
+
+    @property
+    def prompt_hash(self) -> str:
+        """The hash of the prompt."""
+        return self._prompt.hash
+
+    @property
+    def chats(self) -> Mapping[str, ChatModel]:
+        """The chat models that answer this judge's requests, by the `model` of the request."""
+        if self.chat is None:
+            from adjudge.chat import AnthropicClient, ChatClient
+
+            client = AnthropicClient if self.api == "anthropic" else ChatClient
+            self.chat = client(self.model, base_url=self.base_url, api_key=self.api_key)
+        return {self.model: self.chat}
+
+    def request(
+        self, fields: Fields, schema: Mapping[str, Any], *, form: Form, again: bool = False
+    ) -> tuple[ChatRequest, str | None]:
+        """Return the request for these fields and, where the reply must carry one, its nonce."""
+        nonce = None
+        if form == "nonce":
+            assert self.secret is not None  # noqa: S101 (set in the constructor)
+            nonce = nonce_of(self.secret, [self.model, self.prompt_hash, self._prompt.fill(fields), str(again)])
+        messages = self._prompt.messages(fields, form=form, nonce=nonce, again=again)
+        wanted = schema if form == "schema" else None
+        return ChatRequest(self.model, messages, wanted, self.max_tokens, self.temperature), nonce
+
+    async def _conduct(self, fields: Fields, schema: Mapping[str, Any], read: Read, ask: Ask | None) -> Judgement:
+        """Ask, at most twice, and read."""
+        ask = ask or self.chats[self.model].complete
+        form = self._form()
+        calls, again = 0, False
+        while True:
+            request, nonce = self.request(fields, schema, form=form, again=again)
+            try:
+                reply = await ask(request)
+            except AdjudgeError as error:
+                if isinstance(error, UsageError) or getattr(error, "fatal", False):
+                    raise
+                if error.code == SCHEMA_UNSUPPORTED and form == "schema":
+                    self._schemas_refused, form = True, "nonce"
+                    continue
+                return self._judgement("error", error.reason, calls=calls + 1)
+            calls += 1
+            fault = _no_text(reply)
+            if fault is not None:
+                return self._judgement("unscored", fault, reply.text, calls)
+            text = reply.text or ""
+            try:
+                judgement = read(text, nonce)
+                if nonce is None and _is_copy(text, fields["response"]):
+                    raise UnreadableReply("the reply stands word for word in the response", code="copied")
+            except UnreadableReply as unreadable:
+                if again:
+                    return self._judgement("unscored", _unreadable(unreadable, reply), text, calls)
+                # Whoever copies can be caught: the response does not have the nonce.
+                again, form = True, "nonce" if unreadable.code == "copied" else form
+                continue
+            return self._judgement("scored", judgement.reason, text, calls, judgement)
+
+    def _form(self) -> Form:
+        """Return how to ask: by schema, unless that is not wanted or the endpoint is known to refuse it."""
+        refused = self._schemas_refused or not getattr(self.chat, "structured", True)
+        return "nonce" if refused or not self.structured else "schema"
+
+    def _judgement(
+        self,
+        status: Any,
+        reason: str | None,
+        raw: str | None = None,
+        calls: int = 0,
+        found: Judgement | None = None,
+    ) -> Judgement:
+        return Judgement(
+            status,
+            verdict=found.verdict if found else None,
+            scores=found.scores if found else {},
+            reason=reason,
+            raw=raw,
+            judge=self.name,
+            prompt_hash=self.prompt_hash,
+            calls=calls,
+        )
+
+
+def _no_text(reply: ChatReply) -> str | None:
+    """Return why a reply has nothing to be read."""
+    if reply.refusal:
+        return f"refusal: {reply.refusal[:200]}"
+    if reply.finish_reason == "content_filter":
+        return "content-filter: the endpoint withheld the reply"
+    if reply.text is None:
+        return f"no-content: the reply has no text (finish reason: {reply.finish_reason or 'none given'})"
+    return None
+
+
+def _unreadable(error: UnreadableReply, reply: ChatReply) -> str:
+    if reply.finish_reason == "length":
+        return f"truncated: the reply ended at its limit of tokens; {error.message}"
+    return f"unreadable: {error.reason}"
+
+
+def _is_copy(reply: str, response: str | Sequence[str]) -> bool:
+    """Return whether the reply, white space apart, is a piece of the response."""
+    return isinstance(response, str) and "".join(reply.split()) in "".join(response.split())

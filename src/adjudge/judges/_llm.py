@@ -1,0 +1,75 @@
+"""Verdicts from a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from adjudge.errors import DataError, UsageError
+from adjudge.judges._chat_judge import ChatJudge
+from adjudge.judges._material import references_of, text_of
+from adjudge.judges._sync import run_sync
+from adjudge.judges._vacuous import is_vacuous
+from adjudge.model import Judgement
+from adjudge.prompts import VERDICT_SCHEMA, Prompt, parse_verdict
+
+if TYPE_CHECKING:
+    from adjudge.model import Ask
+
+_SLOTS = {"question": False, "references": True, "response": False}
+
+
+@dataclass(eq=False)
+class LLMJudge(ChatJudge):
+    """Asks a chat model whether a response gives the answer that a reference gives: CORRECT or WRONG.
+
+    A response that says nothing (`vacuous`) or is longer than `max_response` characters (`too-long`) is WRONG
+    without a call. The reply must hold exactly one verdict; it is asked for twice at most.
+
+    >>> judge = LLMJudge(model="gpt-4o")
+    >>> judge.judge("What is the capital of France?", "Paris", "Let's solve this step by step.").reason
+    'vacuous'
+    """
+
+    prompt: Prompt | str = field(default="evaluation/verdict/v1", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check that the prompt is one for verdicts."""
+        super().__post_init__()
+        if self._prompt.slots != _SLOTS:
+            raise UsageError(
+                f"prompt {self._prompt.name} is none for verdicts: its slots are {list(self._prompt.slots)}"
+            )
+
+    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
+        """Judge one response; inside an event loop use `ajudge`."""
+        return run_sync(self, lambda: self.ajudge(question, reference, response))
+
+    async def ajudge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+    ) -> Judgement:
+        """Judge one response; `ask` answers the requests instead of the judge's own model."""
+        try:
+            references = references_of(reference)
+            fields = {
+                "question": text_of(question, "question"),
+                "references": references,
+                "response": text_of(response, "response"),
+            }
+        except DataError as error:
+            return self._judgement("error", error.reason)
+        text = str(fields["response"])
+        if self.gate and is_vacuous(text, references):
+            return self._judgement("scored", "vacuous", found=_WRONG)
+        if len(text) > self.max_response:
+            return self._judgement("scored", f"too-long: {len(text)} characters", found=_WRONG)
+        return await self._conduct(fields, VERDICT_SCHEMA, _read, ask)
+
+
+_WRONG = Judgement("scored", "WRONG")
+
+
+def _read(text: str, nonce: str | None) -> Judgement:
+    reading = parse_verdict(text, nonce=nonce)
+    return Judgement("scored", reading.verdict, reason=reading.reasoning or None)

@@ -1,0 +1,134 @@
+"""Several judges, one verdict: the majority's, with the disagreement beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from adjudge.errors import UsageError
+from adjudge.judges._rubric import RubricJudge
+from adjudge.judges._sync import run_sync
+from adjudge.model import Judge, Judgement
+
+if TYPE_CHECKING:
+    from adjudge.model import Ask, ChatModel
+
+
+@dataclass(eq=False)
+class PanelJudge:
+    """Asks its members at once and takes the verdict of more than half of those that gave one.
+
+    A tie is unscored, and so is a row on which fewer than `quorum` members (more than half of them, unless given)
+    reached a verdict; it is an error where only errors kept them from it. `scores["agreement"]` is the share of the
+    verdicts that agree with the panel's, `reason` names who differed, `raw` holds every member's judgement as JSON.
+
+    >>> from adjudge.judges import LocalJudge
+    >>> panel = PanelJudge([LocalJudge(), LocalJudge(), LocalJudge()])
+    >>> panel.judge("What is the capital of France?", "Paris", "It is Paris.").reason
+    '3 of 3 say CORRECT'
+    """
+
+    members: Sequence[Judge]
+    quorum: int = 0
+
+    def __post_init__(self) -> None:
+        """Check that there is somebody to ask."""
+        self.members = tuple(self.members)
+        if len(self.members) < 2 or any(isinstance(member, RubricJudge) for member in self.members):
+            raise UsageError("a panel has at least two judges, all of them for verdicts")
+        self.quorum = self.quorum or len(self.members) // 2 + 1
+        if not 1 <= self.quorum <= len(self.members):
+            raise UsageError(f"the quorum of {len(self.members)} judges lies between 1 and {len(self.members)}")
+
+    @property
+    def name(self) -> str:
+        """`panel:` and the names of its members."""
+        return f"panel:{','.join(member.name for member in self.members)}"
+
+    @property
+    def version(self) -> str:
+        """The versions of its members."""
+        return "+".join(member.version for member in self.members)
+
+    @property
+    def chats(self) -> Mapping[str, ChatModel]:
+        """The chat models that answer its members' requests, by the `model` of the request."""
+        found: dict[str, ChatModel] = {}
+        for member in self.members:
+            for model, chat in getattr(member, "chats", {}).items():
+                if found.setdefault(model, chat) is not chat and found[model].name != chat.name:
+                    raise UsageError(f"two members of the panel ask different endpoints for the model {model!r}")
+        return found
+
+    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
+        """Judge one response; inside an event loop use `ajudge`."""
+        return run_sync(self, lambda: self.ajudge(question, reference, response))
+
+    async def ajudge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+    ) -> Judgement:
+        """Judge one response; `ask` answers every member's requests."""
+        import asyncio
+
+        tasks = [
+            asyncio.ensure_future(member.ajudge(question, reference, response, ask=ask)) for member in self.members
+        ]
+        try:
+            judgements = await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return self.combine(judgements)
+
+    def combine(self, judgements: Sequence[Judgement]) -> Judgement:
+        """Return the panel's judgement, given its members', in their order."""
+        votes = [judgement.verdict for judgement in judgements if judgement.status == "scored" and judgement.verdict]
+        right = votes.count("CORRECT")
+        wrong = len(votes) - right
+        hashes = sorted({judgement.prompt_hash for judgement in judgements if judgement.prompt_hash})
+        result = Judgement(
+            "unscored",
+            raw=json.dumps([_summary(judgement) for judgement in judgements]),
+            judge=self.name,
+            prompt_hash=sha256("".join(hashes).encode()).hexdigest() if len(hashes) > 1 else next(iter(hashes), None),
+            calls=sum(judgement.calls for judgement in judgements),
+        )
+        if len(votes) < self.quorum:
+            missing = [judgement for judgement in judgements if not judgement.verdict]
+            why = "; ".join(f"{judgement.judge}: {judgement.reason}" for judgement in missing)
+            only_errors = all(judgement.status == "error" for judgement in missing)
+            reason = f"no-quorum: {len(votes)} of {len(judgements)} judges gave a verdict, {self.quorum} must; {why}"
+            return _with(result, status="error" if only_errors else "unscored", reason=reason)
+        if right == wrong:
+            return _with(result, reason=f"tie: {right} say CORRECT, {wrong} say WRONG")
+        verdict = "CORRECT" if right > wrong else "WRONG"
+        others = [
+            f"{judgement.judge} says {judgement.verdict or judgement.status}"
+            for judgement in judgements
+            if judgement.verdict != verdict
+        ]
+        majority = max(right, wrong)
+        reason = "; ".join([f"{majority} of {len(judgements)} say {verdict}", *others])
+        return _with(
+            result, status="scored", verdict=verdict, scores={"agreement": majority / len(votes)}, reason=reason
+        )
+
+
+def _with(judgement: Judgement, **changes: object) -> Judgement:
+    from dataclasses import replace
+
+    return replace(judgement, **changes)  # type: ignore[arg-type]
+
+
+def _summary(judgement: Judgement) -> dict[str, object]:
+    return {
+        "judge": judgement.judge,
+        "status": judgement.status,
+        "verdict": judgement.verdict,
+        "reason": judgement.reason,
+        "raw": judgement.raw,
+    }

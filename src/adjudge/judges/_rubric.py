@@ -1,0 +1,90 @@
+"""Rubric scores from a language model: numbers between 0 and 1 by name, with the reasoning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+from adjudge.errors import DataError, UsageError
+from adjudge.judges._chat_judge import ChatJudge
+from adjudge.judges._material import text_of, texts_of
+from adjudge.judges._sync import run_sync
+from adjudge.judges._vacuous import is_vacuous
+from adjudge.model import Judgement
+from adjudge.prompts import Prompt, parse_rubric, rubric_schema
+
+if TYPE_CHECKING:
+    from adjudge.model import Ask
+
+QUALITY = ("answer_quality", "factual_correctness", "completeness")
+"""The three numbers of the quality prompt."""
+
+_QUALITY_PROMPT = "evaluation/quality/v1"
+_RUBRIC_PROMPT = "evaluation/rubric/v1"
+_SLOTS = {"question": False, "criteria": True, "sources": True, "response": False}
+
+
+@dataclass(eq=False)
+class RubricJudge(ChatJudge):
+    """Asks a chat model for scores between 0 and 1; `Judgement.scores` has them all or none, `reason` the reasoning.
+
+    Without `dimensions` they are answer_quality, factual_correctness and completeness, by the levels that stand in
+    the quality prompt. `dimensions` names others, each with what it means. In place of references a rubric judge
+    takes the criteria of a good response (there may be none), and the sources that the response was made from.
+
+    A response that says nothing scores 0 in everything, without a call, as does one that is too long.
+    """
+
+    _: KW_ONLY
+    dimensions: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Choose the prompt by the dimensions."""
+        own = self.dimensions is not None
+        self.names: tuple[str, ...] = tuple(self.dimensions) if self.dimensions is not None else QUALITY
+        self.prompt: Prompt | str = self.prompt or (_RUBRIC_PROMPT if own else _QUALITY_PROMPT)
+        super().__post_init__()
+        self._schema = rubric_schema(self.names)
+        slots = {**_SLOTS, "dimensions": True} if own else _SLOTS
+        if dict(self._prompt.slots) != slots:
+            raise UsageError(f"prompt {self._prompt.name} has not the slots {sorted(slots)}")
+
+    def judge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, sources: str | Sequence[str] = ()
+    ) -> Judgement:
+        """Score one response; `reference` are the criteria. Inside an event loop use `ajudge`."""
+        return run_sync(self, lambda: self.ajudge(question, reference, response, sources=sources))
+
+    async def ajudge(
+        self,
+        question: str,
+        reference: str | Sequence[str],
+        response: str | None,
+        *,
+        sources: str | Sequence[str] = (),
+        ask: Ask | None = None,
+    ) -> Judgement:
+        """Score one response by the criteria and the sources; `ask` answers instead of the judge's own model."""
+        try:
+            text = text_of(response, "response")
+            fields: dict[str, str | Sequence[str]] = {
+                "question": text_of(question, "question"),
+                "criteria": texts_of(reference, "reference"),
+                "sources": texts_of(sources, "sources"),
+                "response": text,
+            }
+        except DataError as error:
+            return self._judgement("error", error.reason)
+        if self.dimensions is not None:
+            fields["dimensions"] = [f"{name}: {meaning}" for name, meaning in self.dimensions.items()]
+        nothing = Judgement("scored", scores=dict.fromkeys(self.names, 0.0))
+        if self.gate and is_vacuous(text):
+            return self._judgement("scored", "vacuous", found=nothing)
+        if len(text) > self.max_response:
+            return self._judgement("scored", f"too-long: {len(text)} characters", found=nothing)
+        return await self._conduct(fields, self._schema, self._read, ask)
+
+    def _read(self, text: str, nonce: str | None) -> Judgement:
+        reading = parse_rubric(text, self.names, nonce=nonce)
+        return Judgement("scored", scores=reading.scores, reason=reading.reasoning or None)

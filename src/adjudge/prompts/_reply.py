@@ -1,0 +1,104 @@
+"""A judge's reply, before anything is read out of it: the whole of it as JSON, or its lines that carry the key."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from adjudge.errors import AdjudgeError
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_OPENING = re.compile(r"(`{3,})[ \t]*[A-Za-z0-9_+-]*[ \t]*\r?\n")
+_SPACE = " \t\r\n\f\v\ufeff"
+_SPACES = re.compile(f"[{_SPACE}]*")
+_QUOTING = ">|`\"'“”‘’«» \t*_"
+
+
+class UnreadableReply(AdjudgeError):
+    """A judge's reply does not contain exactly one readable answer; ask once more, then leave it unscored.
+
+    Codes: `empty`, `not-json`, `duplicate-key`, `no-verdict`, `two-verdicts`, `quoted-verdict`, `missing-score`,
+    `bad-score`, `copied`.
+    """
+
+    default_code = "unreadable"
+
+
+def json_object(reply: str) -> dict[str, Any]:
+    r"""Return the JSON object that is the whole reply, bare or in one Markdown fence.
+
+    >>> json_object('```json\n{"verdict": "WRONG"}\n```')
+    {'verdict': 'WRONG'}
+    """
+    start, ticks = _skip(reply, 0), ""
+    opening = _OPENING.match(reply, start)
+    if opening is not None:
+        start, ticks = _skip(reply, opening.end()), opening[1]
+    if start == len(reply) or (ticks and reply.startswith(ticks, start)):
+        raise UnreadableReply("the reply is empty", code="empty")
+    try:
+        value, behind = _DECODER.raw_decode(reply, start)
+    except RecursionError:
+        raise UnreadableReply("the reply is nested too deeply", code="not-json") from None
+    except ValueError:
+        raise UnreadableReply("the reply as a whole is not JSON", code="not-json") from None
+    end = _skip(reply, behind)
+    if ticks and reply.startswith(ticks, end) and "\n" in reply[behind:end]:
+        end = _skip(reply, end + len(ticks))
+    elif ticks:
+        raise UnreadableReply("the code block around the JSON is not closed", code="not-json")
+    if end != len(reply):
+        raise UnreadableReply("the reply as a whole is not JSON", code="not-json")
+    if not isinstance(value, dict):
+        raise UnreadableReply(f"the reply is JSON, but no object: {type(value).__name__}", code="not-json")
+    return value
+
+
+def _skip(reply: str, start: int) -> int:
+    """Return where white space ends; nothing is copied, so that a long reply costs one look."""
+    space = _SPACES.match(reply, start)
+    return space.end() if space else start
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise UnreadableReply("a member of the JSON object stands there twice", code="duplicate-key")
+    return members
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+
+
+def keyed_lines(reply: str, nonce: str) -> Iterator[tuple[str, bool]]:
+    """Yield what follows the key on each line that begins with it, and whether that line stands in quoted text.
+
+    Quoted is a line in a code block, or behind `>`, a bar, a backtick or quotation marks. Emphasis is none.
+    """
+    fence: str | None = None
+    for whole in reply.splitlines():
+        line = whole.strip(_SPACE)
+        opening = _FENCE.match(whole)
+        if opening is not None and fence is None:
+            fence = opening[1]
+            continue
+        if opening is not None and fence is not None and opening[1].startswith(fence) and line == opening[1]:
+            fence = None
+            continue
+        bare = line.strip("*_")
+        if bare.startswith(nonce):
+            yield bare[len(nonce) :], fence is not None or whole.startswith(("    ", "\t"))
+        elif line.lstrip(_QUOTING).startswith(nonce):
+            yield line[line.index(nonce) + len(nonce) :].strip(_QUOTING), True
+
+
+def reasoning_of(members: dict[str, Any]) -> str:
+    """Return the member `reasoning`, which may be missing but not anything else than text."""
+    reasoning = members.get("reasoning")
+    if reasoning is not None and not isinstance(reasoning, str):
+        raise UnreadableReply(f"reasoning must be text, got {type(reasoning).__name__}", code="not-json")
+    return reasoning or ""

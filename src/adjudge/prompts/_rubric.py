@@ -1,0 +1,90 @@
+"""Reading rubric scores: a complete set of numbers between 0 and 1, or none."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adjudge.errors import UsageError
+from adjudge.prompts._reply import UnreadableReply, json_object, keyed_lines, reasoning_of
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?")
+_REASONING = "reasoning"
+
+
+@dataclass(frozen=True, slots=True)
+class RubricReading:
+    """What a reply says: a number for every name, in the order of the names, and the reasoning."""
+
+    scores: Mapping[str, float]
+    reasoning: str = ""
+
+
+def rubric_schema(names: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema that scores by these names are asked for by.
+
+    >>> rubric_schema(["clarity"])["required"]
+    ['reasoning', 'clarity']
+    """
+    _checked(names)
+    properties: dict[str, Any] = {_REASONING: {"type": "string"}}
+    properties.update({name: {"type": "number"} for name in names})
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) -> RubricReading:
+    """Return the scores of a reply; `UnreadableReply` unless every name has exactly one number in 0..1.
+
+    The reply is, as a whole, one JSON object (with a nonce: the object stands on a line of its own behind it). A
+    number may be written as a text. A bool is no number, and members that were not asked for are ignored.
+
+    >>> parse_rubric('{"clarity": "0.8", "reasoning": "Short."}', ["clarity"])
+    RubricReading(scores={'clarity': 0.8}, reasoning='Short.')
+    >>> parse_rubric('{"clarity": 8}', ["clarity"])
+    Traceback (most recent call last):
+    adjudge.prompts._reply.UnreadableReply: clarity is outside of 0..1
+    """
+    _checked(names)
+    if nonce is None:
+        return _reading(json_object(reply), names)
+    readings: list[RubricReading] = []
+    quoted = False
+    for rest, in_quotes in keyed_lines(reply, nonce):
+        quoted = quoted or in_quotes
+        if not in_quotes:
+            readings.append(_reading(json_object(rest.removeprefix(":")), names))
+    if not readings:
+        if quoted:
+            raise UnreadableReply("the only scores stand in quoted text", code="quoted-verdict")
+        raise UnreadableReply("no line carries the key and the scores", code="missing-score")
+    if any(reading.scores != readings[0].scores for reading in readings):
+        raise UnreadableReply("the reply gives different sets of scores", code="two-verdicts")
+    reasoning = readings[0].reasoning or reply[: reply.index(nonce)].strip(" \t\r\n*_")
+    return RubricReading(readings[0].scores, reasoning)
+
+
+def _checked(names: Sequence[str]) -> None:
+    if isinstance(names, str) or not names or len(set(names)) != len(names) or _REASONING in names:
+        raise UsageError(f"names of a rubric are several different words other than {_REASONING!r}, got {names!r}")
+
+
+def _reading(members: dict[str, Any], names: Sequence[str]) -> RubricReading:
+    return RubricReading({name: _score(members, name) for name in names}, reasoning_of(members))
+
+
+def _score(members: dict[str, Any], name: str) -> float:
+    if name not in members:
+        raise UnreadableReply(f"{name} is missing", code="missing-score")
+    value = members[name]
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UnreadableReply(f"{name} is no number but {type(value).__name__}", code="bad-score")
+    if not 0 <= value <= 1:  # NaN is neither
+        raise UnreadableReply(f"{name} is outside of 0..1", code="bad-score")
+    return abs(float(value))

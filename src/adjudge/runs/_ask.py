@@ -1,0 +1,214 @@
+"""The step that reaches outside, as a run does it: remembered, shared, limited, and written down before it is used.
+
+A request is answered, in this order, from the run file (a resumed run), by an equal request that is under way, from
+the cache, or by a call. Before a call the budgets are checked and the request is on disk; after it the raw reply is on
+disk before whoever asked may look at it.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
+from adjudge.http import attempt_watch
+from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest
+from adjudge.runs._budget import Budget
+from adjudge.runs._cache import Cache, is_worth_keeping, request_body, request_key
+from adjudge.runs._journal import Journal
+from adjudge.runs._records import ReplyRecord, encode, write_attempt, write_reply, write_request
+
+
+@dataclass(slots=True)
+class Row:
+    """One row while it is worked on: what it was answered before, its clock, and whether the run was stopped in it."""
+
+    seq: int
+    known: Mapping[bytes, ChatReply]
+    timer: asyncio.Timeout | None = None
+    stopped: AdjudgeError | None = None
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """Stop the row's clock while it waits for others: for a free place, for the disk."""
+        timer = self.timer
+        end = None if timer is None else timer.when()
+        if timer is None or end is None or timer.expired():
+            yield
+            return
+        left = end - asyncio.get_running_loop().time()
+        timer.reschedule(None)
+        try:
+            yield
+        finally:
+            timer.reschedule(asyncio.get_running_loop().time() + left)
+
+
+class Asker:
+    """Gives every row its way to ask; one for a run."""
+
+    def __init__(
+        self, journal: Journal, budget: Budget, cache: Cache | None, *, workers: int, last_request: int = 0
+    ) -> None:
+        self.journal = journal
+        self.budget = budget
+        self.cache = cache
+        self.places = asyncio.Semaphore(workers)
+        self.in_flight = 0
+        self.stopping: AdjudgeError | None = None
+        self.on_stop: Callable[[AdjudgeError], None] | None = None
+        self._number = last_request
+        self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
+
+    def of(self, row: Row, chats: Mapping[str, ChatModel]) -> Ask:
+        """Return the way in which this row asks those models."""
+
+        async def ask(request: ChatRequest) -> ChatReply:
+            chat = chats.get(request.model)
+            if chat is None:
+                raise UsageError(f"nobody answers for the model {request.model!r}", code="unknown-model")
+            body = request_body(request)
+            key = request_key(endpoint_of(chat), body)
+            known = row.known.get(key)
+            return known if known is not None else await self._new(row, request, body, key, chat.complete)
+
+        return ask
+
+    @asynccontextmanager
+    async def place(self, row: Row) -> AsyncIterator[None]:
+        """Wait for one of the places in flight, and hold it."""
+        async with row.paused():
+            await self.places.acquire()
+        self.in_flight += 1
+        try:
+            self._refuse_if_stopping(row)
+            yield
+        finally:
+            self.in_flight -= 1
+            self.places.release()
+
+    async def _new(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
+        while (shared := self._shared.get(key)) is not None:
+            reply, error = await asyncio.shield(shared)
+            if error is not None:
+                row.stopped = self.stopping
+                raise error
+            if reply is not None:  # else whoever asked was stopped, and somebody else must
+                await self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
+                return reply
+        cached = None if self.cache is None else self.cache.find(key)
+        if cached is not None:
+            await self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
+            return cached
+        future = asyncio.get_running_loop().create_future()
+        self._shared[key] = future
+        try:
+            reply = await self._call(row, request, body, key, transport)
+            future.set_result((reply, None))
+        except AdjudgeError as error:
+            future.set_result((None, error))
+            raise
+        finally:
+            del self._shared[key]
+            if not future.done():
+                future.set_result((None, None))
+        return reply
+
+    async def _call(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
+        self._refuse_if_stopping(row)
+        async with row.paused():
+            try:
+                reserve = await self.budget.reserve(request)
+            except RunStopped as error:
+                self._stop(row, error)
+                raise
+        number = self._next()
+        watch = _Watch(number, self.journal, self.budget)
+        record = ReplyRecord(None, fault="cancelled: the call was given up")
+        try:
+            async with row.paused():
+                await self.journal.commit(write_request(number, row.seq, key, time.time(), body))
+            async with self.place(row):
+                started = time.monotonic()
+                reply, fault, failure = await _attempt(transport, request, watch)
+            record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
+        finally:
+            cost = self.budget.settle(reserve, record.reply)
+            if record.reply is None and self.journal.fault is None:
+                self.journal.put(write_reply(number, replace(record, attempts=watch.attempts)))
+        if failure is not None:
+            if getattr(failure, "fatal", False):
+                self._stop(row, failure)
+            raise failure
+        if reply is None:
+            raise AdjudgeError(f"the model failed: {fault}", code="model-failed")
+        entry = (key, encode(reply)) if is_worth_keeping(reply) else None
+        record = replace(record, attempts=watch.attempts, cost=cost)
+        async with row.paused():
+            await self.journal.commit(write_reply(number, record), entry=entry)
+        return reply
+
+    async def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
+        number = self._next()
+        request = write_request(number, row.seq, key, time.time(), body)
+        async with row.paused():
+            await self.journal.commit(request, write_reply(number, record))
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _refuse_if_stopping(self, row: Row) -> None:
+        if self.stopping is not None:
+            row.stopped = self.stopping
+            raise RunStopped("the run is being stopped")
+
+    def _stop(self, row: Row, error: AdjudgeError) -> None:
+        row.stopped = error
+        self.stopping = self.stopping or error
+        if self.on_stop is not None:
+            self.on_stop(error)
+
+
+def endpoint_of(chat: ChatModel) -> str:
+    """Say where a model is asked: the same name at another address is another model."""
+    return str(getattr(chat, "base_url", None) or chat.name)
+
+
+class _Watch:
+    """Counts the attempts of one call against the budget, and keeps why they failed."""
+
+    def __init__(self, number: int, journal: Journal, budget: Budget) -> None:
+        self.attempts = 1
+        self._number = number
+        self._journal = journal
+        self._budget = budget
+        self._began = time.monotonic()
+
+    def begin(self, attempt: int) -> None:
+        """Book an attempt; the first one is booked already."""
+        if attempt > 1:
+            self._budget.again()
+            self.attempts += 1
+        self._began = time.monotonic()
+
+    def failed(self, attempt: int, error: AdjudgeError) -> None:
+        """Keep why an attempt failed."""
+        seconds = time.monotonic() - self._began
+        self._journal.put(write_attempt(self._number, attempt, seconds, error.reason))
+
+
+async def _attempt(
+    transport: Ask, request: ChatRequest, watch: _Watch
+) -> tuple[ChatReply | None, str | None, AdjudgeError | None]:
+    """Call the model: its reply, or the fault in words, as an error of ours where it is one."""
+    token = attempt_watch.set(watch)
+    with Caught() as caught:
+        try:
+            return await transport(request), None, None
+        except AdjudgeError as error:
+            return None, error.reason, error
+        finally:
+            attempt_watch.reset(token)
+    return None, caught.reason, None

@@ -1,0 +1,123 @@
+"""Replies across runs, found by what was asked: equal requests are paid once.
+
+A cache may be shared by processes, lost or damaged at any time: an entry that cannot be read is a miss, a file that
+cannot be used is no cache. It is one SQLite file, in the user's cache folder unless another is named.
+"""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self, TypeAlias
+
+from adjudge.errors import RunError
+from adjudge.model import ChatReply, ChatRequest
+from adjudge.runs._records import decode_as, encode
+from adjudge.runs._schema import checksum
+
+Entry: TypeAlias = tuple[bytes, bytes]
+"""A request's key and its reply as JSON."""
+
+SCHEMA = """
+    CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, body BLOB NOT NULL, sum BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS secret (one INTEGER PRIMARY KEY CHECK (one = 1), body BLOB NOT NULL);
+"""
+PATIENCE = 0.5  # seconds to wait for another process that writes
+UNFIT = ("length", "content_filter")  # replies that ended early are not worth keeping
+
+
+def request_key(endpoint: str, body: bytes) -> bytes:
+    """Return what an equal request to the same endpoint has, and no other."""
+    return checksum_long(endpoint.encode("utf-8", "surrogatepass"), body)
+
+
+def checksum_long(*parts: bytes) -> bytes:
+    """Return 16 bytes that tell contents apart."""
+    from hashlib import blake2b
+
+    digest = blake2b(digest_size=16)
+    for part in parts:
+        digest.update(b"%d:" % len(part))
+        digest.update(part)
+    return digest.digest()
+
+
+def request_body(request: ChatRequest) -> bytes:
+    """Return everything that an answer may depend on, as JSON."""
+    return encode(request)
+
+
+def is_worth_keeping(reply: ChatReply) -> bool:
+    """Say whether asking again would hardly help: there is a text, and it is whole."""
+    return bool(reply.text) and reply.refusal is None and reply.finish_reason not in UNFIT
+
+
+def default_cache() -> Path:
+    """Return the place of the cache: `ADJUDGE_CACHE`, else the user's cache folder."""
+    given = os.environ.get("ADJUDGE_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "adjudge" / "replies.sqlite"
+
+
+class Cache:
+    """Replies by the keys of their requests; `find` and `keep` may be called from two different threads."""
+
+    def __init__(self, path: Path, reading: sqlite3.Connection, writing: sqlite3.Connection, secret: bytes) -> None:
+        self.path = path
+        self.secret = secret
+        self.fault: str | None = None
+        self._reading = reading
+        self._writing = writing
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a cache, a new one if there is none; `RunError` says why it cannot be used."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            reading, writing = (
+                sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=PATIENCE) for _ in "rw"
+            )
+            writing.execute("PRAGMA journal_mode = WAL")
+            writing.execute("PRAGMA synchronous = NORMAL")
+            writing.executescript(SCHEMA)
+            writing.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))
+            secret = writing.execute("SELECT body FROM secret").fetchone()[0]
+        except (sqlite3.Error, OSError) as error:
+            raise RunError(f"the cache {path} cannot be used: {error}", code="no-cache") from None
+        return cls(path, reading, writing, bytes(secret))
+
+    def find(self, key: bytes) -> ChatReply | None:
+        """Return the reply to an equal request; None where there is none, or none that can be trusted."""
+        try:
+            found = self._reading.execute("SELECT body, sum FROM replies WHERE key = ?", (key,)).fetchone()
+        except sqlite3.Error as error:
+            self.fault = str(error)
+            return None
+        if found is None or not isinstance(found[0], bytes) or checksum("cache", key, found[0]) != found[1]:
+            return None
+        try:
+            return decode_as(ChatReply, found[0])
+        except RunError:
+            return None
+
+    def keep(self, entries: Sequence[Entry]) -> None:
+        """Keep replies; what cannot be kept is left out."""
+        if not entries:
+            return
+        rows = [(key, body, checksum("cache", key, body)) for key, body in entries]
+        try:
+            self._writing.execute("BEGIN IMMEDIATE")
+            self._writing.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", rows)
+            self._writing.execute("COMMIT")
+        except sqlite3.Error as error:
+            self.fault = str(error)
+            if self._writing.in_transaction:
+                self._writing.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the files."""
+        self._reading.close()
+        self._writing.close()

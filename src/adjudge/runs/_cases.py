@@ -1,0 +1,193 @@
+"""Cases in any of the forms that a run takes, as rows by name: what scorers and judges read their arguments from.
+
+Case(id="q1", question="Capital?", references=("Paris",))   ->  {"id": "q1", "question": "Capital?", ...}
+{"id": "q1", "question": "Capital?", "answer": "Paris"}     ->  itself
+"rows.jsonl"                                                ->  its rows, the unreadable ones as faults
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from hashlib import blake2b
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from adjudge.datasets import read_rows
+from adjudge.errors import AdjudgeError, DataError, UsageError
+from adjudge.model import Case, Message, Trajectory
+
+QUESTIONS = ("question", "query", "prompt", "input")
+REFERENCES = ("reference", "references", "answer", "ground_truth")
+RESPONSES = ("response", "final_response", "prediction")
+_CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
+
+
+class Read(NamedTuple):
+    """One case as it was read: its columns, or why it has none."""
+
+    id: Any
+    row: Mapping[str, Any] | None
+    fault: str | None = None
+
+
+Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | Read]
+"""What a run takes as its cases: a file, or cases or rows in any iterable."""
+
+
+def read_cases(cases: Cases, trajectories: Any = None) -> Iterator[Read]:
+    """Read cases, one after the other, with the saved trajectories laid over them."""
+    if isinstance(cases, str | Path):
+        found = (_from_file(*one) for one in read_rows(str(cases)))
+    else:
+        found = (_from_object(case, number) for number, case in enumerate(cases, 1))
+    if trajectories is None:
+        return found
+    if isinstance(trajectories, Mapping):
+        return (_overlaid(one, trajectories.get(one.id)) for one in found)
+    return _side_by_side(found, read_cases(trajectories))
+
+
+def digest_of(path: str | Path) -> str | None:
+    """Return a digest of a file's content; None for standard input."""
+    if str(path) == "-":
+        return None
+    digest = blake2b(digest_size=16)
+    try:
+        with Path(path).open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
+    return digest.hexdigest()
+
+
+def row_of(case: Case) -> dict[str, Any]:
+    """Return a case as a row: what it leaves empty is left out, its metadata are columns of their own."""
+    row: dict[str, Any] = {name: value for name, value in case.metadata.items() if name not in _CASE}
+    row["id"] = case.id
+    row["question"] = case.question
+    row["references"] = list(case.references)
+    row.setdefault("answer", list(case.references))
+    if case.messages:
+        row["messages"] = [plain_message(message) for message in case.messages]
+    for name in ("image", "criteria", "workflow", "conversation_id", "turn"):
+        value = getattr(case, name)
+        if value is not None:
+            row[name] = value
+    return row
+
+
+def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
+    """Return a row as the case that an agent is asked."""
+    messages = row.get("messages") or ()
+    if not isinstance(messages, list | tuple):
+        raise DataError(f"messages must be a list, got {type(messages).__name__}", code="bad-row")
+    turn = row.get("turn")
+    return Case(
+        id=str(id_),
+        question=text_in(row, QUESTIONS) or "",
+        messages=tuple(
+            one if isinstance(one, Message) else Message.from_mapping(one, where=f"message {index}")
+            for index, one in enumerate(messages)
+        ),
+        image=row.get("image"),
+        references=tuple(references_in(row)),
+        criteria=row.get("criteria"),
+        workflow=row.get("workflow"),
+        conversation_id=None if row.get("conversation_id") is None else str(row["conversation_id"]),
+        turn=turn if isinstance(turn, int) else None,
+        metadata={name: value for name, value in row.items() if name not in _CASE},
+    )
+
+
+def text_in(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """Return the text under the first of the names that the row has; anything but text is an error."""
+    for name in names:
+        value = row.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise DataError(f"{name} must be text, got {type(value).__name__}", code="bad-row")
+        return value
+    return None
+
+
+def references_in(row: Mapping[str, Any]) -> list[str]:
+    """Return the reference answers of a row: a text, or a list of texts, under any of their names."""
+    for name in REFERENCES:
+        value = row.get(name)
+        if value is None:
+            continue
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+            raise DataError(f"{name} must be text or a list of texts", code="bad-row")
+        return list(texts)
+    return []
+
+
+def _from_file(number: int, columns: dict[str, Any] | None, fault: str | None) -> Read:
+    return Read(number, None, fault or "bad-row") if columns is None else Read(_label(columns, number), columns)
+
+
+def _from_object(case: "Case | Mapping[str, Any] | Read", number: int) -> Read:
+    if isinstance(case, Read):
+        return case
+    if isinstance(case, Case):
+        return Read(case.id, row_of(case))
+    if isinstance(case, Mapping):
+        return Read(_label(case, number), case)
+    return Read(number, None, f"bad-row: row {number} must be a Case or a mapping, got {type(case).__name__}")
+
+
+def _label(row: Mapping[str, Any], number: int) -> Any:
+    """Return what a row is called in the output: its id, else its number."""
+    identity = row.get("id")
+    if isinstance(identity, float) and identity - identity != 0:
+        return repr(identity)  # JSON cannot hold it as a number
+    return number if identity is None else identity
+
+
+def _overlaid(read: Read, record: Any) -> Read:
+    """Lay a saved trajectory over a case; a case without one is a fault of its own."""
+    if read.row is None:
+        return read
+    if record is None:
+        return Read(read.id, None, f"no-trajectory: there is no trajectory for case {read.id!r}")
+    try:
+        return Read(read.id, {**read.row, **trajectory_columns(record)})
+    except AdjudgeError as error:
+        return Read(read.id, None, error.reason)
+
+
+def trajectory_columns(record: Any) -> dict[str, Any]:
+    """Return what an agent did as the columns that scorers know."""
+    if isinstance(record, Mapping) and "messages" not in record:
+        return {name: value for name, value in record.items() if name != "id"}
+    trajectory = Trajectory.from_messages(record)
+    kept = [plain_message(message) for message in trajectory.messages] if trajectory is record else record
+    return {"final_response": trajectory.final_response, "trajectory": kept}
+
+
+def plain_message(message: Message) -> dict[str, Any]:
+    """Return a message in the usual chat shape."""
+    plain: dict[str, Any] = {"role": message.role, "content": message.content, **message.extra}
+    if message.tool_calls:
+        plain["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.tool_calls
+        ]
+    for name in ("tool_call_id", "name"):
+        value = getattr(message, name)
+        if value is not None:
+            plain[name] = value
+    return plain
+
+
+def _side_by_side(cases: Iterator[Read], trajectories: Iterator[Read]) -> Iterator[Read]:
+    for case, trajectory in zip_longest(cases, trajectories):
+        if case is None or trajectory is None:
+            raise DataError("there are not as many trajectories as cases", code="torn-trajectories")
+        if case.id != trajectory.id:
+            message = f"case {case.id!r} stands beside the trajectory of {trajectory.id!r}: give both in one order"
+            raise DataError(message, code="torn-trajectories")
+        yield Read(case.id, None, trajectory.fault) if trajectory.row is None else _overlaid(case, trajectory.row)

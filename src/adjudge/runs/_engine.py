@@ -1,0 +1,222 @@
+"""The engine: cases from the file, worked on by many at once, their scores into the file.
+
+Rows in progress are a bounded number, twice the calls in flight: a row that waits for the disk holds no place. Cases
+come out of the file a page at a time, so that memory does not grow with their number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from adjudge.errors import AdjudgeError, Caught
+from adjudge.model import Message, Score
+from adjudge.runs._ask import Asker, Row
+from adjudge.runs._cases import QUESTIONS, case_of, text_in
+from adjudge.runs._job import Job, judge_row
+from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores, write_trajectory
+
+if TYPE_CHECKING:
+    from adjudge.model import Agent, Ask, ChatModel, Judge, Trajectory
+    from adjudge.runs._source import Source
+
+SPARE = 32  # rows that may wait for the disk however few workers there are
+GRACE = 2.0  # seconds that calls in flight get when a run is stopped
+
+
+@dataclass(slots=True)
+class Progress:
+    """How a run stands, while it goes on."""
+
+    total: int | None = None
+    done: int = 0
+    in_flight: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class Engine:
+    """Works through the cases of one run."""
+
+    def __init__(self, job: Job, source: Source, asker: Asker, *, workers: int, deadline: float) -> None:
+        self.job = job
+        self.asker = asker
+        self.journal = asker.journal
+        self.progress = Progress()
+        self._source = source
+        self._deadline = deadline
+        self._room = 2 * workers + SPARE
+        self._stop = asyncio.Event()
+        self._error: AdjudgeError | None = None
+        asker.on_stop = self.stop
+
+    def stop(self, error: AdjudgeError) -> None:
+        """Take no more work, and end when what is in flight has; `run` raises the error."""
+        self._error = self._error or error
+        self.asker.stopping = self._error
+        self._source.close()
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Work until every case has its scores; a stopped run raises what stopped it."""
+        tasks = {asyncio.create_task(self._work()) for _ in range(self._room)}
+        stopped = asyncio.create_task(self._wait_for_stop())
+        try:
+            left = tasks
+            while left and not stopped.done():
+                _, waiting = await asyncio.wait({*left, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                left = waiting - {stopped}
+            if left:
+                await asyncio.wait(left, timeout=GRACE)
+        finally:
+            for task in (*tasks, stopped):
+                task.cancel()
+            results = await asyncio.gather(*tasks, stopped, return_exceptions=True)
+        if self._error is not None:
+            raise self._error
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
+                raise result
+
+    async def _wait_for_stop(self) -> None:
+        await self._stop.wait()
+
+    async def _work(self) -> None:
+        while not self._stop.is_set():
+            unit = await self._source.take()
+            if unit is None:
+                return
+            try:
+                await self._unit(unit)
+            except AdjudgeError as error:  # the run file failed: nothing can go on
+                self.stop(error)
+                raise
+
+    async def _unit(self, unit: Sequence[CaseRecord]) -> None:
+        """Answer and score the cases of one unit; their scores are written together."""
+        rows = [Row(case.seq, await self._source.known(case.seq)) for case in unit]
+        scores: list[list[Score] | None] = [None] * len(unit)
+        try:
+            async with asyncio.timeout(self._deadline * len(unit)) as timer:
+                for row in rows:
+                    row.timer = timer
+                await self._fill(unit, rows, scores)
+        except TimeoutError:
+            if not timer.expired():
+                raise
+        except AdjudgeError as error:
+            if not getattr(error, "fatal", False):
+                raise
+            rows[0].stopped = error
+            self.stop(error)
+        if any(row.stopped is not None for row in rows):
+            return  # the run is being stopped: these cases are for the next session
+        late = self.job.failed(f"deadline: no score within {self._deadline:g} seconds")
+        found = [late if one is None else one for one in scores]
+        self.journal.put(
+            *(write for case, one in zip(unit, found, strict=True) for write in write_scores(case.seq, one))
+        )
+        self._count(found)
+
+    async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
+        """Fill in the scores of a unit's cases."""
+        ready: list[int] = []
+        columns: list[dict[str, Any]] = []
+        history: list[Message] = []
+        for index, (case, row) in enumerate(zip(unit, rows, strict=True)):
+            if case.row is None:
+                scores[index] = self.job.failed(case.fault or "bad-row")
+                continue
+            overlay = dict(case.row)
+            if self.job.agent is not None:
+                record = await self._answer(self.job.agent, case, row, history)
+                if record.trajectory is None:
+                    scores[index] = self.job.failed(record.fault or "agent-failed")
+                    continue
+                overlay.update(final_response=record.trajectory.final_response, trajectory=record.trajectory)
+            ready.append(index)
+            columns.append(overlay)
+        if ready:
+            given = await self._score([unit[index].id for index in ready], columns, [rows[index] for index in ready])
+            for index, one in zip(ready, given, strict=True):
+                scores[index] = one
+
+    async def _score(self, ids: Sequence[Any], columns: list[dict[str, Any]], rows: Sequence[Row]) -> list[list[Score]]:
+        """Ask every scorer, then the judge, about rows that have everything."""
+        scores: list[list[Score]] = [[] for _ in rows]
+        for scorer in self.job.scorers:
+            for one, score in zip(scores, await scorer.ascore_many(columns, labels=ids), strict=True):
+                one.append(score)
+        judge = self.job.judge
+        if judge is not None:
+            for one, column, row in zip(scores, columns, rows, strict=True):
+                with Caught() as caught:
+                    one.append(await judge_row(judge, column, self._asks(judge, row)))
+                if caught.reason is not None:
+                    one.append(self.job.failed(caught.reason)[-1])
+        return scores
+
+    def _asks(self, judge: Judge, row: Row) -> Ask | None:
+        """Return the way in which the judge asks for this row; None for a judge that asks nobody."""
+        chats: Mapping[str, ChatModel] = getattr(judge, "chats", {})
+        return self.asker.of(row, chats) if chats else None
+
+    async def _answer(self, agent: Agent, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
+        """Return what the agent does for a case: from the file, or by asking it now."""
+        record = await self._source.trajectory(case.seq)
+        if record is None:
+            record = await self._respond(agent, case, row, history)
+            if row.stopped is not None:
+                return record
+            async with row.paused():
+                await self.journal.commit(write_trajectory(case.seq, record))
+        question = Message("user", text_in(case.row or {}, QUESTIONS) or "")
+        reply = None if record.trajectory is None else record.trajectory.final_response
+        history += [question, Message("assistant", reply or "")]
+        return record
+
+    async def _respond(self, agent: Agent, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
+        """Ask the agent; whatever it raises, and its silence, are faults of this case."""
+        started = time.monotonic()
+        trajectory: Trajectory | None = None
+        with Caught() as caught:
+            wanted = case_of(case.id, case.row or {})
+            async with self.asker.place(row):
+                started = time.monotonic()
+                try:
+                    async with asyncio.timeout(self._deadline) as timer:
+                        trajectory = await agent.respond(wanted, tuple(history))
+                except TimeoutError:
+                    if not timer.expired():
+                        raise
+                    message = f"the agent gave no answer within {self._deadline:g} seconds"
+                    raise AdjudgeError(message, code="deadline") from None
+                except AdjudgeError as error:
+                    if getattr(error, "fatal", False):
+                        row.stopped = error
+                        self.stop(error)
+                    raise
+        fault = None if caught.reason is None else f"agent-failed: {caught.reason}"
+        return TrajectoryRecord(trajectory, fault, time.monotonic() - started)
+
+    def _count(self, found: Sequence[Sequence[Score]]) -> None:
+        progress = self.progress
+        for scores in found:
+            statuses = {score.status for score in scores}
+            worst = next(status for status in ("error", "unscored", "scored") if status in statuses)
+            progress.counts[worst] += 1
+            progress.done += 1
+        self.measure()
+
+    def measure(self) -> Progress:
+        """Return how the run stands."""
+        progress, budget = self.progress, self.asker.budget
+        progress.in_flight = self.asker.in_flight
+        progress.calls, progress.tokens, progress.cost = budget.calls, budget.tokens, budget.cost
+        return progress

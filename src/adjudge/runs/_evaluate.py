@@ -1,0 +1,168 @@
+"""`evaluate`: cases, an agent or its saved trajectories, scorers and a judge in; scores and what they amount to out.
+
+result = evaluate(cases, agent=my_agent, scorers=["qa_f1_reward"], judge="local")
+result.counts, result.summary.tallies[0].mean, result.file
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adjudge.errors import RunStopped, UsageError
+from adjudge.model import Score
+from adjudge.rewards import Scorer, get_reward
+from adjudge.rewards._scorer import run_sync
+from adjudge.runs._config import RunConfig
+from adjudge.runs._export import scored_cases, summarise
+from adjudge.runs._job import Job
+from adjudge.runs._plan import PLAN, Plan, plan_from
+from adjudge.runs._store import Store
+
+if TYPE_CHECKING:
+    from adjudge.model import Judge
+    from adjudge.runs._cases import Cases
+    from adjudge.runs._summary import Summary
+
+NOT_RUN = "not-run: the run ended before this row"
+
+
+class RowScore(NamedTuple):
+    """One score of a run: which case, which scorer."""
+
+    id: Any
+    scorer: str
+    score: Score
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came of a run; everything is read from its file when it is asked for.
+
+    `counts` are the rows by outcome (a row counts as its worst score) and add up to the number of cases. A row that a
+    stopped run did not reach is an error, `not-run`.
+    """
+
+    file: Path
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What the run was asked to do."""
+        with Store.read(self.file) as store:
+            return plan_from(store.meta(PLAN), self.file)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many rows were scored, unscored and errors."""
+        with Store.read(self.file) as store:
+            counts = store.counts()
+            missing = store.count() - sum(counts.values())
+        return {**counts, "error": counts["error"] + missing}
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The tallies of every scorer, with means and intervals."""
+        plan = self.plan
+        with Store.read(self.file) as store:
+            return summarise(store, plan.names, plan.ranges, NOT_RUN)
+
+    @property
+    def scores(self) -> Iterator[RowScore]:
+        """Every score, in order of the cases and scorers."""
+        names = self.plan.names
+        with Store.read(self.file) as store:
+            for page in scored_cases(store, names, NOT_RUN):
+                for case, scores in page:
+                    for name, score in zip(names, scores, strict=True):
+                        yield RowScore(case.id, name, score)
+
+
+def evaluate(
+    cases: Cases,
+    *,
+    agent: Any = None,
+    trajectories: Any = None,
+    scorers: Sequence[Any] = (),
+    judge: Judge | str | None = None,
+    run: str | Path | None = None,
+    config: RunConfig | None = None,
+) -> RunResult:
+    """Answer and score every case, and return what came of it.
+
+    `cases` are a file, or cases or rows in any iterable. `agent` answers them; `trajectories` are saved answers,
+    by id or in the order of the cases; with neither, the rows hold their responses. `scorers` are names, functions or
+    scorers. `run` is the run file: one that exists is gone on with, if it is the same run. A run that is stopped
+    (a refused key, a spent budget) raises `RunStopped`; call again with the same `run` to go on.
+    """
+    work = aevaluate(
+        cases, agent=agent, trajectories=trajectories, scorers=scorers, judge=judge, run=run, config=config
+    )
+    return run_sync(work, "evaluate")
+
+
+async def aevaluate(
+    cases: Cases,
+    *,
+    agent: Any = None,
+    trajectories: Any = None,
+    scorers: Sequence[Any] = (),
+    judge: Judge | str | None = None,
+    run: str | Path | None = None,
+    config: RunConfig | None = None,
+) -> RunResult:
+    """Answer and score every case, as `evaluate` does; for use inside an event loop."""
+    from adjudge.runs._run import Work, conduct
+
+    job = make_job(scorers=scorers, judge=judge, agent=agent)
+    path = Path(run) if run is not None else new_run_file("evaluate")
+    plan = Plan("evaluate", scorers=tuple(scorer.name for scorer in job.scorers))
+    session = await conduct(Work(path, job, plan, config or RunConfig(), cases, trajectories))
+    if session.stopped is not None:
+        message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
+        raise RunStopped(message, code=session.stopped.code) from session.stopped
+    return RunResult(path, session.warnings)
+
+
+def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = None, **options: Any) -> Job:
+    """Return the job of these names or objects; `options` go to a judge that is named."""
+    from adjudge.agents import get_agent
+    from adjudge.judges import get_judge
+
+    if isinstance(scorers, str) or callable(scorers):
+        scorers = [scorers]
+    made: tuple[Scorer, ...] = tuple(get_reward(scorer) for scorer in scorers)
+    if not made and judge is None:
+        raise UsageError("say which scorer or judge to ask")
+    return Job(
+        made,
+        get_judge(judge, **options) if isinstance(judge, str) else judge,
+        None if agent is None else get_agent(agent),
+    )
+
+
+def runs_folder() -> Path:
+    """Return the folder of runs that nobody gave a place: `ADJUDGE_RUNS`, else the user's state folder."""
+    import os
+
+    given = os.environ.get("ADJUDGE_RUNS")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge" / "runs"
+
+
+def new_run_file(kind: str) -> Path:
+    """Return a name for a run file that nobody has."""
+    import secrets
+    from datetime import UTC, datetime
+
+    folder = runs_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror or error}", code="cannot-write") from None
+    return folder / f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}.run"

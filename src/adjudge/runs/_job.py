@@ -1,0 +1,95 @@
+"""What a run does with each case: whom it asks, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adjudge.errors import DataError
+from adjudge.model import Judgement, Provenance, Score
+from adjudge.rewards import Scorer
+from adjudge.runs._cases import QUESTIONS, RESPONSES, references_in, text_in
+
+if TYPE_CHECKING:
+    from adjudge.model import Agent, Ask, Judge
+
+GROUP = "group_id"
+CONVERSATION = "conversation_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The agent, the scorers and the judge of a run; the judge's score comes last."""
+
+    scorers: tuple[Scorer, ...] = ()
+    judge: Judge | None = None
+    agent: Agent | None = None
+
+    @property
+    def unit_column(self) -> str | None:
+        """By which column cases are worked on together: a group by its scorers, a conversation by its agent."""
+        if any(scorer.is_group for scorer in self.scorers):
+            return GROUP
+        return None if self.agent is None else CONVERSATION
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the scores are called, in their order."""
+        judge = () if self.judge is None else (self.judge.name,)
+        return (*(scorer.name for scorer in self.scorers), *judge)
+
+    @property
+    def ranges(self) -> tuple[tuple[float, float] | None, ...]:
+        """The least and the greatest value of each score, where that is known."""
+        judge = () if self.judge is None else ((0.0, 1.0),)
+        return (*(scorer.range for scorer in self.scorers), *judge)
+
+    def failed(self, reason: str) -> list[Score]:
+        """Return the error that every scorer gives for a case that cannot be scored."""
+        scores = [
+            Score.error(reason, parts=dict.fromkeys(scorer.parts or ()), provenance=scorer.provenance)
+            for scorer in self.scorers
+        ]
+        if self.judge is not None:
+            scores.append(Score.error(reason, provenance=judge_provenance(self.judge)))
+        return scores
+
+
+async def judge_row(judge: Judge, row: Mapping[str, Any], ask: Ask | None) -> Score:
+    """Ask the judge about one row and return what it says as a score."""
+    question = text_in(row, QUESTIONS)
+    if question is None:
+        raise DataError("the row has no question", code="missing-column")
+    references: Sequence[str] = references_in(row)
+    if not references:
+        criteria = row.get("criteria")
+        if not isinstance(criteria, str):
+            raise DataError("the row has no reference to judge by", code="missing-column")
+        references = [criteria]
+    if not any(name in row for name in RESPONSES):
+        raise DataError("the row has no response to judge", code="missing-column")
+    return score_of(await judge.ajudge(question, references, text_in(row, RESPONSES), ask=ask), judge)
+
+
+def score_of(judgement: Judgement, judge: Judge) -> Score:
+    """Return a judgement as a score: 1 for CORRECT, 0 for WRONG, the mean of rubric scores, or no number."""
+    provenance = judge_provenance(judge, judgement)
+    notes = None if judgement.verdict is None else {"verdict": judgement.verdict}
+    if judgement.status != "scored":
+        make = Score.unscored if judgement.status == "unscored" else Score.error
+        return make(judgement.reason or judgement.status, parts=dict.fromkeys(judgement.scores), provenance=provenance)
+    if judgement.verdict is not None:
+        value = 1.0 if judgement.verdict == "CORRECT" else 0.0
+    elif judgement.scores:
+        value = sum(judgement.scores.values()) / len(judgement.scores)
+    else:
+        return Score.error("bad-judgement: scored, but neither a verdict nor scores", provenance=provenance)
+    return Score.scored(value, reason=judgement.reason, parts=judgement.scores, notes=notes, provenance=provenance)
+
+
+def judge_provenance(judge: Judge, judgement: Judgement | None = None) -> Provenance:
+    """Say which judge, in which edition, a score comes from."""
+    prompt = None if judgement is None else judgement.prompt_hash
+    name = judge.name if judgement is None or not judgement.judge else judgement.judge
+    return Provenance(judge.name, judge.version, judge=name, prompt_hash=prompt)

@@ -1,0 +1,135 @@
+"""The one thread that writes a run file, in groups: a record is acknowledged when its group is on disk.
+
+    journal.put(*writes)              goes with the next group; nobody waits
+    await journal.commit(*writes)     returns when the group is on disk
+    await journal.read(function)      asks the store, after everything that was put before
+
+A group is what comes within a few milliseconds, so that a disk's sync is shared by all rows in flight.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+from adjudge.errors import Caught, RunError
+from adjudge.runs._cache import Cache, Entry
+from adjudge.runs._records import Write
+from adjudge.runs._store import Store
+
+T = TypeVar("T")
+
+WINDOW = 0.005  # seconds in which writes gather
+LARGEST = 2048  # writes of one group
+
+
+class _Item:
+    """Something for the thread to do: write, or read, and whom to tell."""
+
+    __slots__ = ("done", "entry", "read", "writes")
+
+    def __init__(
+        self,
+        writes: tuple[Write, ...] = (),
+        read: Callable[[Store], Any] | None = None,
+        done: "asyncio.Future[Any] | None" = None,
+        entry: Entry | None = None,
+    ) -> None:
+        self.writes = writes
+        self.read = read
+        self.done = done
+        self.entry = entry
+
+
+class Journal:
+    """The writer of one run; made and used inside one event loop."""
+
+    def __init__(self, store: Store, cache: Cache | None = None) -> None:
+        self.store = store
+        self.cache = cache
+        self.fault: RunError | None = None  # once something could not be written, nothing is any more
+        self._loop = asyncio.get_running_loop()
+        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, name="adjudge-journal", daemon=True)
+        self._thread.start()
+
+    def put(self, *writes: Write) -> None:
+        """Write with the next group."""
+        if self.fault is not None:
+            raise self.fault
+        self._queue.put(_Item(writes))
+
+    async def commit(self, *writes: Write, entry: Entry | None = None) -> None:
+        """Write, and return when it is on disk; `entry` goes to the cache."""
+        if self.fault is not None:
+            raise self.fault
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._queue.put(_Item(writes, None, done, entry))
+        await done
+
+    async def read(self, function: Callable[[Store], T]) -> T:
+        """Ask the store for something, in the thread that owns it."""
+        done: asyncio.Future[T] = self._loop.create_future()
+        self._queue.put(_Item((), function, done))
+        return await done
+
+    async def close(self) -> None:
+        """Write what is left and end the thread; the store stays open. A fault is left for the caller to look at."""
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _work(self) -> None:
+        is_open = True
+        while is_open:
+            group = [self._queue.get()]
+            if group[0] is not None and group[0].read is None:
+                time.sleep(WINDOW)
+            count = 0
+            while count < LARGEST:
+                try:
+                    item = self._queue.get_nowait()
+                except Empty:
+                    break
+                group.append(item)
+                count += 1 if item is None else len(item.writes)
+            is_open = None not in group
+            self._handle([item for item in group if item is not None])
+
+    def _handle(self, group: list[_Item]) -> None:
+        """Write the group in one transaction, then answer what was asked."""
+        writes = [write for item in group for write in item.writes]
+        if writes and self.fault is None:
+            _, self.fault = _attempt(partial(self.store.commit, writes))
+        answers: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
+        for item in group:
+            if item.done is not None and item.read is None:
+                answers.append((item.done, None, self.fault))
+            elif item.done is not None and item.read is not None:
+                answers.append((item.done, *_attempt(partial(item.read, self.store))))
+        if answers:
+            self._loop.call_soon_threadsafe(_tell, answers)
+        if self.cache is not None:
+            self.cache.keep([item.entry for item in group if item.entry is not None])
+
+
+def _attempt(work: Callable[[], T]) -> tuple[T | None, RunError | None]:
+    """Do something in the thread: whatever happens there, somebody waits for the answer."""
+    with Caught(fatal_too=True) as caught:
+        try:
+            return work(), None
+        except RunError as error:
+            return None, error
+    return None, RunError(f"the run file cannot be written: {caught.reason}", code="cannot-write")
+
+
+def _tell(answers: list[tuple["asyncio.Future[Any]", Any, Exception | None]]) -> None:
+    for future, value, error in answers:
+        if future.done():  # whoever waited has been cancelled
+            continue
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)

@@ -1,0 +1,86 @@
+"""What a run was asked to do, as it stands in its file: names and settings, never a key."""
+
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from adjudge.errors import RunError
+from adjudge.runs._config import RunConfig
+from adjudge.runs._job import Job
+
+PLAN = "plan"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The resolved plan of a run.
+
+    `by_name` is true where `adjudge resume` can make the scorers, the judge and the agent again from their names;
+    a run of somebody's own objects is resumed from Python.
+    """
+
+    kind: Literal["evaluate", "judge"] = "evaluate"
+    scorers: tuple[str, ...] = ()
+    judge: str | None = None
+    agent: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)  # of the judge: its endpoint, its limits
+    source: str | None = None
+    digest: str | None = None
+    editions: tuple[str, ...] = ()  # the versions of scorers and judge: a run goes on only with the same ones
+    names: tuple[str, ...] = ()  # what the scores are called
+    ranges: tuple[tuple[float, float] | None, ...] = ()
+    by_name: bool = False
+    adjudge: str = ""
+    started: str = ""
+    config: dict[str, Any] = field(default_factory=dict)
+
+    def resolved(self, job: Job, config: RunConfig) -> "Plan":
+        """Return the plan with everything filled in that its job and its config know."""
+        from datetime import UTC, datetime
+
+        from adjudge import __version__
+
+        judge = () if job.judge is None else (f"{job.judge.name} {job.judge.version}",)
+        return replace(
+            self,
+            agent=self.agent or (None if job.agent is None else job.agent.name),
+            editions=(*(f"{scorer.name} {scorer.version}" for scorer in job.scorers), *judge),
+            names=job.names,
+            ranges=job.ranges,
+            adjudge=__version__,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            config=asdict(config),
+        )
+
+    def run_config(self) -> RunConfig:
+        """Return the limits that the run began with."""
+        known = {one.name for one in fields(RunConfig)}
+        given = {name: value for name, value in self.config.items() if name in known}
+        if given.get("price") is not None:
+            given["price"] = tuple(given["price"])
+        return RunConfig(**given)
+
+    def check_same(self, other: Self, path: Path) -> None:
+        """Raise `RunError` if the other plan would give other scores."""
+        for name in ("kind", "editions", "agent", "digest"):
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if ours != theirs:
+                what = {"editions": "scorers or judge", "digest": "cases"}.get(name, name)
+                message = f"{path} is a run with other {what} ({_shown(ours)}, not {_shown(theirs)})"
+                raise RunError(f"{message}: name another run file", code="run-mismatch")
+
+
+def plan_from(stored: Any, path: Path) -> Plan:
+    """Read a plan out of a run file."""
+    import msgspec
+
+    if stored is None:
+        raise RunError(f"{path} holds no plan: the run was stopped before it began", code="not-a-run")
+    try:
+        return msgspec.convert(stored, Plan)
+    except msgspec.ValidationError as error:
+        raise RunError(f"{path}: its plan cannot be read: {error}", code="run-damaged") from None
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,187 @@
+"""What stands in a run file, record by record: how it is written, and how it is read back and checked.
+
+A `Write` is a statement with its values; the journal executes it. Reading a record whose checksum does not fit raises
+`RunError`: a damaged record is never taken for a true one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from adjudge.errors import DataError, RowError, RunError
+from adjudge.model import ChatReply, Score, Trajectory, decode_json, from_json, to_json
+from adjudge.runs._schema import checksum
+
+T = TypeVar("T")
+
+Write: TypeAlias = tuple[str, tuple[Any, ...]]
+"""One statement with its values."""
+
+Source: TypeAlias = Literal["call", "cache", "shared"]
+"""Where a reply came from: its own call, the cache, or an equal request of another row."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecord:
+    """One case: its columns, or why it has none."""
+
+    seq: int
+    unit: int  # the first case of those that are scored together
+    id: Any
+    row: Mapping[str, Any] | None
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRecord:
+    """What came of one request, with what it took."""
+
+    reply: ChatReply | None
+    fault: str | None = None
+    source: Source = "call"
+    seconds: float = 0.0
+    attempts: int = 1
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryRecord:
+    """What the agent did for one case, or why it did nothing."""
+
+    trajectory: Trajectory | None
+    fault: str | None = None
+    seconds: float = 0.0
+
+
+def encode(value: object) -> bytes:
+    """Return JSON; odd text and large integers, which msgspec refuses, go the longer way."""
+    try:
+        return _encode(value)
+    except (UnicodeEncodeError, OverflowError):
+        return to_json(value)
+
+
+def write_meta(name: str, value: object) -> Write:
+    """Say something of the whole run."""
+    body = encode(value)
+    return "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (name, body, checksum("meta", name, body))
+
+
+def write_case(case: CaseRecord) -> Write:
+    """Keep a case; one that JSON cannot hold is kept as a fault."""
+    try:
+        body = encode({"id": case.id, "row": case.row, "fault": case.fault})
+    except (TypeError, ValueError, RecursionError, DataError) as error:
+        fault = f"bad-row: row {case.seq + 1} cannot be kept as JSON: {error}"
+        body = encode({"id": case.seq + 1, "row": None, "fault": fault})
+    values = (case.seq, case.unit, body, checksum("cases", case.seq, case.unit, body))
+    return "INSERT INTO cases VALUES (?, ?, ?, ?)", values
+
+
+def write_request(number: int, seq: int, key: bytes, at: float, body: bytes) -> Write:
+    """Keep what is about to be asked."""
+    values = (number, seq, key, at, body, checksum("requests", number, seq, key, body))
+    return "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", values
+
+
+def write_reply(number: int, record: ReplyRecord) -> Write:
+    """Keep what came back."""
+    reply = record.reply
+    body = encode(reply)
+    known = (None, None) if reply is None else (_count(reply.prompt_tokens), _count(reply.completion_tokens))
+    fault = _plain(record.fault)
+    sum_ = checksum("replies", number, record.source, fault, body)
+    measures = (round(record.seconds, 6), record.attempts, *known, record.cost)
+    values = (number, record.source, *measures, fault, body, sum_)
+    return "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values
+
+
+def write_attempt(number: int, attempt: int, seconds: float, fault: str) -> Write:
+    """Keep why one attempt of a call failed."""
+    values = (number, attempt, round(seconds, 6), _plain(fault))
+    return "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)", values
+
+
+def write_trajectory(seq: int, record: TrajectoryRecord) -> Write:
+    """Keep what the agent did."""
+    body = encode(record.trajectory)
+    fault = _plain(record.fault)
+    values = (seq, round(record.seconds, 6), fault, body, checksum("trajectories", seq, fault, body))
+    return "INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?)", values
+
+
+def write_scores(seq: int, scores: Sequence[Score]) -> list[Write]:
+    """Keep the scores of one case, by all scorers."""
+    writes: list[Write] = []
+    for scorer, score in enumerate(scores):
+        body = encode(score)
+        sum_ = checksum("scores", seq, scorer, score.status, body)
+        values = (seq, scorer, score.status, score.value, _plain(score.reason), body, sum_)
+        writes.append(("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", values))
+    return writes
+
+
+def read_meta(name: str, body: bytes, sum_: bytes) -> Any:
+    """Read what was said of the run."""
+    _check(sum_, "meta", name, body)
+    return decode_json(body)
+
+
+def read_case(seq: int, unit: int, body: bytes, sum_: bytes) -> CaseRecord:
+    """Read a case."""
+    _check(sum_, "cases", seq, unit, body)
+    found = decode_json(body)
+    return CaseRecord(seq, unit, found["id"], found["row"], found["fault"])
+
+
+def read_reply(number: int, source: str, fault: str | None, body: bytes, sum_: bytes) -> ChatReply | None:
+    """Read a reply; None where a fault came instead."""
+    _check(sum_, "replies", number, source, fault, body)
+    return decode_as(ChatReply, body)
+
+
+def read_trajectory(seq: int, seconds: float, fault: str | None, body: bytes, sum_: bytes) -> TrajectoryRecord:
+    """Read what the agent did."""
+    _check(sum_, "trajectories", seq, fault, body)
+    return TrajectoryRecord(decode_as(Trajectory, body), fault, seconds)
+
+
+def read_score(seq: int, scorer: int, status: str, body: bytes, sum_: bytes) -> Score:
+    """Read a score."""
+    _check(sum_, "scores", seq, scorer, status, body)
+    score = decode_as(Score, body)
+    if score is None:
+        raise RunError("a score is empty", code="run-damaged")
+    return score
+
+
+def decode_as(kind: type[T], body: bytes) -> T | None:
+    """Read JSON of a kind, or null."""
+    if body == b"null":
+        return None
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        try:
+            return from_json(kind, body)
+        except RowError as error:
+            raise RunError(f"a {kind.__name__} in the run file cannot be read: {error}", code="run-damaged") from None
+
+
+def _check(sum_: bytes, table: str, *values: object) -> None:
+    if checksum(table, *values) != sum_:
+        raise RunError(f"a record of {table} does not fit its checksum: the run file is damaged", code="run-damaged")
+
+
+def _plain(text: str | None) -> str | None:
+    """Return text that SQLite can hold: lone surrogates are shown, not kept."""
+    return text if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _count(number: int | None) -> int | None:
+    """Return a count that SQLite can hold: an endpoint may say what it likes."""
+    return None if number is None else max(0, min(number, 1 << 62))

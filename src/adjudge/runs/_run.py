@@ -1,0 +1,184 @@
+"""One session of a run: the file opened and locked, everything joined together, and closed again whatever happens."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from adjudge.errors import AdjudgeError, RunError, RunStopped
+from adjudge.runs._ask import Asker
+from adjudge.runs._budget import Budget
+from adjudge.runs._cache import Cache
+from adjudge.runs._cases import Cases, digest_of, read_cases
+from adjudge.runs._clients import ready
+from adjudge.runs._config import RunConfig
+from adjudge.runs._engine import Engine, Progress
+from adjudge.runs._job import GROUP, Job
+from adjudge.runs._journal import Journal
+from adjudge.runs._plan import PLAN, Plan, plan_from
+from adjudge.runs._records import write_meta
+from adjudge.runs._source import COMPLETE, Source
+from adjudge.runs._store import Store
+
+TICK = 0.25  # seconds between two looks at the progress
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one session is given: the job, the cases (None: they are in the file already), and its limits."""
+
+    path: Path
+    job: Job
+    plan: Plan
+    config: RunConfig
+    cases: Cases | None = None
+    trajectories: object = None
+    retry_failed: bool = False
+    signals: bool = False  # whether SIGINT and SIGTERM stop the run in good order
+    watch: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """How a session ended: by itself, or by what stopped it."""
+
+    plan: Plan
+    stopped: AdjudgeError | None = None
+    signal: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+async def conduct(work: Work) -> Session:
+    """Do one session of a run; `RunError` where the file cannot be used, everything else that stops it is returned."""
+    with ExitStack() as stack:
+        store = stack.enter_context(Store.write(work.path))
+        plan = _agree(store, work)
+        if work.retry_failed:
+            store.forget_failures()
+        warnings: list[str] = []
+        cache = _open_cache(work.config, warnings)
+        if cache is not None:
+            stack.callback(cache.close)
+        journal = Journal(store, cache)
+        try:
+            async with ready(work.job, work.config, cache):
+                stopped, number = await _work_through(work, journal, cache)
+        finally:
+            await asyncio.shield(asyncio.ensure_future(journal.close()))
+        if journal.fault is not None:
+            raise journal.fault
+        if cache is not None and cache.fault is not None:
+            warnings.append(f"the cache {cache.path} could not be used throughout: {cache.fault}")
+        return Session(plan, stopped, number, tuple(warnings))
+
+
+def _agree(store: Store, work: Work) -> Plan:
+    """Write the plan into a new file, or check that it is the one of an older file."""
+    plan = work.plan.resolved(work.job, work.config)
+    if isinstance(work.cases, str | Path):
+        plan = replace(plan, source=str(work.cases), digest=digest_of(work.cases))
+    stored = store.meta(PLAN)
+    if stored is None:
+        store.commit([write_meta(PLAN, plan)])
+        return plan
+    older = plan_from(stored, store.path)
+    older.check_same(plan if work.cases is not None else replace(plan, digest=older.digest), store.path)
+    return older
+
+
+async def _work_through(work: Work, journal: Journal, cache: Cache | None) -> tuple[AdjudgeError | None, int | None]:
+    config, job = work.config, work.job
+    _, attempts, tokens, cost, _ = await journal.read(Store.totals)
+    last = await journal.read(Store.last_request)
+    begun = await journal.read(Store.begun)
+    total = await journal.read(lambda store: store.meta(COMPLETE))
+    there = await journal.read(Store.count)
+    asker = Asker(journal, Budget(config, attempts, tokens, cost), cache, workers=config.workers, last_request=last)
+    source = Source(journal, unit_column=job.unit_column, begun=begun, resumed=there > 0)
+    source.complete, source.count = total is not None, 0 if total is None else total
+    engine = Engine(job, source, asker, workers=config.workers, deadline=config.deadline)
+    for status, count in (await journal.read(Store.counts)).items():
+        engine.progress.counts[status] = count
+        engine.progress.done += count
+    with ExitStack() as stack:
+        caught = stack.enter_context(_signals(engine)) if work.signals else []
+        if work.watch is not None:
+            stack.callback(asyncio.create_task(_tick(engine, source, work.watch)).cancel)
+        reading: asyncio.Task[None] | None = None
+        stopped: AdjudgeError | None = None
+        try:
+            if not source.complete:
+                reading = asyncio.create_task(_read(work, source, engine))
+                if job.unit_column == GROUP:
+                    await reading  # a torn group is found before anything is scored
+            await engine.run()
+        except RunError as error:
+            if not isinstance(error, RunStopped):
+                raise
+            stopped = error
+        except AdjudgeError as error:
+            stopped = error
+        finally:
+            await _finish(reading, at_once=stopped is None or bool(caught))
+        if work.watch is not None:
+            engine.progress.total = source.count
+            work.watch(engine.measure())
+        return stopped, caught[0] if caught else None
+
+
+async def _read(work: Work, source: Source, engine: Engine) -> None:
+    cases = None if work.cases is None else read_cases(work.cases, work.trajectories)
+    try:
+        await source.read(cases, check_groups=work.job.unit_column == GROUP)
+    except AdjudgeError as error:
+        engine.stop(error)
+
+
+async def _finish(reading: "asyncio.Task[None] | None", *, at_once: bool) -> None:
+    """Let the reading of the cases end, so that every case is in the file; at once where there is no time for it."""
+    if reading is None:
+        return
+    if at_once:
+        reading.cancel()
+    with suppress(asyncio.CancelledError):
+        await reading
+
+
+def _open_cache(config: RunConfig, warnings: list[str]) -> Cache | None:
+    path = config.cache_path
+    if path is None:
+        return None
+    try:
+        return Cache.open(path)
+    except RunError as error:
+        warnings.append(f"{error.message}; going on without")
+        return None
+
+
+async def _tick(engine: Engine, source: Source, watch: Callable[[Progress], None]) -> None:
+    while True:
+        progress = engine.measure()
+        progress.total = source.count if source.complete else None
+        watch(progress)
+        await asyncio.sleep(TICK)
+
+
+@contextmanager
+def _signals(engine: Engine) -> Iterator[list[int]]:
+    """Stop the run on SIGINT and SIGTERM; the list says which of them came."""
+    caught: list[int] = []
+    loop = asyncio.get_running_loop()
+
+    def stop(number: int) -> None:
+        caught.append(number)
+        engine.stop(RunStopped("interrupted", code="interrupted"))
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop, number)
+    try:
+        yield caught
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

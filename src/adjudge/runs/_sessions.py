@@ -1,0 +1,193 @@
+"""What the commands do with runs: judge a file, go on, score again; each returns how it ended and its exit code."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from adjudge.datasets import whole_file
+from adjudge.errors import ArgumentError, UsageError, closest
+from adjudge.runs._cases import QUESTIONS, REFERENCES, RESPONSES, Read, read_cases, trajectory_columns
+from adjudge.runs._config import RunConfig
+from adjudge.runs._engine import Progress
+from adjudge.runs._evaluate import NOT_RUN, make_job, new_run_file
+from adjudge.runs._export import score_lines, summarise, verdict_lines
+from adjudge.runs._plan import PLAN, Plan, plan_from
+from adjudge.runs._run import Session, Work, conduct
+from adjudge.runs._source import COMPLETE
+from adjudge.runs._store import Store
+from adjudge.runs._summary import Summary
+
+UNDECIDED = 3
+LOOKED_AT = 256  # rows whose columns are looked at before anything is asked
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command's run ended; `undecided` says in words why its numbers decide nothing, if so."""
+
+    file: Path
+    summary: Summary | None = None
+    undecided: str | None = None
+    signal: int | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 decided, 3 undecided, 130 or 143 interrupted."""
+        if self.signal is not None:
+            return 128 + self.signal
+        return UNDECIDED if self.undecided is not None else 0
+
+
+def judge_file(
+    rows: str,
+    judge: str,
+    *,
+    options: Mapping[str, Any] | None = None,
+    config: RunConfig | None = None,
+    run: str | None = None,
+    out: str | None = None,
+    watch: Watch | None = None,
+) -> Finished:
+    """Judge every row of a file: `id`, `question`, `reference` and `response` in, a verdict a row out."""
+    config = config or RunConfig()
+    _refuse_same(rows, out, run)
+    options = {name: value for name, value in (options or {}).items() if value is not None}
+    job = make_job(judge=judge, **options)
+    _check_columns(rows)
+    path = Path(run) if run is not None else new_run_file("judge")
+    plan = Plan("judge", judge=judge, options=public(options), by_name=True)
+    return _finish(Work(path, job, plan, config, rows, signals=True, watch=watch), out)
+
+
+def resume_run(
+    path: str,
+    *,
+    out: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    limits: Mapping[str, Any] | None = None,
+    retry_failed: bool = False,
+    watch: Watch | None = None,
+) -> Finished:
+    """Go on with a run where it was stopped; `limits` and `options` replace those it began with."""
+    with Store.read(path) as store:
+        plan = plan_from(store.meta(PLAN), Path(path))
+        is_complete = store.meta(COMPLETE) is not None
+    if not plan.by_name:
+        message = f"{path} was started from Python with objects that have no names"
+        raise UsageError(f"{message}: call evaluate(..., run={path!r}) again", code="not-by-name")
+    changed = {name: value for name, value in (limits or {}).items() if value is not None}
+    config = replace(plan.run_config(), **changed)
+    given = {**plan.options, **{name: value for name, value in (options or {}).items() if value is not None}}
+    job = make_job(scorers=plan.scorers, judge=plan.judge, agent=plan.agent, **given)
+    cases = None if is_complete else plan.source
+    work = Work(Path(path), job, plan, config, cases, retry_failed=retry_failed, signals=True, watch=watch)
+    return _finish(work, out)
+
+
+def rescore_run(
+    path: str,
+    *,
+    scorers: Sequence[str] = (),
+    judge: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    config: RunConfig | None = None,
+    run: str | None = None,
+    out: str | None = None,
+    watch: Watch | None = None,
+) -> Finished:
+    """Score what a run's agent did again, by other scorers or another judge, into a run file of its own."""
+    config = config or RunConfig()
+    options = {name: value for name, value in (options or {}).items() if value is not None}
+    job = make_job(scorers=scorers, judge=judge, **options)
+    kind: Literal["evaluate", "judge"] = "judge" if judge is not None and not scorers else "evaluate"
+    plan = Plan(kind, scorers=tuple(scorers), judge=judge, options=public(options), by_name=True)
+    target = Path(run) if run is not None else new_run_file("rescore")
+    if target.resolve() == Path(path).resolve():
+        raise UsageError(f"{path} is the run that is scored again: name another file", code="cannot-write")
+    with Store.read(path) as store:
+        if store.meta(COMPLETE) is None:
+            raise UsageError(f"{path} does not hold all its cases yet: adjudge resume {path}", code="not-complete")
+        return _finish(Work(target, job, plan, config, _answered(store), signals=True, watch=watch), out)
+
+
+def public(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options without anything secret: what stands before an @ in an address is a password."""
+    from urllib.parse import urlsplit, urlunsplit
+
+    kept = {name: value for name, value in options.items() if name != "api_key"}
+    if isinstance(kept.get("base_url"), str):
+        parts = urlsplit(kept["base_url"])
+        kept["base_url"] = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return kept
+
+
+def _finish(work: Work, out: str | None) -> Finished:
+    """Do the session, write what came of it, and say whether it decides anything."""
+    session = asyncio.run(conduct(work))
+    warnings = session.warnings
+    if session.signal is not None:
+        return Finished(work.path, undecided="interrupted", signal=session.signal, warnings=warnings)
+    reason = NOT_RUN if session.stopped is None else f"not-run: {session.stopped.reason}"
+    plan = session.plan
+    with Store.read(work.path) as store:
+        summary = summarise(store, plan.names, plan.ranges, reason)
+        if out is not None:
+            lines = verdict_lines if plan.kind == "judge" else score_lines
+            with whole_file(out) as file:
+                for block in lines(store, plan.names, reason):
+                    file.write(block)
+    undecided = _undecided(session, summary, work.config.max_unscored)
+    return Finished(work.path, summary, undecided, warnings=warnings)
+
+
+def _undecided(session: Session, summary: Summary, most: float) -> str | None:
+    if session.stopped is not None:
+        return f"stopped: {session.stopped.reason}"
+    if not summary.rows:
+        return "no rows"
+    if summary.failed_share > most:
+        return f"more than {most:.3g} of the rows have no score"
+    return None
+
+
+def _check_columns(rows: str) -> None:
+    """Refuse a file none of whose first rows could be judged."""
+    if rows == "-":
+        return
+    first = list(islice(read_cases(rows), LOOKED_AT))
+    there = dict.fromkeys(name for read in first if read.row is not None for name in read.row)
+    if not there:
+        return
+    for names in (QUESTIONS, REFERENCES, RESPONSES):
+        if not any(name in there for name in names):
+            message = f"{rows} has no column {names[0]!r}{closest(names[0], there)}"
+            raise ArgumentError(f"{message}; its columns are {', '.join(there)}")
+
+
+def _refuse_same(rows: str, *written: str | None) -> None:
+    for path in written:
+        both = [Path(one) for one in (rows, path) if one and one != "-" and Path(one).exists()]
+        if len(both) == 2 and both[0].samefile(both[1]):
+            raise UsageError(f"{path} is the input: it would be overwritten", code="cannot-write")
+
+
+def _answered(store: Store) -> Iterator[Read]:
+    """Give a run's cases with what its agent did."""
+    last = -1
+    while cases := store.cases(last, 256):
+        done = store.trajectories(cases[0].seq, cases[-1].seq)
+        for case in cases:
+            record = done.get(case.seq)
+            if record is None or case.row is None:
+                yield Read(case.id, case.row, case.fault)
+            elif record.trajectory is None:
+                yield Read(case.id, None, record.fault)
+            else:
+                yield Read(case.id, {**case.row, **trajectory_columns(record.trajectory)})
+        last = cases[-1].seq

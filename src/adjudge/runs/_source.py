@@ -1,0 +1,146 @@
+"""Where the engine's work comes from: cases go into the run file as they are read, and come out unit by unit.
+
+Reading runs ahead of the work; when it is complete the file holds everything, and what the cases were read from is no
+longer needed.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from typing import Any
+
+from adjudge.datasets import RepeatFinder, sort_ids
+from adjudge.errors import Caught, DataError, RunError
+from adjudge.model import ChatReply
+from adjudge.runs._cases import Read
+from adjudge.runs._journal import Journal
+from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_case, write_meta
+from adjudge.runs._store import Store
+
+PAGE = 256  # cases read at once
+COMPLETE = "complete"
+
+
+class Source:
+    """The cases of one run, in order; `take` gives each unit to one worker."""
+
+    def __init__(self, journal: Journal, *, unit_column: str | None, begun: set[int], resumed: bool) -> None:
+        self.count = 0  # cases in the file
+        self.complete = False
+        self._journal = journal
+        self._unit_column = unit_column
+        self._begun = begun
+        self._resumed = resumed
+        self._after = -1
+        self._open: list[CaseRecord] = []  # the unit whose end has not been seen yet
+        self._units: deque[list[CaseRecord]] = deque()
+        self._taking = asyncio.Lock()
+        self._more = asyncio.Event()
+        self._closed = False
+
+    def close(self) -> None:
+        """Give out no more work."""
+        self._closed = True
+        self._more.set()
+
+    async def read(self, cases: Iterator[Read] | None, *, check_groups: bool) -> None:
+        """Put cases into the file; those that are there already must be the same ones."""
+        try:
+            there = await self._journal.read(Store.count)
+            if cases is None:
+                raise RunError("the run was stopped before all its cases were read: give them again", code="no-cases")
+            with ExitStack() as stack:
+                groups = stack.enter_context(RepeatFinder()) if check_groups else None
+                await self._read(cases, there, groups)
+                if groups is not None:
+                    _refuse_torn(groups)
+            await self._journal.commit(write_meta(COMPLETE, self.count))
+            self.complete = True
+        finally:
+            self._more.set()
+
+    async def _read(self, cases: Iterator[Read], there: int, groups: RepeatFinder | None) -> None:
+        unit, current = 0, None
+        while True:
+            with Caught() as caught:
+                page = await asyncio.to_thread(lambda: list(islice(cases, PAGE)))
+            if caught.reason is not None:
+                raise DataError(f"the cases cannot be read: {caught.reason}", code="bad-cases")
+            if not page:
+                return
+            records: list[CaseRecord] = []
+            for read in page:
+                seq = self.count + len(records)
+                name = self._unit_name(read.row)
+                if name is None or name != current:
+                    unit, current = seq, name
+                    if groups is not None and name is not None:
+                        groups.add(sort_ids([(name, seq + 1)]))
+                records.append(CaseRecord(seq, unit, read.id, read.row, read.fault))
+            await self._write(records, there)
+            self.count += len(records)
+            self._more.set()
+
+    async def _write(self, records: Sequence[CaseRecord], there: int) -> None:
+        writes = [write_case(record) for record in records]
+        new = [write for write in writes if write[1][0] >= there]
+        known = writes[: len(writes) - len(new)]
+        if known:
+            first, last = known[0][1][0], known[-1][1][0]
+            sums = await self._journal.read(lambda store: store.case_sums(first, last))
+            if sums != [write[1][3] for write in known]:
+                message = "these are not the cases that the run began with: name another run file"
+                raise RunError(message, code="run-mismatch")
+        if new:
+            await self._journal.commit(*new)
+
+    def _unit_name(self, row: Mapping[str, Any] | None) -> str | None:
+        value = None if row is None or self._unit_column is None else row.get(self._unit_column)
+        return None if value is None else repr(value)
+
+    async def take(self) -> list[CaseRecord] | None:
+        """Return the next unit without scores; None when there is none left."""
+        async with self._taking:
+            while not self._units and not self._closed:
+                self._more.clear()
+                complete = self.complete
+                page = await self._journal.read(lambda store: store.pending(self._after, PAGE))
+                for case in page:
+                    self._after = case.seq
+                    if self._open and self._open[0].unit != case.unit:
+                        self._units.append(self._open)
+                        self._open = []
+                    self._open.append(case)
+                if page and self._unit_column is None:
+                    self._units.append(self._open)
+                    self._open = []
+                elif not page and complete:
+                    if not self._open:
+                        return None
+                    self._units.append(self._open)
+                    self._open = []
+                elif not page:
+                    await self._more.wait()
+            return None if self._closed else self._units.popleft()
+
+    async def known(self, seq: int) -> Mapping[bytes, ChatReply]:
+        """Return the replies that a case was given before the run was interrupted."""
+        if seq not in self._begun:
+            return {}
+        return await self._journal.read(lambda store: store.replies(seq))
+
+    async def trajectory(self, seq: int) -> TrajectoryRecord | None:
+        """Return what the agent did for a case before the run was interrupted."""
+        if not self._resumed:
+            return None
+        found = await self._journal.read(lambda store: store.trajectories(seq, seq))
+        return found.get(seq)
+
+
+def _refuse_torn(groups: RepeatFinder) -> None:
+    count, torn = groups.repeats(1)
+    if count:
+        message = f"the rows of group {torn[0].id} do not stand together (rows {torn[0].first} and {torn[0].second})"
+        raise DataError(f"{message}: sort them by group_id", code="torn-group")

@@ -1,0 +1,245 @@
+"""The run file itself: opened, locked, read. One thread at a time may use a store.
+
+`synchronous=FULL`: what is committed is on disk, through a power cut too. Write-ahead log where the file system allows
+it (readers may look while the run goes on), else a rollback journal under an exclusive lock.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+from adjudge.errors import RunError, UsageError
+from adjudge.model import ChatReply, Score
+from adjudge.runs._lock import RunLock
+from adjudge.runs._records import (
+    CaseRecord,
+    TrajectoryRecord,
+    Write,
+    read_case,
+    read_meta,
+    read_reply,
+    read_score,
+    read_trajectory,
+)
+from adjudge.runs._schema import check_kind, migrate
+
+PENDING = """
+    SELECT seq, unit, body, sum FROM cases
+    WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
+"""
+TOTALS = """
+    SELECT count(*) FILTER (WHERE source = 'call'), total(attempts) FILTER (WHERE source = 'call'),
+           total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)) FILTER (WHERE source = 'call'),
+           total(cost), count(*) FILTER (WHERE fault IS NOT NULL)
+    FROM replies
+"""
+
+
+class Store:
+    """One run file; `Store.write(path)` to write it, `Store.read(path)` only to look."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: RunLock | None) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = lock
+
+    @classmethod
+    def write(cls, path: str | Path) -> Self:
+        """Open a run file to write it, a new one if there is none; another writer raises `RunError` with its pid."""
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise UsageError(f"{path.parent} is no folder for a run file", code="cannot-write")
+        lock = RunLock(path)
+        lock.acquire()
+        try:
+            with trouble(path):
+                connection = _connect(path)
+                migrate(connection, path)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(path, connection, lock)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Open a run file to look at it, also while somebody writes it."""
+        path = Path(path)
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such run file", code="cannot-read")
+        with trouble(path):
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            if not check_kind(connection, path):
+                connection.close()
+                raise RunError(f"{path} holds no run yet", code="not-a-run")
+        return cls(path, connection, None)
+
+    def close(self) -> None:
+        """Close the file; the log is folded into it, so that a run at rest is one file."""
+        try:
+            if self._lock is not None:
+                with suppress(sqlite3.Error):  # somebody is looking at it, or the disk is full: the log stays
+                    self._connection.execute("PRAGMA journal_mode = DELETE")
+            self._connection.close()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def commit(self, writes: Iterable[Write]) -> None:
+        """Write a group: all of it is on disk when this returns, or none of it is in the file."""
+        connection = self._connection
+        with trouble(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                for statement, values in writes:
+                    connection.execute(statement, values)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def meta(self, name: str) -> Any:
+        """Return what was said of the run under that name, or None."""
+        found = self._rows("SELECT name, body, sum FROM meta WHERE name = ?", name)
+        return read_meta(*found[0]) if found else None
+
+    def pending(self, after: int, most: int) -> list[CaseRecord]:
+        """Return the next cases without scores, in order."""
+        return [read_case(*row) for row in self._rows(PENDING, after, most)]
+
+    def cases(self, after: int, most: int) -> list[CaseRecord]:
+        """Return the next cases, in order."""
+        rows = self._rows("SELECT seq, unit, body, sum FROM cases WHERE seq > ? ORDER BY seq LIMIT ?", after, most)
+        return [read_case(*row) for row in rows]
+
+    def case_sums(self, first: int, last: int) -> list[bytes]:
+        """Return the checksums of the cases in that range."""
+        rows = self._rows("SELECT sum FROM cases WHERE seq BETWEEN ? AND ? ORDER BY seq", first, last)
+        return [row[0] for row in rows]
+
+    def scores(self, first: int, last: int) -> dict[int, list[Score]]:
+        """Return the scores of the cases in that range, by case, in order of the scorers."""
+        query = "SELECT seq, scorer, status, body, sum FROM scores WHERE seq BETWEEN ? AND ? ORDER BY seq, scorer"
+        found: dict[int, list[Score]] = {}
+        for row in self._rows(query, first, last):
+            found.setdefault(row[0], []).append(read_score(*row))
+        return found
+
+    def trajectories(self, first: int, last: int) -> dict[int, TrajectoryRecord]:
+        """Return what the agent did for the cases in that range."""
+        query = "SELECT seq, seconds, fault, body, sum FROM trajectories WHERE seq BETWEEN ? AND ?"
+        return {row[0]: read_trajectory(*row) for row in self._rows(query, first, last)}
+
+    def replies(self, seq: int) -> dict[bytes, ChatReply]:
+        """Return the replies that came to the requests of one case, by the requests' keys."""
+        query = """SELECT key, replies.number, source, fault, replies.body, replies.sum
+                   FROM requests JOIN replies USING (number) WHERE seq = ? ORDER BY number"""
+        found: dict[bytes, ChatReply] = {}
+        for key, *rest in self._rows(query, seq):
+            reply = read_reply(*rest)
+            if reply is not None:
+                found[key] = reply
+        return found
+
+    def begun(self) -> set[int]:
+        """Return the cases that have no scores but for which something was asked already."""
+        query = """SELECT DISTINCT seq FROM requests
+                   WHERE NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = requests.seq)"""
+        return {row[0] for row in self._rows(query)}
+
+    def last_request(self) -> int:
+        """Return the number of the last request, 0 where there is none."""
+        return int(self._rows("SELECT coalesce(max(number), 0) FROM requests")[0][0])
+
+    def count(self) -> int:
+        """Return how many cases there are so far."""
+        return int(self._rows("SELECT coalesce(max(seq), -1) + 1 FROM cases")[0][0])
+
+    def counts(self) -> dict[str, int]:
+        """Return how many cases ended in each outcome, by the first scorer that says so least well."""
+        query = """SELECT max(CASE status WHEN 'error' THEN 2 WHEN 'unscored' THEN 1 ELSE 0 END) AS worst
+                   FROM scores GROUP BY seq"""
+        names = ("scored", "unscored", "error")
+        found = self._rows(f"SELECT worst, count(*) FROM ({query}) GROUP BY worst")  # noqa: S608 (our own text)
+        return {**dict.fromkeys(names, 0), **{names[worst]: count for worst, count in found}}
+
+    def totals(self) -> tuple[int, int, int, float, int]:
+        """Return calls, attempts, tokens, cost and failed calls so far."""
+        calls, attempts, tokens, cost, failed = self._rows(TOTALS)[0]
+        return int(calls), int(attempts), int(tokens), float(cost), int(failed)
+
+    def forget_failures(self) -> None:
+        """Take back the scores, and failed answers of the agent, of units in which a case ended in an error."""
+        failed = "SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error'"
+        errors = f"SELECT seq FROM cases WHERE unit IN ({failed})"  # noqa: S608 (our own text)
+        self.commit(
+            [
+                (f"DELETE FROM trajectories WHERE fault IS NOT NULL AND seq IN ({errors})", ()),  # noqa: S608 (our own text)
+                (f"DELETE FROM scores WHERE seq IN ({errors})", ()),  # noqa: S608 (same)
+            ]
+        )
+
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        with trouble(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0)
+    try:
+        check_kind(connection, path)
+        if not _logs_ahead(connection):
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _logs_ahead(connection: sqlite3.Connection) -> bool:
+    """Switch to a write-ahead log; say whether the file system allows it."""
+    try:
+        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        if _is_full(error):
+            raise
+        return False
+    return bool(mode == "wal")
+
+
+@contextmanager
+def trouble(path: Path) -> Iterator[None]:
+    """Say in our words what SQLite complains of."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise _named(error, path) from error
+
+
+def _named(error: sqlite3.DatabaseError, path: Path) -> RunError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if _is_full(error):
+        message = f"{path}: no room to write ({error}); what was done is kept: make room, then adjudge resume {path}"
+        return RunError(message, code="disk-full")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return RunError(f"{path} is damaged, or no run file: {error}", code="run-damaged")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return RunError(f"{path} is in use by another process", code="run-locked")
+    return RunError(f"{path}: {error}", code="run-damaged" if "malformed" in str(error) else "cannot-use")
+
+
+def _is_full(error: sqlite3.DatabaseError) -> bool:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    return name == "SQLITE_FULL" or name.startswith(("SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNC"))

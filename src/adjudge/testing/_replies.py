@@ -1,0 +1,132 @@
+"""What a scripted model says, in the form that the call asks for."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from adjudge.testing._calls import ChatCall
+
+__all__ = ["Reply", "correct", "reply_body", "scores", "verdict", "wrong"]
+
+VerdictWord: TypeAlias = Literal["CORRECT", "WRONG"]
+
+_EITHER = re.compile(r"[<\[({\"'`]*\b(?:CORRECT|WRONG)\b(?:\s*(?:or|and|/|\||,)\s*\b(?:CORRECT|WRONG)\b)+[>\])}\"'`]*")
+_QUOTED = re.compile(r"[`\"“]([^`\"”]+)[`\"”]")
+_NONCE = re.compile(r"(?=[0-9A-Za-z]*[0-9])[0-9A-Za-z]{6,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's answer: its text (None for null content), or a refusal, with the tokens it says it used."""
+
+    text: str | None = ""
+    refusal: str | None = None
+    finish_reason: str = "stop"
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+def correct(call: ChatCall) -> str:
+    """Answer CORRECT in the form that the call asks for; a script for a judge that likes everything."""
+    return verdict(call, "CORRECT")
+
+
+def wrong(call: ChatCall) -> str:
+    """Answer WRONG in the form that the call asks for."""
+    return verdict(call, "WRONG")
+
+
+def verdict(call: ChatCall, word: VerdictWord) -> str:
+    """Write a verdict as JSON by the call's schema, or on the line that carries the prompt's nonce, or plainly."""
+    if call.schema is not None:
+        return json.dumps(_by_schema(call.schema, word, 1.0 if word == "CORRECT" else 0.0))
+    return _nonce_line(call.prompt, word) or word
+
+
+def scores(call: ChatCall, value: float) -> str:
+    """Write rubric scores as JSON: every number that the call's schema names is `value`."""
+    schema = call.schema or {"properties": {"score": {"type": "number"}}}
+    return json.dumps(_by_schema(schema, "CORRECT", value))
+
+
+def _by_schema(schema: dict[str, Any], word: str, value: float) -> Any:
+    choices = schema.get("enum")
+    if isinstance(choices, list) and choices:
+        return next((choice for choice in choices if str(choice).upper() == word), choices[0])
+    kind = schema.get("type")
+    kind = next((one for one in kind if one != "null"), None) if isinstance(kind, list) else kind
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        return {name: _by_schema(one, word, value) for name, one in properties.items() if isinstance(one, dict)}
+    plain = {"number": value, "integer": round(value), "boolean": value >= 0.5, "array": [], "object": {}, "null": None}
+    return plain.get(str(kind), f"as scripted: {word}")
+
+
+def _nonce_line(prompt: str, word: str) -> str | None:
+    """Find the line on which the prompt asks for a verdict beside a nonce, and fill it in; the last one counts."""
+    for line in reversed(prompt.splitlines()):
+        # The template may stand inside a sentence: what is quoted there is the line that is wanted.
+        pieces: list[str] = [*_QUOTED.findall(line), line]
+        for piece in pieces:
+            if _NONCE.search(piece) is None:
+                continue
+            filled, count = _EITHER.subn(word, piece)
+            if count:
+                return filled.strip()
+            if re.search(rf"\b{word}\b", piece):
+                return piece.strip()
+    return None
+
+
+def reply_body(call: ChatCall, reply: Reply) -> dict[str, Any]:
+    """Return the reply's JSON in the shape of the interface that was called."""
+    if call.shape == "anthropic":
+        return _anthropic_body(call, reply)
+    message = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    prompt_tokens, completion_tokens = _tokens(call, reply)
+    return {
+        "id": f"chatcmpl-{call.number}",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": call.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
+    }
+
+
+def _anthropic_body(call: ChatCall, reply: Reply) -> dict[str, Any]:
+    content: list[dict[str, Any]] = []
+    reason = {"stop": "end_turn", "length": "max_tokens"}.get(reply.finish_reason, reply.finish_reason)
+    if reply.refusal is not None:
+        content, reason = [{"type": "text", "text": reply.refusal}], "refusal"
+    elif reply.text is not None and call.schema is not None:
+        try:
+            filled = json.loads(reply.text)
+        except ValueError:
+            content = [{"type": "text", "text": reply.text}]
+        else:
+            content, reason = [{"type": "tool_use", "id": "toolu_1", "name": "reply", "input": filled}], "tool_use"
+    elif reply.text is not None:
+        content = [{"type": "text", "text": reply.text}]
+    prompt_tokens, completion_tokens = _tokens(call, reply)
+    return {
+        "id": f"msg_{call.number}",
+        "type": "message",
+        "role": "assistant",
+        "model": call.model,
+        "content": content,
+        "stop_reason": reason,
+        "usage": {"input_tokens": prompt_tokens, "output_tokens": completion_tokens},
+    }
+
+
+def _tokens(call: ChatCall, reply: Reply) -> tuple[int, int]:
+    """Count tokens as a quarter of the bytes, where the script does not say."""
+    said = len((reply.text or reply.refusal or "").encode("utf-8", "surrogatepass"))
+    prompt_tokens = len(call.body) // 4 if reply.prompt_tokens is None else reply.prompt_tokens
+    return prompt_tokens, said // 4 + 1 if reply.completion_tokens is None else reply.completion_tokens

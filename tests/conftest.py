@@ -1,0 +1,20 @@
+"""What holds for every test: nothing is written to, or read from, the user's own folders."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep runs, caches and keys of the tests apart from the user's."""
+    folder = tmp_path_factory.mktemp("own")
+    ours = {"ADJUDGE_CACHE": str(folder / "cache.sqlite"), "ADJUDGE_RUNS": str(folder / "runs")}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ours.items():
+            patch.setenv(name, value)
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY_FILE"):
+            if name in os.environ:
+                patch.delenv(name)
+        yield

@@ -1,0 +1,120 @@
+"""The judge in the package: what it accepts, what it does not, and that it says how far to trust it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.errors import UsageError
+from adjudge.judges import LocalJudge
+from adjudge.model import Judge
+from support import assert_linear, golden
+
+ATTACKS = golden("attacks")
+
+
+@pytest.mark.parametrize(
+    ("reference", "response", "verdict", "rule"),
+    [
+        ("Paris", "It is Paris, of course.", "CORRECT", "contained"),
+        (["Lutetia", "Paris"], "PARIS!", "CORRECT", "contained"),
+        ("Paris", "Parisian", "WRONG", "not-contained"),
+        ("Paris", "It is not Paris.", "WRONG", "negated"),
+        ("Paris", "It isn't Paris but Lyon", "WRONG", "negated"),
+        ("Paris", "It is not Lyon. The answer is Paris.", "CORRECT", "contained"),
+        ("Paris", "Perhaps Paris or Lyon", "WRONG", "hedged"),
+        ("Paris", "Either Paris or Lyon", "WRONG", "hedged"),
+        ("naos", "naos or cella", "CORRECT", "contained"),
+        ("Barack Obama", "Obama, Barack", "CORRECT", "all-words"),
+        ("costume", "They wear costumes.", "CORRECT", "all-words"),
+        ("well-known authors", "well known author", "CORRECT", "all-words"),
+        ("Barack Obama", "Obama", "CORRECT", "part-of-reference"),
+        ("the president of the United States of America", "States", "WRONG", "not-contained"),
+        ("Barack Obama", "Michelle Obama", "WRONG", "not-contained"),
+        ("1,000", "1000 people", "CORRECT", "contained"),
+        ("42", "42.0", "CORRECT", "number"),
+        ("1000000", "1,000,000.00 euros", "CORRECT", "number"),
+        ("$5", "5 dollars", "CORRECT", "contained"),
+        ("-3", "3", "WRONG", "other-number"),
+        ("-3", "It was −3 °C.", "CORRECT", "contained"),
+        ("5", "5km", "CORRECT", "number"),
+        ("1890", "From 1889-1890.", "CORRECT", "number"),
+        ("42", "It is not 42.", "WRONG", "negated"),
+        ("42", "It is 43", "WRONG", "other-number"),
+        ("42", "many", "WRONG", "no-number"),
+        ("1889", "Built in 18890", "WRONG", "other-number"),
+        ("yes", "Yes, it is.", "CORRECT", "yes-no"),
+        ("yes", "No, it is not.", "WRONG", "yes-no"),
+        ("no", "It is not.", "CORRECT", "yes-no"),
+        ("no", "Hard to say.", "WRONG", "yes-no"),
+        ("Paris", "I don't know.", "WRONG", "refusal"),
+        ("Paris", "I'm not sure about that one", "WRONG", "refusal"),
+        ("I don't know", "I do not know.", "CORRECT", "both-refuse"),
+        ("I don't know", "It is Paris.", "WRONG", "answers-the-unanswerable"),
+        ("東京", "東京", "CORRECT", "contained"),
+    ],
+)
+def test_verdicts(reference: Any, response: str, verdict: str, rule: str) -> None:
+    """Each verdict has the rule that led to it as its reason."""
+    judgement = LocalJudge().judge("q", reference, response)
+    assert (judgement.verdict, str(judgement.reason).partition(" (")[0]) == (verdict, rule)
+
+
+def test_it_says_how_far_to_trust_it() -> None:
+    """Every verdict by rule names the known agreement with people, and comes from a judge called local."""
+    judgement = LocalJudge().judge("q", "Paris", "Paris")
+    assert "kappa" in str(judgement.reason)
+    assert (judgement.judge, judgement.calls, judgement.status) == ("local:0", 0, "scored")
+
+
+def test_it_is_a_judge() -> None:
+    """It has the interface of the judges that ask a model, sync and async, for one row and for many."""
+    judge = LocalJudge(tier=0)
+    assert isinstance(judge, Judge)
+    assert asyncio.run(judge.ajudge("q", "Paris", "Paris")) == judge.judge("q", "Paris", "Paris")
+    rows = [{"question": "q", "reference": "Paris", "response": "Paris"}, {"question": "q", "response": "x"}, {}]
+    assert [one.status for one in judge.judge_many(rows)] == ["scored", "error", "error"]
+
+
+@pytest.mark.parametrize("tier", [1, -1, 7])
+def test_other_tiers_are_refused(tier: int) -> None:
+    """A tier that is not there is a wrong call, not a silent substitute."""
+    with pytest.raises(UsageError):
+        LocalJudge(tier=tier)
+
+
+@given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3), st.text(st.characters()))
+def test_every_input_has_an_outcome(question: str, references: list[str], response: str) -> None:
+    """Whatever the row is, it is scored, or its references are missing."""
+    judgement = LocalJudge().judge(question, references, response)
+    assert judgement.status == ("scored" if any(one.strip() for one in references) else "error")
+
+
+@pytest.mark.parametrize("row", ATTACKS, ids=[row["id"] for row in ATTACKS])
+def test_no_attack_passes(row: dict[str, Any]) -> None:
+    """An attack that does not give the reference is wrong."""
+    assert LocalJudge().judge("What is the tallest mountain?", "Mount Everest", row["response"]).verdict == "WRONG"
+
+
+@pytest.mark.parametrize(
+    "piece", ["paris ", "not paris ", "1 ", "1,", "either paris or ", "x" * 50, "i do not ", "yes no "]
+)
+def test_it_is_linear(piece: str) -> None:
+    """Twice the response costs at most two and a half times the CPU."""
+    judge = LocalJudge()
+
+    def work(size: int) -> Callable[[], object]:
+        text = piece * (size // len(piece))
+        return lambda: judge.judge("q", ["paris paris lyon", "12", "yes"], text)
+
+    assert_linear(work, 200_000)
+
+
+def test_size_has_a_bound() -> None:
+    """A thousand references are compared, and a response without end is wrong."""
+    judge = LocalJudge()
+    assert judge.judge("q", [f"reference {n}" for n in range(1000)], "reference 999").verdict == "CORRECT"
+    assert judge.judge("q", "Paris", "Paris " * 200_000).reason == "too-long: 1200000 characters"

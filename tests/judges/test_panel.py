@@ -1,0 +1,122 @@
+"""PanelJudge: the majority's verdict, or none."""
+
+import asyncio
+import json
+
+import pytest
+
+from adjudge.errors import UsageError
+from adjudge.judges import LLMJudge, LocalJudge, PanelJudge, RubricJudge
+from adjudge.model import ChatReply, ChatRequest, Judge
+from judges.models import CORRECT, QUESTION, WRONG, Fatal, Passing, Said, Scripted
+
+SAID: dict[str, Said] = {
+    "C": CORRECT,
+    "W": WRONG,
+    "U": ChatReply(None, refusal="No."),
+    "E": Passing("the server answered 500"),
+}
+
+
+def panel(votes: str, quorum: int = 0) -> PanelJudge:
+    """Return a panel of models that say what the letters stand for."""
+    judges = [LLMJudge(chat=Scripted(SAID[vote], f"judge{n}")) for n, vote in enumerate(votes)]
+    return PanelJudge(judges, quorum)
+
+
+@pytest.mark.parametrize(
+    ("votes", "status", "verdict", "agreement", "reason"),
+    [
+        ("CC", "scored", "CORRECT", 1.0, "2 of 2 say CORRECT"),
+        ("CW", "unscored", None, None, "tie: 1 say CORRECT, 1 say WRONG"),
+        ("CCW", "scored", "CORRECT", 2 / 3, "2 of 3 say CORRECT; judge2 says WRONG"),
+        ("WWC", "scored", "WRONG", 2 / 3, "2 of 3 say WRONG; judge2 says CORRECT"),
+        ("CCU", "scored", "CORRECT", 1.0, "2 of 3 say CORRECT; judge2 says unscored"),
+        ("CWU", "unscored", None, None, "tie: 1 say CORRECT, 1 say WRONG"),
+        (
+            "CUU",
+            "unscored",
+            None,
+            None,
+            "no-quorum: 1 of 3 judges gave a verdict, 2 must; judge1: refusal: No.; judge2: refusal: No.",
+        ),
+        ("CEU", "unscored", None, None, None),
+        ("CEE", "error", None, None, None),
+        ("EE", "error", None, None, None),
+        ("UU", "unscored", None, None, None),
+        ("WWWCC", "scored", "WRONG", 0.6, None),
+    ],
+)
+def test_the_majority_decides(
+    votes: str, status: str, verdict: str | None, agreement: float | None, reason: str | None
+) -> None:
+    """More than half of the verdicts decide; a tie, or too few verdicts, decide nothing."""
+    judgement = panel(votes).judge(*QUESTION, "It is Paris.")
+    assert (judgement.status, judgement.verdict, judgement.calls) == (status, verdict, len(votes))
+    assert judgement.scores.get("agreement") == agreement
+    assert reason in (None, judgement.reason)
+    assert [one["judge"] for one in json.loads(str(judgement.raw))] == [f"judge{n}" for n in range(len(votes))]
+
+
+def test_the_quorum_can_be_chosen() -> None:
+    """One verdict may be enough, and all may be demanded."""
+    assert panel("CUU", quorum=1).judge(*QUESTION, "Paris!").verdict == "CORRECT"
+    assert panel("CCU", quorum=3).judge(*QUESTION, "Paris!").verdict is None
+
+
+def test_order_does_not_matter() -> None:
+    """The same votes give the same verdict in any order."""
+    verdicts = {panel(votes).judge(*QUESTION, "Paris!").verdict for votes in ("CCWU", "UWCC", "CUCW", "WCUC")}
+    assert verdicts == {"CORRECT"}
+
+
+def test_a_fatal_error_stops_the_panel() -> None:
+    """A member's fatal error is raised, and the other members' calls are cancelled."""
+    cancelled: list[str] = []
+
+    class Slow(Scripted):
+        async def complete(self, request: ChatRequest) -> ChatReply:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                cancelled.append(self.name)
+                raise
+            return ChatReply(CORRECT)
+
+    members = [LLMJudge(chat=Slow("", "slow")), LLMJudge(chat=Scripted(Fatal("401")))]
+    with pytest.raises(Fatal):
+        PanelJudge(members).judge(*QUESTION, "Paris!")
+    assert cancelled == ["slow"]
+
+
+def test_a_panel_is_a_judge() -> None:
+    """It has the shape of its members, their names and versions, and knows the models that they ask."""
+    judge = panel("CW")
+    assert isinstance(judge, Judge)
+    assert judge.name == "panel:judge0,judge1"
+    assert judge.version == "evaluation/verdict/v1+evaluation/verdict/v1"
+    assert set(judge.chats) == {"judge0", "judge1"}
+    assert PanelJudge([LocalJudge(), LocalJudge()]).chats == {}
+
+
+def test_two_endpoints_with_one_model_are_told_apart() -> None:
+    """Requests find their endpoint by the name of the model, so that may not be ambiguous."""
+    members = [LLMJudge("m", chat=Scripted("", "one")), LLMJudge("m", chat=Scripted("", "two"))]
+    with pytest.raises(UsageError, match="different endpoints"):
+        _ = PanelJudge(members).chats
+
+
+@pytest.mark.parametrize(
+    ("members", "quorum"),
+    [
+        ([], 0),
+        ([LocalJudge()], 0),
+        ([LocalJudge(), RubricJudge("m")], 0),
+        ([LocalJudge()] * 2, 3),
+        ([LocalJudge()] * 2, -1),
+    ],
+)
+def test_a_panel_that_cannot_vote_is_refused(members: list[Judge], quorum: int) -> None:
+    """A panel has at least two judges for verdicts, and a quorum that they can reach."""
+    with pytest.raises(UsageError):
+        PanelJudge(members, quorum)
