@@ -8,7 +8,6 @@ Caches are cold for both: each row is compared once, and every memo is emptied b
 processes is counted with the row that used it. Ends with an error where a bar of the "must" column does not hold.
 """
 
-# ruff: noqa: E402 - the first lines must run before anything imports the standard library's math
 import sys
 
 sys.path = [folder for folder in sys.path if not folder.endswith("benchmarks")]  # where this file would hide it

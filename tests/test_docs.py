@@ -1,5 +1,6 @@
 """Every snippet and command in the docs runs, and shows what the docs say it shows."""
 
+import doctest
 import os
 import re
 import subprocess
@@ -23,12 +24,20 @@ def test_snippets_run(page: Path, tmp_path: Path) -> None:
     for language, file, body in FENCE.findall(page.read_text(encoding="utf-8")):
         if file:
             (tmp_path / file).write_text(body, encoding="utf-8")
+        elif body.startswith(">>>"):
+            assert doctested(body, page.name) == 0
         elif language == "python":
             exec(compile(body, str(page), "exec"), names)  # noqa: S102 (our own docs)
         elif language == "console":
             for call in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 command, _, expected = call.partition("\n")
                 assert run(command, tmp_path) == expected if not command.startswith(NOT_RUN) else True, command
+
+
+def doctested(body: str, name: str) -> int:
+    """Run an example with prompts and return how many of its outputs are wrong."""
+    test = doctest.DocTestParser().get_doctest(body, {}, name, None, 0)
+    return doctest.DocTestRunner().run(test).failed
 
 
 def run(command: str, folder: Path) -> str:

@@ -121,5 +121,6 @@ def closest(name: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    found = get_close_matches(name, list(known), n=1)
+    names = list(known)
+    found = get_close_matches(name, names, n=1) or [other for other in names if name and other.startswith(name)]
     return f"; did you mean {found[0]!r}?" if found else ""

@@ -202,7 +202,7 @@ def test_any_block_size(
     assert [row for chunk in chunks for row in chunk.rows()] == [
         RowRead(number, part, None) for number, part in enumerate(parts, 1) if not isinstance(part, str)
     ]
-    assert all(chunk.lines for chunk in chunks)
+    assert all(chunk.size for chunk in chunks)
 
 
 @settings(deadline=None, max_examples=60)

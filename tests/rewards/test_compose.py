@@ -117,7 +117,7 @@ def test_missing_columns_of_members_are_missing() -> None:
     scorer = weighted({"qa_f1_reward": 1.0, "qa_f1_reward_tool": 1.0})
     assert scorer.columns == ("final_response", "answer", "trajectory")
     assert str(scorer.score({"final_response": "x", "answer": "x"}).reason).startswith(
-        "qa_f1_reward_tool: missing-column"
+        "missing-column: qa_f1_reward_tool"
     )
 
 

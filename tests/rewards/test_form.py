@@ -62,10 +62,10 @@ def test_format(response: str | None, fault: str | None) -> None:
 
 def test_format_takes_other_tags() -> None:
     """Any list of tag names is a structure."""
-    assert format_reward("<plan>a</plan><act>b</act><done>c</done>", tags=["plan", "act", "done"]) == 1.0
+    assert format_reward("<plan>a</plan><act>b</act><done>c</done>", structure=["plan", "act", "done"]) == 1.0
     for tags in ([], "think", ["a b"], [3]):
         with pytest.raises(ArgumentError):
-            format_reward("x", tags=tags)  # type: ignore[arg-type]
+            format_reward("x", structure=tags)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,14 @@ def test_length_penalty(words: int, value: float) -> None:
 def test_length_penalty_never_rises_with_length(text: str, limit: int, buffer: int, unit: Any) -> None:
     """A longer response is never penalised less, and the penalty lies in -1..0."""
     limit = max(limit, buffer)
-    one = length_penalty(text, limit=limit, buffer=buffer, unit=unit)["reward"]
-    two = length_penalty(f"{text} more", limit=limit, buffer=buffer, unit=unit)["reward"]
+    one = length_penalty(text, max_length=limit, overlong_buffer=buffer, length_unit=unit)["reward"]
+    two = length_penalty(f"{text} more", max_length=limit, overlong_buffer=buffer, length_unit=unit)["reward"]
     assert -1.0 <= two <= one <= 0.0
 
 
 @pytest.mark.parametrize(
-    "option", [{"limit": 0}, {"buffer": 0}, {"limit": 5, "buffer": 9}, {"unit": "lines"}, {"limit": "x"}]
+    "option",
+    [{"max_length": 0}, {"overlong_buffer": 0}, {"max_length": 5}, {"length_unit": "lines"}, {"max_length": "x"}],
 )
 def test_length_penalty_refuses_nonsense(option: dict[str, Any]) -> None:
     """An option that makes no sense is a wrong call, and no number in a run."""

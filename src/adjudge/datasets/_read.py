@@ -51,14 +51,26 @@ class Chunk:
 
     first: int
     lines: bytes | None = None  # JSON lines
+    place: tuple[str, int, int] | None = None  # or where they stand: file, offset, size
     records: Sequence[Sequence[str] | Mapping[str, Any] | str] = ()  # CSV cells, Parquet columns, or a fault's text
     header: Sequence[str] = ()
     numbers: Sequence[int] | None = None  # the rows' numbers, where they do not simply go on from `first`
 
+    @property
+    def size(self) -> int:
+        """How many bytes of a file it is, where that is known."""
+        return self.place[2] if self.place is not None else len(self.lines or b"")
+
     def rows(self) -> list[RowRead]:
         """Decode the rows."""
-        if self.lines is not None:
-            return _json_rows(self.lines, self.first)
+        lines = self.lines
+        if self.place is not None:
+            path, offset, size = self.place
+            with Path(path).open("rb") as file:
+                file.seek(offset)
+                lines = file.read(size)
+        if lines is not None:
+            return _json_rows(lines, self.first)
         numbers = self.numbers or range(self.first, self.first + len(self.records))
         return [self._record(number, record) for number, record in zip(numbers, self.records, strict=True)]
 
@@ -121,15 +133,20 @@ def _open(path: str) -> IO[bytes]:
 def _json_chunks(path: str) -> Iterator[Chunk]:
     with _open(path) as file:
         number = 1
-        rest = _without_bom(file.read(BLOCK), path)
+        start = file.read(BLOCK)
+        rest = _without_bom(start, path)
+        offset = len(start) - len(rest)
         if rest.lstrip()[:1] == b"[":
             raise DataError(f"{path} is a JSON array; adjudge reads JSON lines, one object a line")
+        # A pipe can be read once: its lines travel with the chunk. A file's are read again where they are scored.
+        is_file = path != "-" and Path(path).is_file()
         while block := (rest or file.read(BLOCK)):
             # A chunk ends where a line ends; the last one where the file does.
             block += file.readline() if not block.endswith(b"\n") else b""
             rest = b""
-            yield Chunk(number, lines=block)
+            yield Chunk(number, place=(path, offset, len(block))) if is_file else Chunk(number, lines=block)
             number += block.count(b"\n")
+            offset += len(block)
 
 
 def _without_bom(start: bytes, path: str) -> bytes:

@@ -72,19 +72,21 @@ class RepeatFinder:
         count = 0
         found: list[Repeat] = []
         for pile in self._small_piles():
-            more, some = _look_through(pile)
+            lines = [line.partition(b" ") for line in pile]
+            if len({key for _, _, key in lines}) == len(lines):
+                continue  # as nearly always
+            more, some = _look_through(lines)
             count += more
             found = sorted([*found, *some], key=lambda repeat: repeat.first)[:most]
         return count, found
 
-    def _small_piles(self) -> Iterator[bytes]:
+    def _small_piles(self) -> Iterator[Iterable[bytes]]:
         for file in self._files:
             size = file.tell()
             parts = 1 + size // LARGEST
             for part in range(parts):
                 file.seek(0)
-                lines = file.readlines() if parts == 1 else [line for line in file if _part_of(line, parts) == part]
-                yield b"".join(lines)
+                yield (line for line in file if parts == 1 or _part_of(line, parts) == part)
             file.seek(size)
 
 
@@ -92,12 +94,11 @@ def _part_of(line: bytes, parts: int) -> int:
     return crc32(line[line.index(b" ") :]) // PILES % parts
 
 
-def _look_through(pile: bytes) -> tuple[int, list[Repeat]]:
+def _look_through(pile: Iterable[tuple[bytes, bytes, bytes]]) -> tuple[int, list[Repeat]]:
     first: dict[bytes, int] = {}
     second: dict[bytes, int] = {}
     count = 0
-    for line in pile.split(b"\n")[:-1]:  # not splitlines: an id may hold other line ends
-        number, _, key = line.partition(b" ")
+    for number, _, key in pile:
         if key in first:
             count += 1
             second.setdefault(key, int(number))
@@ -107,5 +108,5 @@ def _look_through(pile: bytes) -> tuple[int, list[Repeat]]:
 
 
 def _text(key: bytes) -> str:
-    plain = re.sub(rb"\\(.)", lambda escaped: b"\n" if escaped[1] == b"n" else escaped[1], key)
+    plain = re.sub(rb"\\(.)", lambda escaped: b"\n" if escaped[1] == b"n" else escaped[1], key.removesuffix(b"\n"))
     return plain.decode("utf-8", "surrogatepass")

@@ -39,11 +39,6 @@ def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None
         "Three rows of the sample are broken on purpose, and two have no record of tool calls. They are counted apart "
         "and named, never scored 0, and the lines below the table say where the mean would lie with them."
     )
-    say(
-        "Try it on your own rows:\n"
-        "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"
-        "    adjudge scorers"
-    )
 
 
 def _told(row: dict[str, Any]) -> str:

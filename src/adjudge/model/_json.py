@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,14 +20,17 @@ T = TypeVar("T")
 def to_json(value: object) -> bytes:
     """Return one line of JSON, without its line end.
 
-    A number that JSON does not have (NaN, an infinity) raises `RowError`: it would come back as null.
+    What JSON does not have (NaN, a date, a set, a key that is no text) raises `RowError`: it would come back as
+    something else.
 
     >>> from adjudge.model import Message
     >>> from_json(Message, to_json(Message("user", "hi"))).text
     'hi'
     """
-    plain = msgspec.to_builtins(value)
-    _refuse_non_finite(plain, "$")
+    try:
+        plain = _plain(value, "$")
+    except RecursionError:
+        raise RowError("the row is nested too deeply for JSON") from None
     try:
         return msgspec.json.encode(plain)
     except (UnicodeEncodeError, OverflowError):
@@ -39,17 +42,32 @@ def from_json(kind: type[T], line: bytes | str, *, source: str = "", line_number
     """Read one line of JSON as a `kind`; `RowError` names file, line, field and what was expected."""
     place = _place(source, line_number)
     plain = decode_json(line, place=place)
-    if is_dataclass(kind) and isinstance(plain, Mapping):
-        known = [field.name for field in fields(kind)]
-        for key in plain:
-            if key not in known:
-                raise RowError(f"{place}{kind.__name__} has no field {key!r}{closest(str(key), known)}")
     try:
-        return msgspec.convert(plain, kind)
+        value = msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `$")
         name = path.rstrip("`").lstrip(".") or "the row"
-        raise RowError(f"{place}{name}: {message[:1].lower()}{message[1:]}") from None
+        unknown = _unknown_field(plain, {each.name: None for each in fields(kind)}) if is_dataclass(kind) else ""
+        raise RowError(f"{place}{unknown or f'{name}: {message[:1].lower()}{message[1:]}'}") from None
+    unknown = _unknown_field(plain, msgspec.to_builtins(value))
+    if unknown:
+        raise RowError(f"{place}{unknown}")
+    return value
+
+
+def _unknown_field(given: object, known: object, path: str = "") -> str:
+    """Name a field that was given and is not known, the first there is; what was read has all the known ones."""
+    if isinstance(given, Mapping) and isinstance(known, Mapping):
+        for key, value in given.items():
+            if key not in known:
+                return f"there is no field {path}{key!r}{closest(str(key), known)}"
+            if found := _unknown_field(value, known[key], f"{path}{key}."):
+                return found
+    elif isinstance(given, list) and isinstance(known, list | tuple):
+        for index, (value, read) in enumerate(zip(given, known, strict=False)):
+            if found := _unknown_field(value, read, f"{path}{index}."):
+                return found
+    return ""
 
 
 def decode_json(line: bytes | str, *, place: str = "") -> Any:
@@ -75,16 +93,21 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _refuse_non_finite(value: object, path: str) -> None:
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise RowError(f"{path} is {value}, which JSON cannot hold")
-    elif isinstance(value, dict):
-        for key, item in cast("dict[object, object]", value).items():
-            _refuse_non_finite(item, f"{path}.{key}")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            _refuse_non_finite(item, f"{path}[{index}]")
+def _plain(value: object, path: str, *, typed: bool = True) -> object:
+    """Return a value as JSON has it; a tuple is a list only where a type says that it comes back as a tuple."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: _plain(getattr(value, each.name), f"{path}.{each.name}") for each in fields(value)}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: _plain(item, f"{path}.{key}", typed=False) for key, item in value.items()}
+    if isinstance(value, list) or (typed and isinstance(value, tuple)):
+        inner = (_plain(item, f"{path}[{index}]", typed=False) for index, item in enumerate(value))
+        return list(inner)
+    what = value if isinstance(value, float) else f"a {type(value).__name__}"
+    raise RowError(f"{path} is {what}, which JSON cannot hold")
 
 
 def _place(source: str, line_number: int | None) -> str:

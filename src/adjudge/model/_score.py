@@ -5,6 +5,7 @@ Score.unscored("tool-use-unknown")                  no verdict could be reached,
 Score.error("env-died: no answer in 60 s")          something broke, and what
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
@@ -56,8 +57,8 @@ class Score:
         provenance: Provenance | None = None,
     ) -> None:
         # x - x is 0 for every finite x and NaN for NaN and the infinities.
-        if status != "scored" or value is None or value - value != 0:
-            _check(value, status, reason)
+        if status != "scored" or type(value) is not float or value - value != 0:
+            value = _checked(value, status, reason)
         _set_value(self, value)
         _set_status(self, status)
         _set_reason(self, reason)
@@ -68,7 +69,10 @@ class Score:
 
     def __post_init__(self) -> None:
         """Check a score that was read from JSON, which does not come through the constructor."""
-        _check(self.value, self.status, self.reason)
+        _set_value(self, _checked(self.value, self.status, self.reason))
+        for number in (*self.parts.values(), *(self.steps or ())):
+            if number is not None and number - number != 0:
+                raise ValueError(f"parts and steps of a Score are finite, got {number!r}")
 
     @classmethod
     def scored(
@@ -109,14 +113,21 @@ class Score:
         return cls(None, "error", reason, parts, None, notes, provenance)
 
 
-def _check(value: float | None, status: str, reason: str | None) -> None:
+def _checked(value: float | None, status: str, reason: str | None) -> float | None:
+    """Return the value as a float, or raise `ValueError` if the three do not go together."""
     if status == "scored":
-        if value is None or value - value != 0:
+        try:
+            number = float(value) if isinstance(value, int | float) else math.nan
+        except OverflowError:
+            number = math.inf
+        if number - number != 0:
             raise ValueError(f"a scored Score needs a finite value, got {value!r}")
-    elif status not in ("unscored", "error"):
+        return number
+    if status not in ("unscored", "error"):
         raise ValueError(f"status must be scored, unscored or error, got {status!r}")
-    elif value is not None or not reason:
+    if value is not None or not reason or not isinstance(reason, str):
         raise ValueError(f"an {status} Score has no value and gives its reason")
+    return None
 
 
 # Written out, because scores are made by the million: a third less than the generated constructor takes.

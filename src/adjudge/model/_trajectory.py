@@ -33,6 +33,10 @@ class Trajectory:
     sources: tuple[str, ...] = ()
     complete: bool = True
 
+    def __post_init__(self) -> None:
+        if self.tool_calls == () and self.messages:
+            object.__setattr__(self, "tool_calls", _join(self.messages))
+
     @property
     def tools_requested(self) -> tuple[str, ...]:
         """Names of the tools that the agent asked for, in order, one for each request."""
@@ -61,6 +65,8 @@ class Trajectory:
         if isinstance(record, str):
             record = _from_text(record)
         if isinstance(record, Mapping) and "messages" in record:
+            if "tool_calls" in record:
+                return _from_own_json(record)
             record = record["messages"]
         if record is None:
             return cls()
@@ -72,6 +78,16 @@ class Trajectory:
             return cls(texts, None, final_response=texts[-1].text)
         messages = tuple(_message(item, where) for where, item in items)
         return cls(messages, _join(messages), final_response=_last_reply(messages))
+
+
+def _from_own_json(record: Mapping[str, Any]) -> Trajectory:
+    """Read a trajectory that was written with `to_json`: it says itself which tools were called."""
+    import msgspec
+
+    try:
+        return msgspec.convert(record, Trajectory)
+    except msgspec.ValidationError as error:
+        raise TrajectoryError(f"a trajectory in adjudge's own form: {error}") from None
 
 
 def _from_text(record: str) -> object:
@@ -118,13 +134,13 @@ def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     answered: set[str] = set()
     for message in messages:
         for call in message.tool_calls:
-            for key in (("id", call.id), ("name", call.name), ("any", None)):
+            for key in _queues(call):
                 waiting.setdefault(key, deque()).append(len(calls))
             calls.append(replace(call, requested=True))
         if message.role not in _RESULT_ROLES:
             continue
         identity = message.tool_call_id
-        index = _take(waiting.get(_key(message), deque()), calls)
+        index = _take(message, waiting, calls)
         if index is not None:
             calls[index] = replace(calls[index], executed=True, result=message.text)
         elif identity is None or identity not in answered:  # else: the same result recorded twice
@@ -135,15 +151,30 @@ def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def _key(result: Message) -> tuple[str, str | None]:
-    """Say by what a result finds its request: its call id, else its tool's name, else the order."""
+def _queues(call: ToolCall) -> Iterable[tuple[str, str | None]]:
+    """Say by what a request can be found: its id, its name, its turn; the last two apart for those without an id."""
+    yield from (("id", call.id), ("name", call.name), ("any", None))
+    if call.id is None:
+        yield from (("name without id", call.name), ("any without id", None))
+
+
+def _take(
+    result: Message, waiting: Mapping[tuple[str, str | None], deque[int]], calls: Sequence[ToolCall]
+) -> int | None:
+    """Take the request that a result answers: by its call id, else by name, else by order.
+
+    Of several requests with one id it is the latest: an id that is used again belongs to the call that used it last.
+    A result whose id nobody used can only answer a request that has none.
+    """
+    kind = "any" if result.name is None else "name"
     if result.tool_call_id is not None:
-        return ("id", result.tool_call_id)
-    return ("name", result.name) if result.name is not None else ("any", None)
-
-
-def _take(queue: deque[int], calls: Sequence[ToolCall]) -> int | None:
-    """Take the oldest request of the queue that has no result yet."""
+        by_id = waiting.get(("id", result.tool_call_id), deque())
+        while by_id:
+            index = by_id.pop()
+            if not calls[index].executed:
+                return index
+        kind = f"{kind} without id"
+    queue = waiting.get((kind, result.name), deque())
     while queue:
         index = queue.popleft()
         if not calls[index].executed:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RESPONSE = "final_response"
 RESPONSE_ALIAS = "prediction"  # the name that the seed's parameter tables use
 CONTEXT = "context"
+GROUP = "group_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,11 @@ class Arguments:
         names: list[str] = []
         required: list[str] = []
         takes_rest = False
-        for parameter in inspect.signature(function).parameters.values():
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):
+            raise UsageError(f"{function!r} has no signature to fill by name") from None
+        for parameter in parameters:
             if parameter.kind is parameter.VAR_KEYWORD:
                 takes_rest = True
             elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
@@ -75,7 +80,7 @@ class Arguments:
                 bound[name] = row[RESPONSE_ALIAS]
         if self.takes_rest:
             for name, value in {**row, **options}.items():
-                if name not in bound and name not in self.names:
+                if name not in bound and name not in (*self.names, CONTEXT):
                     bound[name] = value
             if context is not None:
                 bound[CONTEXT] = context

@@ -6,13 +6,15 @@
     first_of("qa_f1_reward_tool", "qa_f1_reward")              the first that could be scored
 
 What is unknown stays unknown: a sum with a part missing is no sum. But what is decided without the missing part
-is decided: one failed member of `all_of` is enough for 0, whatever happened to the others.
+is decided: one failed member of `all_of` is enough for 0, whatever happened to the others. A member is not asked
+about a row that is decided without it: a closed gate costs nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import UsageError
@@ -27,17 +29,22 @@ if TYPE_CHECKING:
 Member: TypeAlias = str | Callable[..., Any] | Scorer
 """A scorer, or what `get_reward` makes one of."""
 
-Rule: TypeAlias = Callable[[Sequence[Score]], tuple[float | None, str | None]]
-"""The members' scores of one row -> the value and the reason; no value: as the first member that has none."""
+Scores: TypeAlias = Sequence[Score | None]
+"""The members' scores of one row; None where a member was not asked."""
+
+Rule: TypeAlias = Callable[[Scores], tuple[float | None, str | None]]
+"""The members' scores -> the value and the reason; no value: as the first member that has none."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Composite(Scorer):
     """A scorer that asks its members and combines their scores row by row."""
 
     members: tuple[Scorer, ...]
     labels: tuple[str, ...]
     rule: Rule
+    decided: Callable[[Scores], bool] | None  # whether the scores so far are enough; None: all members are asked
+    recipe: tuple[Callable[..., Scorer], tuple[Any, ...]]  # how to make it again, in another process
     name: str
     version: str
     parts: tuple[str, ...] | None
@@ -50,61 +57,91 @@ class Composite(Scorer):
     is_group: bool
 
     @classmethod
-    def of(cls, name: str, members: Sequence[Member], rule: Rule, span: tuple[float, float] | None) -> Composite:
+    def of(
+        cls,
+        name: str,
+        members: Sequence[Scorer],
+        rule: Rule,
+        span: tuple[float, float] | None,
+        recipe: tuple[Callable[..., Scorer], tuple[Any, ...]],
+        decided: Callable[[Scores], bool] | None = None,
+    ) -> Composite:
         """Combine members by a rule."""
-        scorers = tuple(get_reward(member) for member in members)
-        if not scorers:
+        if not members:
             raise UsageError(f"{name.partition('(')[0]} needs at least one scorer")
-        labels = _labels([scorer.name for scorer in scorers])
-        parts: list[str] | None = []
-        for label, scorer in zip(labels, scorers, strict=True):
-            if parts is None or scorer.parts is None:
-                parts = None
-            else:
-                parts += [label, *(f"{label}.{part}" for part in scorer.parts)]
-        version = "+".join(scorer.version for scorer in scorers)
+        labels = _labels([member.name for member in members])
+        version = "+".join(member.version for member in members)
         return cls(
-            members=scorers,
+            members=tuple(members),
             labels=labels,
             rule=rule,
+            decided=decided,
+            recipe=recipe,
             name=name,
             version=version,
-            parts=None if parts is None else tuple(parts),
+            parts=_part_names(labels, members),
             range=span,
-            columns=tuple(dict.fromkeys(column for scorer in scorers for column in scorer.columns)),
-            accepts=_accepted(scorers),
+            columns=tuple(dict.fromkeys(column for member in members for column in member.columns)),
+            accepts=_accepted(members),
             provenance=Provenance(name, version),
-            is_async=any(scorer.is_async for scorer in scorers),
-            has_async=any(scorer.has_async for scorer in scorers),
-            is_group=any(scorer.is_group for scorer in scorers),
+            is_async=any(member.is_async for member in members),
+            has_async=any(member.has_async for member in members),
+            is_group=any(member.is_group for member in members),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.recipe
 
     def _score_slice(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
-        columns = [scorer.score_many(rows, contexts=contexts, labels=labels) for scorer in self.members]
-        return [self._combine(scores) for scores in zip(*columns, strict=True)]
+        found: list[list[Score | None]] = [[] for _ in rows]
+        for member in self.members:
+            asked = self._asked(member, found)
+            _add(found, asked, member.score_many(**_only(asked, rows, contexts, labels)))
+        return [self._combine(scores) for scores in found]
 
     async def _ascore_rows(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
-        columns = [await scorer.ascore_many(rows, contexts=contexts, labels=labels) for scorer in self.members]
-        return [self._combine(scores) for scores in zip(*columns, strict=True)]
+        from asyncio import gather
 
-    def _combine(self, scores: Sequence[Score]) -> Score:
+        found: list[list[Score | None]] = [[] for _ in rows]
+        if self.decided is None:
+            everything = _only(range(len(rows)), rows, contexts, labels)
+            for scores in await gather(*(member.ascore_many(**everything) for member in self.members)):
+                _add(found, range(len(rows)), scores)
+        else:
+            for member in self.members:
+                asked = self._asked(member, found)
+                _add(found, asked, await member.ascore_many(**_only(asked, rows, contexts, labels)))
+        return [self._combine(scores) for scores in found]
+
+    def _asked(self, member: Scorer, found: Sequence[Scores]) -> Sequence[int]:
+        """Return the rows that the member is asked about; one that looks at groups needs them whole."""
+        if self.decided is None or member.is_group:
+            return range(len(found))
+        return [index for index, scores in enumerate(found) if not self.decided(scores)]
+
+    def _combine(self, scores: Scores) -> Score:
         parts: dict[str, float | None] = {}
-        for label, score in zip(self.labels, scores, strict=True):
-            parts[label] = score.value
-            for name, value in score.parts.items():
-                parts[f"{label}.{name}"] = value
+        for label, member, score in zip(self.labels, self.members, scores, strict=True):
+            parts[label] = None if score is None else score.value
+            given = dict.fromkeys(member.parts or ()) if score is None else score.parts
+            for name, part in given.items():
+                parts[f"{label}.{name}"] = part
         value, reason = self.rule(scores)
         if value is not None:
+            if value - value != 0:
+                return Score.error(f"not-finite: the value is {value}", parts=parts, provenance=self.provenance)
             return Score.scored(value, reason=reason, parts=parts, provenance=self.provenance)
         # An error outranks an unscored: it is the one that somebody can mend.
-        faults = [(label, score) for label, score in zip(self.labels, scores, strict=True) if score.value is None]
+        asked = [(label, score) for label, score in zip(self.labels, scores, strict=True) if score is not None]
+        faults = [(label, score) for label, score in asked if score.value is None]
         label, fault = next(((lab, s) for lab, s in faults if s.status == "error"), faults[0])
-        why = f"{label}: {fault.reason}"
+        code, _, detail = str(fault.reason).partition(": ")
         make = Score.error if fault.status == "error" else Score.unscored
+        why = ": ".join(text for text in (code, label, detail) if text)
         return make(why, parts=parts, provenance=self.provenance)
 
 
@@ -115,41 +152,49 @@ def weighted(weights: Mapping[Member, float]) -> Scorer:
     >>> both.score({"final_response": "Paris", "answer": "Paris"}).value
     0.75
     """
-    factors = [float(weight) for weight in weights.values()]
-    if any(factor - factor != 0 for factor in factors):
-        raise UsageError(f"weights must be finite numbers, got {factors}")
+    factors = [_finite(weight, "a weight") for weight in weights.values()]
 
-    def rule(scores: Sequence[Score]) -> tuple[float | None, str | None]:
-        values = [score.value for score in scores]
-        if any(value is None for value in values):
-            return None, None
-        return sum(f * v for f, v in zip(factors, values, strict=True) if v is not None), None
+    def rule(scores: Scores) -> tuple[float | None, str | None]:
+        values = [_value(score) for score in scores]
+        known = [factor * value for factor, value in zip(factors, values, strict=True) if value is not None]
+        return (sum(known), None) if len(known) == len(factors) else (None, None)
 
     members = [get_reward(member) for member in weights]
-    names = ", ".join(f"{member.name}={factor:g}" for member, factor in zip(members, factors, strict=True))
-    ranges = [member.range for member in members]
-    ends = [(f * r[0], f * r[1]) for f, r in zip(factors, ranges, strict=True) if r is not None]
+    names = ", ".join(f"{member.name}={factor!r}" for member, factor in zip(members, factors, strict=True))
+    ends = [(f * m.range[0], f * m.range[1]) for f, m in zip(factors, members, strict=True) if m.range is not None]
     span = (sum(map(min, ends)), sum(map(max, ends))) if len(ends) == len(members) else None
-    return Composite.of(f"weighted({names})", members, rule, span)
+    recipe = (weighted, (dict(zip(members, factors, strict=True)),))
+    return Composite.of(f"weighted({names})", members, rule, span, recipe)
 
 
 def gated(gate: Member, reward: Member, *, threshold: float = 1.0) -> Scorer:
-    """Return the reward's value where the gate's is at least `threshold`, else 0.
+    """Return the reward's value where the gate's is at least `threshold`, else 0; a closed gate asks no further.
 
     >>> strict = gated("format_reward", "contains_reward")
     >>> strict.score({"final_response": "Paris", "answer": "Paris"}).value
     0.0
     """
     first, second = get_reward(gate), get_reward(reward)
+    limit = _finite(threshold, "threshold")
 
-    def rule(scores: Sequence[Score]) -> tuple[float | None, str | None]:
-        passed, value = scores[0].value, scores[1].value
-        if passed is None:
+    def is_open(scores: Scores) -> bool:
+        passed = _value(scores[0])
+        return passed is not None and passed >= limit
+
+    def rule(scores: Scores) -> tuple[float | None, str | None]:
+        if _value(scores[0]) is None:
             return None, None
-        return (0.0, f"gate-closed: {first.name}") if passed < threshold else (value, scores[1].reason)
+        if not is_open(scores):
+            return 0.0, f"gate-closed: {first.name}"
+        return _value(scores[1]), None if scores[1] is None else scores[1].reason
+
+    def decided(scores: Scores) -> bool:
+        return bool(scores) and not is_open(scores)
 
     span = None if second.range is None else (min(0.0, second.range[0]), max(0.0, second.range[1]))
-    return Composite.of(f"gated({first.name}, {second.name})", [first, second], rule, span)
+    recipe = (partial(gated, threshold=limit), (first, second))
+    name = f"gated({first.name}, {second.name}{_unless_one(limit)})"
+    return Composite.of(name, [first, second], rule, span, recipe, decided)
 
 
 def all_of(*rewards: Member, threshold: float = 1.0) -> Scorer:
@@ -159,18 +204,22 @@ def all_of(*rewards: Member, threshold: float = 1.0) -> Scorer:
     1.0
     """
     members = [get_reward(reward) for reward in rewards]
+    limit = _finite(threshold, "threshold")
 
-    def rule(scores: Sequence[Score]) -> tuple[float | None, str | None]:
-        for member, score in zip(members, scores, strict=True):
-            if score.value is not None and score.value < threshold:
+    def rule(scores: Scores) -> tuple[float | None, str | None]:
+        values = [_value(score) for score in scores]
+        for member, value in zip(members, values, strict=True):
+            if value is not None and value < limit:
                 return 0.0, f"below: {member.name}"
-        return (None, None) if any(score.value is None for score in scores) else (1.0, None)
+        return (None, None) if None in values else (1.0, None)
 
-    return Composite.of(f"all_of({', '.join(member.name for member in members)})", members, rule, (0.0, 1.0))
+    recipe = (partial(all_of, threshold=limit), tuple(members))
+    name = f"all_of({', '.join(member.name for member in members)}{_unless_one(limit)})"
+    return Composite.of(name, members, rule, (0.0, 1.0), recipe)
 
 
 def first_of(*rewards: Member) -> Scorer:
-    """Return the value of the first member that could be scored.
+    """Return the value of the first member that could be scored; those after it are not asked.
 
     >>> first_of("qa_f1_reward_tool", "qa_f1_reward").score(
     ...     {"final_response": "Paris", "answer": "Paris", "trajectory": ["just text"]}).reason
@@ -178,16 +227,61 @@ def first_of(*rewards: Member) -> Scorer:
     """
     members = [get_reward(reward) for reward in rewards]
 
-    def rule(scores: Sequence[Score]) -> tuple[float | None, str | None]:
+    def rule(scores: Scores) -> tuple[float | None, str | None]:
         for member, score in zip(members, scores, strict=True):
-            if score.value is not None:
-                return score.value, f"by: {member.name}"
+            if _value(score) is not None:
+                return _value(score), f"by: {member.name}"
         return None, None
+
+    def decided(scores: Scores) -> bool:
+        return any(_value(score) is not None for score in scores)
 
     ranges = [member.range for member in members if member.range is not None]
     whole = len(ranges) == len(members) and ranges
     span = (min(low for low, _ in ranges), max(high for _, high in ranges)) if whole else None
-    return Composite.of(f"first_of({', '.join(member.name for member in members)})", members, rule, span)
+    name = f"first_of({', '.join(member.name for member in members)})"
+    return Composite.of(name, members, rule, span, (first_of, tuple(members)), decided)
+
+
+def _value(score: Score | None) -> float | None:
+    return None if score is None else score.value
+
+
+def _finite(number: object, what: str) -> float:
+    if not isinstance(number, int | float) or number - number != 0:
+        raise UsageError(f"{what} must be a finite number, got {number!r}")
+    return float(number)
+
+
+def _unless_one(threshold: float) -> str:
+    return "" if threshold == 1.0 else f", threshold={threshold!r}"
+
+
+def _only(
+    asked: Sequence[int], rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
+) -> dict[str, Any]:
+    """Return the arguments of `score_many` for some of the rows."""
+    return {
+        "rows": [rows[index] for index in asked],
+        "contexts": [contexts[index] for index in asked],
+        "labels": [labels[index] for index in asked],
+    }
+
+
+def _add(found: list[list[Score | None]], asked: Sequence[int], scores: Sequence[Score]) -> None:
+    """Add a member's scores to the rows it was asked about, and a gap to the others."""
+    given = dict(zip(asked, scores, strict=True))
+    for index, row in enumerate(found):
+        row.append(given.get(index))
+
+
+def _part_names(labels: Sequence[str], members: Sequence[Scorer]) -> tuple[str, ...] | None:
+    names: list[str] = []
+    for label, member in zip(labels, members, strict=True):
+        if member.parts is None:
+            return None
+        names += [label, *(f"{label}.{part}" for part in member.parts)]
+    return tuple(names)
 
 
 def _accepted(members: Sequence[Scorer]) -> tuple[str, ...] | None:

@@ -14,17 +14,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adjudge.errors import UnknownReward, UsageError, closest
 from adjudge.rewards._results import Caught
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "adjudge.rewards"
+ENTRY_POINTS = "adjudge.rewards"
 
 BUILT_IN = {
     "contains_reward": "adjudge.rewards.form:contains_reward",
@@ -67,7 +64,7 @@ def list_rewards() -> dict[str, str]:
     >>> list_rewards()["qa_f1_reward"]
     'adjudge.rewards.qa:qa_f1_reward'
     """
-    return dict(sorted({**{name: point.value for name, point in _plugins().items()}, **BUILT_IN}.items()))
+    return dict(sorted({**_plugins(), **BUILT_IN}.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +89,10 @@ def describe(name: str) -> Description:
     if not isinstance(scorer, Reward):
         return Description(name, scorer.version, "", scorer.name, place)
     function = scorer.function
-    names = [str(parameter.replace(annotation=parameter.empty)) for parameter in _parameters(function)]
+    parameters = inspect.signature(function).parameters.values()
+    signature = inspect.Signature([parameter.replace(annotation=parameter.empty) for parameter in parameters])
     summary = (inspect.getdoc(function) or "").partition("\n")[0]
-    return Description(name, scorer.version, f"({', '.join(names)})", summary, place)
-
-
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    return list(inspect.signature(function).parameters.values())
+    return Description(name, scorer.version, str(signature), summary, place)
 
 
 def _find(name: str) -> Any:
@@ -108,14 +102,14 @@ def _find(name: str) -> Any:
         if name not in plugins:
             hint = closest(name, [*BUILT_IN, *plugins])
             raise UnknownReward(f"no reward is called {name!r}{hint}")
-        place = plugins[name].value
+        place = plugins[name]
     return _load(place or name)
 
 
-def _plugins() -> "dict[str, EntryPoint]":
+def _plugins() -> dict[str, str]:
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: f"{point.module}:{point.attr}" for point in entry_points(group=ENTRY_POINTS)}
 
 
 def _load(place: str) -> Any:

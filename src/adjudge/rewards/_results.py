@@ -1,5 +1,6 @@
 """What a reward returned, as a Score: the one place where results are checked, and where strays are caught."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -8,6 +9,7 @@ from typing import Any, Self
 from adjudge.errors import AdjudgeError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Tag
+from adjudge.rewards._values import plain
 
 _RESERVED = frozenset({"reward", "reason", "steps", "error", "unscored"})
 
@@ -32,8 +34,15 @@ class Caught:
     ) -> bool:
         if not isinstance(error, Exception | SystemExit):
             return False
-        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {type(error).__name__}: {error}"
+        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {told(error)}"
         return True
+
+
+def told(error: BaseException) -> str:
+    """Return an exception's type and message, also where its own text cannot be had."""
+    from traceback import format_exception_only
+
+    return format_exception_only(error)[-1].strip().removeprefix("asyncio.exceptions.")
 
 
 class ResultError(AdjudgeError):
@@ -44,11 +53,16 @@ class ResultError(AdjudgeError):
 
 def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
     """Check what a reward returned and make it a Score; what is no result raises `ResultError`."""
+    if inspect.isawaitable(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise ResultError("the reward returned something to await: write it with `async def`")
     if isinstance(result, Score):
+        _check_numbers(result)
         return _checked(result, tag, provenance)
-    if not isinstance(result, Mapping):
-        return _checked(Score.scored(_number(result, "reward")), tag, provenance)
-    return _checked(_from_mapping(result), tag, provenance)
+    if isinstance(result, Mapping):
+        return _checked(_from_mapping(result), tag, provenance)
+    return _checked(Score.scored(_number(result, "reward")), tag, provenance)
 
 
 def _from_mapping(result: Mapping[str, Any]) -> Score:
@@ -64,10 +78,12 @@ def _from_mapping(result: Mapping[str, Any]) -> Score:
     reason = result.get("reason")
     if reason is not None and not isinstance(reason, str):
         raise ResultError(f"reason must be text, got {type(reason).__name__}")
-    if result.get("error") is not None:
-        return Score.error(str(result["error"]) or "error", parts=parts, notes=notes or None)
-    if result.get("unscored") is not None:
-        return Score.unscored(str(result["unscored"]) or "unscored", parts=parts, notes=notes or None)
+    if result.get("error"):
+        return Score.error(str(result["error"]), parts=parts, notes=notes or None)
+    if result.get("unscored"):
+        return Score.unscored(str(result["unscored"]), parts=parts, notes=notes or None)
+    if notes.get("tool_use") == "unknown":  # how a built-in reward, called directly, says so
+        return Score.unscored("tool-use-unknown", parts=parts)
     if "reward" not in result:
         raise ResultError("the result has no 'reward'", code="missing-reward")
     value = _number(result["reward"], "reward")
@@ -76,6 +92,7 @@ def _from_mapping(result: Mapping[str, Any]) -> Score:
 
 
 def _steps(steps: object) -> tuple[float, ...] | None:
+    steps = plain(steps)
     if steps is None:
         return None
     if not isinstance(steps, Sequence) or isinstance(steps, str):
@@ -84,19 +101,24 @@ def _steps(steps: object) -> tuple[float, ...] | None:
 
 
 def _number(value: object, name: str) -> float:
-    """Return a finite number as a float; numpy's and a bool's count as numbers."""
-    if not isinstance(value, int | float):
-        from numbers import Real
-
-        if not isinstance(value, Real):
-            raise ResultError(f"{name} must be a number, got {type(value).__name__}")
+    """Return a finite number as a float: any type that is one, a truth value, or an array of a single number."""
+    value = plain(value)
+    if isinstance(value, str | bytes) or not hasattr(value, "__float__"):
+        raise ResultError(f"{name} must be a number, got {type(value).__name__}")
     try:
         number = float(value)
-    except OverflowError:
-        raise ResultError(f"{name} is too large to be a float") from None
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ResultError(f"{name} is no float: {error}") from None
     if number - number != 0:
         raise ResultError(f"{name} is {number}", code="not-finite")
     return number
+
+
+def _check_numbers(score: Score) -> None:
+    for name, value in score.parts.items():
+        if value is not None:
+            _number(value, name)
+    _steps(score.steps)
 
 
 def _checked(score: Score, tag: Tag, provenance: Provenance) -> Score:

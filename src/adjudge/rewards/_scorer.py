@@ -7,12 +7,13 @@ scorer.score_many(rows)        a batch            scorer.ascore_many(rows)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adjudge.errors import ArgumentError, UsageError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import missing_column, missing_message
+from adjudge.rewards._results import same_parts
 from adjudge.rewards._tag import Row
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ class Scorer(ABC):
     ) -> list[Score]:
         """Score rows, awaiting; called only where `has_async` is true."""
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}, version {self.version}>"
+
     def check(self, columns: Collection[str]) -> None:
         """Raise `ArgumentError` if rows with these columns cannot be scored; names the closest column."""
         missing = missing_column(dict.fromkeys(columns), self.columns)
@@ -67,19 +71,20 @@ class Scorer(ABC):
 
     def score_many(
         self,
-        rows: Sequence[Row],
+        rows: Iterable[Row],
         *,
         contexts: Sequence[Context | None] | None = None,
         labels: Sequence[object] | None = None,
     ) -> list[Score]:
         """Return one Score a row, in order; `labels` are what messages call the rows (default: their positions)."""
+        rows = _listed(rows)
         if self.is_async:
             return run_sync(self.ascore_many(rows, contexts=contexts, labels=labels), self.name)
         return self._score_slice(rows, *_defaults(rows, contexts, labels))
 
     async def ascore_many(
         self,
-        rows: Sequence[Row],
+        rows: Iterable[Row],
         *,
         contexts: Sequence[Context | None] | None = None,
         labels: Sequence[object] | None = None,
@@ -87,6 +92,7 @@ class Scorer(ABC):
         """Return one Score a row, in order, without holding up the event loop."""
         from asyncio import sleep
 
+        rows = _listed(rows)
         contexts, labels = _defaults(rows, contexts, labels)
         if self.has_async:
             return await self._ascore_rows(rows, contexts, labels)
@@ -97,7 +103,18 @@ class Scorer(ABC):
             part = slice(start, start + SLICE)
             scores += self._score_slice(rows[part], contexts[part], labels[part])
             await sleep(0)
-        return scores
+        return same_parts(scores) if self.parts is None else scores
+
+
+def _listed(rows: Iterable[Row]) -> Sequence[Row]:
+    """Return the rows as something that can be counted and cut."""
+    if isinstance(rows, list | tuple):
+        return rows
+    if isinstance(rows, Mapping | str) or hasattr(rows, "itertuples"):
+        raise UsageError(
+            f"rows must be a list of mappings, got {type(rows).__name__} (a DataFrame: .to_dict('records'))"
+        )
+    return list(rows)
 
 
 def _defaults(
@@ -106,7 +123,10 @@ def _defaults(
     for name, given in (("contexts", contexts), ("labels", labels)):
         if given is not None and len(given) != len(rows):
             raise UsageError(f"{len(rows)} rows need as many {name}, got {len(given)}")
-    return contexts or (None,) * len(rows), labels or range(len(rows))
+    return (
+        (None,) * len(rows) if contexts is None else contexts,
+        range(len(rows)) if labels is None else labels,
+    )
 
 
 def run_sync(work: Coroutine[Any, Any, T], what: str) -> T:

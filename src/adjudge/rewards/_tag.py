@@ -9,10 +9,10 @@ get_reward(brevity).score({"final_response": "short"})   # a Score
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar, overload
 
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.model import Provenance, Score
 
 Row: TypeAlias = Mapping[str, Any]
@@ -27,6 +27,7 @@ AsyncBatch: TypeAlias = Callable[[Sequence[Row], Provenance], Awaitable[Sequence
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ATTRIBUTE = "__adjudge_reward__"
+FINISHED = "__adjudge_finished__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Tag:
     """What `@reward` noted on a function."""
 
     name: str
+    owner: Callable[..., Any]  # which function it was noted on: a wrapper inherits the attribute, not the batch path
     version: str = "1"
     parts: tuple[str, ...] | None = None
     range: tuple[float, float] | None = None
@@ -87,25 +89,38 @@ def reward(
     """
 
     def tag(function: Function) -> Function:
+        owner: Any = getattr(function, "__func__", function)  # under a staticmethod or classmethod
         noted = Tag(
-            name=name or function.__name__,
-            version=version,
-            parts=None if parts is None else tuple(parts),
+            name=name or _name_of(owner),
+            owner=owner,
+            version=str(version),
+            parts=(parts,) if isinstance(parts, str) else None if parts is None else tuple(parts),
             range=range,
             group=group,
             batch=batch,
             abatch=abatch,
         )
-        setattr(function, ATTRIBUTE, noted)
+        try:
+            setattr(owner, ATTRIBUTE, noted)
+        except AttributeError:
+            raise UsageError(f"@reward cannot mark a {type(owner).__name__}: mark the function itself") from None
         return function
 
     return tag if function is None else tag(function)
 
 
 def tag_of(function: Callable[..., Any]) -> Tag:
-    """Return the function's tag; an untagged function has that of its name."""
-    tag = getattr(function, ATTRIBUTE, None)
-    return tag if isinstance(tag, Tag) else Tag(getattr(function, "__name__", type(function).__name__))
+    """Return the function's tag; an untagged function has that of its name, a wrapper that of what it wraps."""
+    owner = getattr(function, "__func__", function)
+    tag = getattr(owner, ATTRIBUTE, None)
+    if not isinstance(tag, Tag):
+        return Tag(_name_of(function), owner)
+    return tag if tag.owner is owner else replace(tag, owner=owner, batch=None, abatch=None)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    inner = getattr(function, "func", function)  # of a partial
+    return str(getattr(inner, "__name__", type(inner).__name__))
 
 
 def by_row(rule: Callable[[Row, Provenance], Score], parts: Sequence[str] = ()) -> Batch:
@@ -121,4 +136,15 @@ def by_row(rule: Callable[[Row, Provenance], Score], parts: Sequence[str] = ()) 
                 scores.append(Score.error(error.reason, parts=unknown, provenance=provenance))
         return scores
 
+    return finished(batch)
+
+
+def finished(batch: Function) -> Function:
+    """Mark a batch path of our own whose scores need no more checking."""
+    setattr(batch, FINISHED, True)
     return batch
+
+
+def is_finished(batch: Callable[..., Any]) -> bool:
+    """Say whether a batch path's scores need no more checking."""
+    return getattr(batch, FINISHED, False) is True

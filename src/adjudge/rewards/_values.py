@@ -1,22 +1,38 @@
 """Responses and accepted answers as rows hold them, read as text."""
 
+from typing import Any
+
 from adjudge.errors import DataError
 
 
+def plain(value: Any) -> Any:
+    """Return what a data library wraps: the list of an array, the number of a numpy scalar."""
+    unwrap = getattr(value, "tolist", None)
+    return unwrap() if callable(unwrap) else value
+
+
 def text_of(value: object, name: str) -> str:
-    """Return a response or an answer as text: None is empty, a number its usual form."""
+    """Return a response or an answer as text: None and NaN (a missing cell) are empty, a number its usual form."""
     if isinstance(value, str):
         return value
-    if value is None:
+    value = plain(value)
+    if value is None or value != value:  # noqa: PLR0124 (only NaN differs from itself)
         return ""
+    if isinstance(value, str):
+        return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+        try:
+            return str(value)
+        except ValueError:
+            raise DataError(f"{name} is a number of too many digits", code="bad-value") from None
     raise DataError(f"{name} must be text, got {type(value).__name__}", code="bad-value")
 
 
 def references_of(answer: object) -> list[str]:
     """Return the accepted answers as texts; a row without any is a fault of the row, not of the response."""
+    answer = plain(answer)
     given = answer if isinstance(answer, list | tuple) else [answer]
-    if not given or any(reference is None for reference in given):
+    there = [reference for reference in map(plain, given) if reference is not None and reference == reference]  # noqa: PLR0124 (NaN)
+    if not there:
         raise DataError("the row has no accepted answer", code="no-reference")
-    return [text_of(reference, "answer") for reference in given]
+    return [text_of(reference, "answer") for reference in there]

@@ -2,7 +2,7 @@
 
 contains_reward("It is Paris, of course.", "Paris")                            1.0
 format_reward("<think>2+2</think><answer>4</answer>")                          1.0
-length_penalty("word " * 900, limit=1024, buffer=256)                          -0.515625
+length_penalty("word " * 900, max_length=1024)                                  -0.515625
 """
 
 import re
@@ -17,6 +17,12 @@ from adjudge.text import normalise_answer
 
 _TAG_NAME = re.compile(r"[A-Za-z][\w-]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\s*>")
+
+
+def _given(row: Row, option: str, default: Any) -> Any:
+    """Return an option of the row; an empty cell is no option."""
+    value = row.get(option)
+    return default if value is None else value
 
 
 def _contains(final_response: object, answer: object) -> float:
@@ -50,7 +56,7 @@ def contains_reward(final_response: str | None, answer: Any) -> float:
 def _format_fault(final_response: object, tags: object) -> str | None:
     """Say what is wrong with the structure, or None."""
     if isinstance(tags, str) or not isinstance(tags, Sequence) or not tags:
-        raise ArgumentError(f"tags must be a list of tag names, got {tags!r}", code="bad-option")
+        raise ArgumentError(f"structure must be a list of tag names, got {tags!r}", code="bad-option")
     for name in tags:
         if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
             raise ArgumentError(f"{name!r} is no tag name", code="bad-option")
@@ -70,12 +76,12 @@ def _format_fault(final_response: object, tags: object) -> str | None:
 
 
 def _format_score(row: Row, provenance: Provenance) -> Score:
-    fault = _format_fault(row["final_response"], row.get("tags", ("think", "answer")))
+    fault = _format_fault(row["final_response"], _given(row, "structure", ("think", "answer")))
     return Score.scored(0.0 if fault else 1.0, reason=fault, provenance=provenance)
 
 
 @reward(version="1", parts=(), range=(0.0, 1.0), batch=by_row(_format_score))
-def format_reward(final_response: str | None, *, tags: Sequence[str] = ("think", "answer")) -> float:
+def format_reward(final_response: str | None, *, structure: Sequence[str] = ("think", "answer")) -> float:
     """1 if the response is made of these tags, once each, in order, filled, with nothing around them, else 0.
 
     >>> format_reward("<think>2+2</think> <answer>4</answer>")
@@ -83,14 +89,14 @@ def format_reward(final_response: str | None, *, tags: Sequence[str] = ("think",
     >>> format_reward("<answer>4</answer>")
     0.0
     """
-    return 0.0 if _format_fault(final_response, tags) else 1.0
+    return 0.0 if _format_fault(final_response, structure) else 1.0
 
 
 def _length(final_response: object, limit: object, buffer: object, unit: object) -> tuple[float, int]:
     """Return the penalty and the length that it is for."""
     if not isinstance(limit, int) or not isinstance(buffer, int) or not 0 < buffer <= limit:
         raise ArgumentError(
-            f"limit and buffer must be whole numbers, 0 < buffer <= limit, got {limit!r} and {buffer!r}",
+            f"max_length and overlong_buffer must be whole numbers, 0 < buffer <= length, got {limit!r} and {buffer!r}",
             code="bad-option",
         )
     text = text_of(final_response, "final_response")
@@ -99,14 +105,13 @@ def _length(final_response: object, limit: object, buffer: object, unit: object)
     elif unit == "characters":
         length = len(text)
     else:
-        raise ArgumentError(f"unit must be words or characters, got {unit!r}", code="bad-option")
+        raise ArgumentError(f"length_unit must be words or characters, got {unit!r}", code="bad-option")
     return (min(0.0, max(-1.0, (limit - buffer - length) / buffer)), length)
 
 
 def _length_score(row: Row, provenance: Provenance) -> Score:
-    value, length = _length(
-        row["final_response"], row.get("limit", 1024), row.get("buffer", 256), row.get("unit", "words")
-    )
+    options = _given(row, "max_length", 1024), _given(row, "overlong_buffer", 256), _given(row, "length_unit", "words")
+    value, length = _length(row["final_response"], *options)
     return Score.scored(value, parts={"length": float(length)}, provenance=provenance)
 
 
@@ -114,16 +119,16 @@ def _length_score(row: Row, provenance: Provenance) -> Score:
 def length_penalty(
     final_response: str | None,
     *,
-    limit: int = 1024,
-    buffer: int = 256,
-    unit: Literal["words", "characters"] = "words",
+    max_length: int = 1024,
+    overlong_buffer: int = 256,
+    length_unit: Literal["words", "characters"] = "words",
 ) -> dict[str, float]:
-    """0 up to `limit - buffer` words, falling in a straight line to -1 at `limit`, -1 beyond.
+    """0 up to `max_length - overlong_buffer` words, falling in a straight line to -1 at `max_length`, -1 beyond.
 
     The soft overlong punishment of DAPO (Yu et al. 2025, arXiv:2503.14476, eq. 13), on words or characters.
 
     >>> length_penalty("word " * 896)["reward"]
     -0.5
     """
-    value, length = _length(final_response, limit, buffer, unit)
+    value, length = _length(final_response, max_length, overlong_buffer, length_unit)
     return {"reward": value, "length": float(length)}

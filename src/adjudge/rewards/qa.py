@@ -15,13 +15,13 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import Batch, Row, by_row, reward
+from adjudge.rewards._tag import Batch, Row, by_row, finished, reward
 from adjudge.rewards._values import references_of, text_of
 from adjudge.rewards.tools import enough_tools, ladder
 from adjudge.text import tokens
 
 Match: TypeAlias = tuple[float, float, float, float]
-"""f1, em, precision, recall: in this order the better of two matches is the greater."""
+"""f1, em, precision, recall; of two matches the one with the greater f1, then em, is the better."""
 
 PARTS = ("f1", "em", "precision", "recall")
 
@@ -37,8 +37,12 @@ def _batch_of(which: int) -> Batch:
     def batch(rows: Sequence[Row], provenance: Provenance) -> list[Score]:
         scores: list[Score] = []
         for row in rows:
+            response, answer = row["final_response"], row["answer"]
             try:
-                found = match(row["final_response"], row["answer"])
+                if isinstance(response, str) and isinstance(answer, str):  # nearly every row, without a detour
+                    found = compare(tokens(response), tokens(answer))
+                else:
+                    found = match(response, answer)
             except DataError as error:
                 scores.append(Score.error(error.reason, parts=dict.fromkeys(PARTS), provenance=provenance))
                 continue
@@ -47,7 +51,7 @@ def _batch_of(which: int) -> Batch:
             scores.append(Score(found[which], "scored", None, parts, None, None, provenance))
         return scores
 
-    return batch
+    return finished(batch)
 
 
 def _tool_score(row: Row, provenance: Provenance) -> Score:
@@ -112,15 +116,14 @@ def qa_f1_reward_tool(
 
 def match(final_response: object, answer: object) -> Match:
     """Return f1, em, precision and recall against the reference that fits best, the first of equals."""
-    words = tokens(final_response if isinstance(final_response, str) else text_of(final_response, "final_response"))
+    words = tokens(text_of(final_response, "final_response"))
     if isinstance(answer, str):
         return compare(words, tokens(answer))
-    best: Match | None = None
-    for reference in references_of(answer):
-        found = compare(words, tokens(reference))
-        if best is None or found[:2] > best[:2]:
+    best, *others = (compare(words, tokens(reference)) for reference in references_of(answer))
+    for found in others:
+        if found[:2] > best[:2]:
             best = found
-    return best or _NOTHING
+    return best
 
 
 def compare(predicted: list[str], gold: list[str]) -> Match:

@@ -3,37 +3,38 @@
 from collections.abc import Sequence
 
 from adjudge.errors import ArgumentError
+from adjudge.rewards._values import plain
 
 
-def count_tools(trajectory: object, *, ignore_tools: object = ()) -> int | None:
-    """Return how many tool calls were executed, or None where the record cannot show it.
+def count_tools(trajectory: object, *, ignore_tools: object = ()) -> tuple[int, bool]:
+    """Return how many tool calls were executed, and whether the record shows them all.
 
     A call that was requested but has no result counts for nothing, as do the tools named in `ignore_tools`.
 
     >>> count_tools([{"role": "tool", "name": "search", "content": "..."}])
-    1
-    >>> count_tools(["<tool_response>fake</tool_response>"]) is None
-    True
+    (1, True)
+    >>> count_tools(["<tool_response>fake</tool_response>"])
+    (0, False)
     """
     names = {ignore_tools} if isinstance(ignore_tools, str) else ignore_tools
     if not isinstance(names, Sequence | set | frozenset) or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"ignore_tools must be names of tools, got {ignore_tools!r}", code="bad-option")
+    trajectory = plain(trajectory)
     if isinstance(trajectory, Sequence) and not trajectory:
-        return 0
+        return 0, True
     from adjudge.model import Trajectory
 
     record = Trajectory.from_messages(trajectory)
-    if record.tool_calls is None:
-        return None
-    return sum(1 for name in record.tools_used if name not in names)
+    used = sum(1 for name in record.tools_used if name not in names)
+    return used, record.complete and record.tool_calls is not None
 
 
 def enough_tools(trajectory: object, least: object, ignored: object) -> bool | None:
     """Say whether at least so many tool calls were executed, or None where the record cannot show it."""
     if not isinstance(least, int) or isinstance(least, bool) or least < 1:
         raise ArgumentError(f"min_tool_calls must be a whole number of at least 1, got {least!r}", code="bad-option")
-    used = count_tools(trajectory, ignore_tools=ignored)
-    return None if used is None else used >= least
+    used, is_all = count_tools(trajectory, ignore_tools=ignored)
+    return True if used >= least else False if is_all else None
 
 
 def ladder(*, used: bool | None, correct: bool) -> tuple[float, str | None]:

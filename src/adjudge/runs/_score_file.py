@@ -98,7 +98,8 @@ def score_file(
 def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
     """Decode, score and encode one chunk; runs in a worker."""
     rows = chunk.rows()
-    rows = [row if row.columns is None else row._replace(columns=plan.arguments(row.columns)) for row in rows]
+    if plan.columns:
+        rows = [row if row.columns is None else row._replace(columns=plan.arguments(row.columns)) for row in rows]
     labels = [_label(row) for row in rows]
     columns: list[list[Score]] = []
     tallies: list[Tally] = []
@@ -109,14 +110,16 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
         tallies.append(tally)
         columns.append(scores)
     lines = [
-        json_line(_line(label, score)) for label, *scores in zip(labels, *columns, strict=True) for score in scores
+        json_line(_line(label, score), checked=True)
+        for label, *scores in zip(labels, *columns, strict=True)
+        for score in scores
     ]
     ids = sort_ids(
         (label if isinstance(label, str) else f"\0{label!r}", row.number)  # the text "1" is not the number 1
         for label, row in zip(labels, rows, strict=True)
         if row.columns is not None and row.columns.get("id") is not None
     )
-    return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), len(chunk.lines or b""))
+    return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), chunk.size)
 
 
 def _label(row: RowRead) -> Any:
@@ -129,10 +132,10 @@ def _label(row: RowRead) -> Any:
 
 def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:
     """Score the rows that can be; the others are errors in their places."""
-    faults = [_fault(row, scorer) for row in rows]
-    asked = [row for row, fault in zip(rows, faults, strict=True) if fault is None]
-    numbers = [row.number for row in asked]
-    scores = scorer.score_many([row.columns for row in asked if row.columns is not None], labels=numbers)
+    faults = [_fault(row, scorer.is_group) for row in rows]
+    asked = rows if not any(faults) else [row for row, fault in zip(rows, faults, strict=True) if fault is None]
+    columns = [row.columns for row in asked if row.columns is not None]
+    scores = scorer.score_many(columns, labels=[row.number for row in asked])
     if len(scores) == len(rows):
         return scores
     unknown = dict.fromkeys(scorer.parts or ())
@@ -143,11 +146,11 @@ def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:
     ]
 
 
-def _fault(row: RowRead, scorer: Scorer) -> str | None:
-    """Say why a row cannot be given to the scorer, if so."""
+def _fault(row: RowRead, grouped: bool) -> str | None:
+    """Say why a row cannot be given to a scorer, if so."""
     if row.columns is None:
         return row.fault or "bad-row"
-    if scorer.is_group and row.columns.get(GROUP) is None:
+    if grouped and row.columns.get(GROUP) is None:
         return f"missing-column: row {row.number} has no column {GROUP!r}"
     return None
 

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from adjudge.statistics._quantiles import normal_quantile, t_quantile
 
 Method: TypeAlias = Literal["wilson", "t", "none"]
-"""How an interval was made; `none` where there are too few values for one."""
+"""How an interval was made; `none` where there is one value only, or all are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,11 @@ class Moments:
         """
         if not values:
             return cls()
-        mean = math.fsum(values) / len(values)
-        squares = math.fsum((value - mean) ** 2 for value in values)
+        try:
+            mean = math.fsum(values) / len(values)
+        except OverflowError:  # the sum is beyond a float, the mean is not
+            mean = math.fsum(value / len(values) for value in values)
+        squares = sum((value - mean) * (value - mean) for value in values)
         return cls(len(values), mean, squares, all(value in (0.0, 1.0) for value in values))
 
     def merge(self, other: "Moments") -> "Moments":
@@ -83,7 +86,7 @@ def mean_of(moments: Moments, *, confidence: float = 0.95) -> Mean | None:
     if moments.binary:
         low, high = _wilson(mean, n, normal_quantile(upper))
         return Mean(mean, low, high, n, "wilson")
-    if n == 1:
+    if n == 1 or moments.squares == 0.0:  # values that are all alike do not show how far they can differ
         return Mean(mean, None, None, n, "none")
     half = t_quantile(upper, n - 1) * math.sqrt(moments.squares / (n - 1) / n)
     return Mean(mean, mean - half, mean + half, n, "t")

@@ -27,10 +27,16 @@ def t_quantile(probability: float, df: float) -> float:
     if not 0.0 < probability < 1.0 or not df > 0.0:
         raise ValueError(f"need 0 < probability < 1 and df > 0, got {probability} and {df}")
     if probability < 0.5:
-        return -t_quantile(1.0 - probability, df)
-    beyond = 1.0 - probability  # exact, and what is left of it beyond t is computed without cancellation
+        return -_quantile_of_tail(probability, df)
+    return _quantile_of_tail(1.0 - probability, df)  # exact: no digits are lost from 1/2 on
+
+
+def _quantile_of_tail(tail: float, df: float) -> float:
+    """Return t >= 0 with P(T > t) = tail."""
+    if tail <= 0.0:
+        return math.inf
     low, high = 0.0, 1.0
-    while _beyond(high, df) > beyond:
+    while _beyond(high, df) > tail:
         low, high = high, 2.0 * high
         if high > 1e300:
             return high
@@ -38,7 +44,7 @@ def t_quantile(probability: float, df: float) -> float:
         middle = (low + high) / 2.0
         if middle in (low, high):
             break
-        if _beyond(middle, df) > beyond:
+        if _beyond(middle, df) > tail:
             low = middle
         else:
             high = middle
@@ -51,6 +57,8 @@ def t_cdf(t: float, df: float) -> float:
     >>> t_cdf(0.0, 5)
     0.5
     """
+    if not df > 0.0:
+        raise ValueError(f"need df > 0, got {df}")
     return 1.0 - _beyond(t, df) if t > 0.0 else _beyond(-t, df)
 
 

@@ -113,6 +113,7 @@ def _last_statement(text: str) -> str | None:
         begin = statement.end()
     if begin is None:
         return None
-    line = text[begin:].partition("\n")[0]
+    # On the same line, or where the statement is a heading, on the next that says something.
+    line = text[begin:].lstrip(" \t*_:$\r\n").partition("\n")[0]
     end = _SENTENCE_END.search(line)
     return (line[: end.start()] if end else line).strip(" \t\r*$_:") or None

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import AdjudgeError, ArgumentError, DataError, closest
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import AsyncBatch, Row, by_row, reward
+from adjudge.rewards._tag import AsyncBatch, Row, by_row, finished, reward
 from adjudge.rewards._values import references_of, text_of
 from adjudge.rewards.math._compare import acompare, compare
 from adjudge.rewards.math._policy import MathPolicy
@@ -122,7 +122,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
                 await sleep(0)  # one comparison in a turn of the event loop, whatever it takes
         return [scores[index] for index in range(len(rows))]
 
-    return batch
+    return finished(batch)
 
 
 @reward(
