@@ -14,6 +14,8 @@ FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 def pages() -> dict[str, str]:
     """Return one page for each public package, by file name."""
     names = ["adjudge", *(f"adjudge.{info.name}" for info in pkgutil.iter_modules(adjudge.__path__))]
+    inner = Path(adjudge.__path__[0]).glob("*/*/__init__.py")
+    names += [f"adjudge.{file.parts[-3]}.{file.parts[-2]}" for file in inner]
     return {f"{name}.md": page(name) for name in sorted(names) if not name.rpartition(".")[2].startswith("_")}
 
 

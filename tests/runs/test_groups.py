@@ -46,7 +46,7 @@ def scored(tmp_path: Path, rows: Sequence[object], scorers: Sequence[str], **opt
     source, out = tmp_path / "rows.jsonl", tmp_path / "scores.jsonl"
     source.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
     score_file(str(source), scorers, out=str(out), **options)
-    return [json.loads(line) for line in out.read_text().splitlines()]
+    return [json.loads(line) for line in out.read_bytes().splitlines()]
 
 
 def rollouts(sizes: Sequence[int]) -> list[dict[str, Any]]:

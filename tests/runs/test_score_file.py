@@ -29,7 +29,7 @@ def scored(tmp_path: Path, source: str, scorers: list[str], **options: Any) -> t
     """Score a file and return the summary with the lines that were written."""
     out = tmp_path / "scores.jsonl"
     summary = score_file(source, scorers, out=str(out), **options)
-    return summary, [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    return summary, [json.loads(line) for line in out.read_bytes().splitlines()]
 
 
 ROWS: list[Mapping[str, Any] | str] = [

@@ -48,6 +48,10 @@ EQUAL = [
     (r"12.5 \text{ dollars}", r"\$12.50"),
     (r"4:30 \text{ PM}", r"4:30 \text{ p.m.}"),
     (r"33.33\%", r"\frac13"),
+    (r"20 \text{ min}", "20"),
+    (r"\left.3\right.", "3"),
+    ("(1000)_2", "1000_2"),
+    (r"321_{\text{five}}", "321_5"),
     # lists, tuples, sets
     ("42, 42.0", "42"),
     (r"\text{Maximum} = 2, \text{Minimum} = 1", "1,2"),

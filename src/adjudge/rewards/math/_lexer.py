@@ -83,7 +83,8 @@ def _pattern(name: str) -> re.Pattern[str]:
             return re.compile(r"<(sup|sub)>([^<>]{0,40})</\1>")
         case _:
             return re.compile(
-                r"(?P<space>\s+|~|\\[,;:!> ]|\\(?:left|right|displaystyle|textstyle|limits|nolimits|quad|qquad"
+                r"(?P<space>\s+|~|\\(?:left|right)\s?\.|\\[,;:!> ]"
+                r"|\\(?:left|right|displaystyle|textstyle|limits|nolimits|quad|qquad"
                 r"|[bB]ig{1,2}[lrm]?|middle|hfill|hspace\*?\{[^{}]{0,20}\}|mathstrut|strut|(?:th|med|thick)inspace"
                 r"|negthinspace|bf|rm|it|label\{[^{}]{0,40}\}|phantom\{[^{}]{0,40}\}|tag\*?\{[^{}]{0,40}\})(?![a-zA-Z])"
                 r"|\\?\$|\\[()\[\]])"
@@ -248,7 +249,7 @@ def _letters(run: str, *, spaced: bool, start: int, prose: bool) -> Iterator[Tok
         yield Token("letter", run, spaced, start)
     elif lower in {"and", "or"}:
         yield Token("word", lower, spaced, start)
-    elif run in FUNCTIONS or run in _NAMES:
+    elif (run in FUNCTIONS or run in _NAMES) and not (prose and run in UNIT_WORDS):
         yield Token("command", "\\" + _NAMES.get(run, run), spaced, start)
     elif prose or is_word(run):
         yield Token("word", run, spaced, start)

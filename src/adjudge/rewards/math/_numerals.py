@@ -33,7 +33,7 @@ class Numerals(Cursor):
         self.advance()
         following = self.token
         if following.value == "_":
-            return self._based(token.value)
+            return self.based(token.value)
         literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
         if len(literal) > MAX_DIGITS:
             raise TooLarge("a numeral has too many digits")
@@ -80,12 +80,14 @@ class Numerals(Cursor):
                 return Num(whole.value + Fraction(part, parts))
         return whole
 
-    def _based(self, digits: str) -> Node:
+    def based(self, digits: str) -> Node:
+        """Return digits with the base that stands below them, as a number or in words."""
         self.advance()
-        base = self.raw_argument()
-        if not base.isdigit() or not 2 <= int(base[:4]) <= 36 or not digits.isdigit():
+        below = self.raw_argument()
+        base = int(below) if below.isdigit() and len(below) < 4 else read_number_words(below)
+        if base is None or not 2 <= base <= 36 or not digits.isdigit():
             raise Unreadable("a subscript of a number must be its base")
-        return Based(digits.lstrip("0") or "0", int(base))
+        return Based(digits.lstrip("0") or "0", base)
 
     def words(self) -> Node:
         """Return a number in words."""

@@ -279,6 +279,8 @@ class _Parser(Atoms):
             elif value in {"%", "\\%"}:
                 self.advance()
                 left = Percent(left)
+            elif value == "_" and isinstance(left, Num) and left.value.denominator == 1:
+                left = self.based(str(left.value))
             elif value == "\\degreesign":
                 self.advance()
                 left = Degree(left)
