@@ -1,18 +1,20 @@
 """How many calls an endpoint is given, at once and in a second: learnt from what it refuses, by arithmetic alone.
 
 The window (calls at once) starts small and grows by one with every accepted call, which doubles it every round trip,
-until the server first refuses (429, 503 and the like) or the caller's limit is reached. There is no limit on calls a
-second until then.
+until the server first refuses (429, 503 and the like) or the caller's limit is reached. The rate (calls a second) is
+not limited at first.
 
-A refusal is put down to what was new about the call: more calls at once than have lately been accepted, or more calls
-within a second. The window then goes back to what the server carried, the rate to just below it. A refused call with
-nothing new about it was refused by chance (or by somebody else's load) and shrinks nothing.
+A refusal takes the window back to what the server carries: the calls in flight that were not refused. If it refuses
+again soon, its limit is one of calls a second: the rate goes to just below the calls that it accepted in the last
+second. If it still refuses, both shrink by a tenth each time. If that does not help either (much less is asked and as
+much is refused as before, though not much in all), the refusals come by chance: what was cut is given back, and for a
+while refusals shrink nothing.
 
-A probe is paid for: every accepted call earns a hundredth of a refusal, and only with a whole one in hand, and after
-twenty times the last pause, do window and rate grow again, slowly first, faster while nothing is refused.
+A probe is paid for: every accepted call earns a fiftieth of a refusal, and only with a whole one in hand, and after
+twelve times the last pause, do window and rate grow again, slowly first, faster while nothing is refused.
 
-A refusal makes everybody wait: for as long as the server says, or else for a time that doubles with every refusal that
-follows before a call was accepted.
+A refusal makes everybody wait: for as long as the server says, or else for a moment that grows with the share of calls
+that are refused.
 """
 
 import math
@@ -21,26 +23,26 @@ from dataclasses import dataclass
 
 __all__ = ["Pace", "Ticket"]
 
-_START = 8.0
-_EARN = 0.01
-_BELOW = 0.97
-"""The share of the calls a second that were carried at which the rate is set."""
+_START = 16.0
+_EARN, _DEBT = 0.02, -4.0
+_BELOW, _SMALLER = 0.97, 0.9
+_SOON = 40
+"""How many calls accepted since make the next refusal a new matter."""
 
-_PAUSE_S, _LONGEST_PAUSE_S = 0.01, 5.0
-_MEMORY_S = 5.0
-"""For at least how long a load that was accepted counts as known."""
-
+_SERIES, _NOISE_S = 4, 20.0
+_MOST_NOISE = 0.25
+_LEAST_RATE = 0.2
+_PAUSE_S, _LONGEST_PAUSE_S = 0.005, 1.0
 _SLACK_S = 0.02
 """How far calls may catch up on the rate after a delay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """One call under way: when it was sent, as which of those in flight, and as which within a second."""
+    """One call under way: when it was sent, and how many were then in flight with it."""
 
     sent: float
     level: int
-    count: int
 
 
 class Pace:
@@ -52,18 +54,14 @@ class Pace:
         self.rate = math.inf
         self.in_flight = 0
         self.resume_at = -math.inf
-        self._known_level, self._known_count = _Peak(), _Peak()
         self._starting = True
-        self._rate_is_known = False
-        self._cut_at = self._probe_at = self._rate_at = -math.inf
+        self._began = self._cut_at = self._probe_at = self._grown_at = self._next_at = -math.inf
         self._window_floor = 1.0
-        self._streak = 0
         self._credit = 0.0
-        self._step = 1.0
-        self._gain = 0.0
-        self._refused_share = 0.0
-        self._next_at = -math.inf
+        self._step, self._gain = 1.0, 0.0
+        self._refused_share = self._latency = 0.0
         self._sent: deque[float] = deque()
+        self._series = _Series()
 
     def wait_s(self, now: float) -> float:
         """Seconds until a call may start: 0 is now, infinity is after another one has ended."""
@@ -74,12 +72,16 @@ class Pace:
     def start(self, now: float) -> Ticket:
         """Count a call as sent."""
         self.in_flight += 1
-        if self.rate < math.inf:
-            self._next_at = max(self._next_at, now - _SLACK_S) + 1 / self.rate
+        if not self._starting:
+            # Spread out, so that a window that opens at once is no burst.
+            gap = max(1 / self.rate, self._latency / (2 * self.window))
+            self._next_at = max(self._next_at, now - _SLACK_S) + gap
+        if self._began == -math.inf:
+            self._began = now
         self._sent.append(now)
         while self._sent[0] <= now - 1.0:
             self._sent.popleft()
-        return Ticket(now, self.in_flight, len(self._sent))
+        return Ticket(now, self.in_flight)
 
     def failed(self) -> None:
         """Count a call as ended by something that says nothing about the load."""
@@ -88,100 +90,111 @@ class Pace:
     def accepted(self, ticket: Ticket, now: float) -> None:
         """Count a call as served."""
         self.in_flight -= 1
-        self._refused_share *= 0.98
+        self._refused_share *= 0.96
         self._credit = min(1.0, self._credit + _EARN)
-        self._known_level.see(ticket.level, now)
-        self._known_count.see(ticket.count, now)
         if ticket.sent >= self._cut_at:
-            self._streak = 0
-        if ticket.level >= 0.5 * self.window:  # a window that is not filled has nothing to say about a larger one
-            self._grow_window(now)
-        if self.rate < math.inf:
-            self._grow_rate(ticket, now)
+            self._series.quiet += 1
+        taken = now - ticket.sent
+        self._latency = 0.9 * self._latency + 0.1 * taken if self._latency else taken
+        if self._starting:
+            self.window = min(self.window + 1, float(self.most))
+        elif self._credit >= 1.0 and now >= self._probe_at:
+            self._grow(ticket, now)
+        else:
+            self._grown_at = now
 
     def refused(self, ticket: Ticket, now: float, wait_s: float | None = None) -> None:
         """Count a call as refused; `wait_s` is how long the server asks everybody to wait."""
         self.in_flight -= 1
-        self._refused_share = 0.98 * self._refused_share + 0.02
+        self._refused_share += 0.04 * (1 - self._refused_share)
         if self._sent and self._sent[-1] >= ticket.sent:
             self._sent.pop()  # it did not count there, so it does not count here
-        if ticket.sent >= self._cut_at:
-            self._cut(ticket, now)
-            pause = _PAUSE_S * 2**self._streak if wait_s is None else wait_s
-            self._streak = min(self._streak + 1, 16)
-            self.resume_at = max(self.resume_at, now + min(pause, _LONGEST_PAUSE_S if wait_s is None else pause))
-            self._cut_at = now
-        else:
+        self.resume_at = max(self.resume_at, now + (self._pause_s() if wait_s is None else wait_s))
+        if ticket.sent < self._cut_at:
             # Of the same burst as the refusal before: another one too many.
             self.window = max(min(self.window, self._window_floor), self.window - 1)
-        if wait_s is not None:
-            self.resume_at = max(self.resume_at, now + wait_s)
-
-    def _cut(self, ticket: Ticket, now: float) -> None:
-        """Shrink what was new about the first refused call of a burst."""
-        hopeless = self._refused_share > 0.25
-        over_level = self._starting or hopeless or ticket.level > self._known_level.value(now)
-        over_count = self._starting or hopeless or ticket.count >= self._known_count.value(now)
-        self._window_floor = self.window
-        if not (over_level or over_count):
             return
-        if over_level:
-            carried = float(self.in_flight)
-            self.window = max(1.0, min(self.window, 0.8 * carried if hopeless else carried))
-            self._window_floor = max(1.0, self.window / 2)
-            self._step, self._gain = 1.0, 0.0
-        if over_count:
-            self._rate_is_known = self._rate_is_known or not over_level
-            count = ticket.count - 1
-            self.rate = min(self.rate, _BELOW * count) if count > 1 else max(0.05, min(self.rate, 1.0) * 0.8)
-            self._next_at = now
-        self._credit = max(-1.0, self._credit - 1.0)
+        self._cut(now)
+        self._cut_at = now
+        self._probe_at = now + min(12.0, 12 * (self.resume_at - now))
+
+    def _pause_s(self) -> float:
+        """Say how long everybody waits where the server does not: the longer, the more it refuses."""
+        least = 0.1 if self._series.length > 1 and self.rate < math.inf else _PAUSE_S
+        return min(_LONGEST_PAUSE_S, max(least, _PAUSE_S * math.exp2(16 * self._refused_share)))
+
+    def _cut(self, now: float) -> None:
+        """Shrink for the first refused call of a burst."""
+        self._window_floor = self.window
+        length = self._series.add(self.window, self._sent, now)
+        if self._is_noise(now):
+            return
+        # Where a rate is known it is the first suspect, elsewhere the window; the window again only as a last resort.
+        unlimited = self.rate == math.inf
+        if length > 1 or not unlimited:
+            self._cut_rate(now, smaller=length > 1 and not unlimited)
+        if (length == 1 and unlimited) or length > _SERIES // 2:
+            self._cut_window(smaller=length > 1)
+        self._credit = 0.0 if self._starting else max(_DEBT, self._credit - 1.0)
         self._starting = False
-        self._probe_at = now + 20 * max(_PAUSE_S, self.resume_at - now)
-        self._rate_at = now
+        self._step, self._gain = 1.0, 0.0
 
-    def _grow_window(self, now: float) -> None:
-        if self._starting:
-            self.window += 1
-        elif self._may_probe(now):
+    def _cut_window(self, *, smaller: bool) -> None:
+        self.window = max(1.0, _SMALLER * self.window if smaller else min(self.window, float(self.in_flight)))
+        self._window_floor = max(1.0, self.window * (0.8 if not self._starting else 0.5 if self.window > _START else 0))
+
+    def _cut_rate(self, now: float, *, smaller: bool) -> None:
+        carried = _BELOW * max(1, len(self._sent)) / min(1.0, max(0.2, now - self._began))
+        target = min(_SMALLER * self.rate, max(carried, 0.5 * self.rate)) if smaller else carried
+        self.rate = max(_LEAST_RATE, min(self.rate, target))
+        if self._sent and not smaller:
+            self._next_at = max(self._next_at, self._sent[0] + 1.0)  # when there is room again within a second
+
+    def _is_noise(self, now: float) -> bool:
+        """Say whether refusals go on as before however little is asked, and if so take back what was cut for them."""
+        series = self._series
+        if now < series.noise_until:
+            if self._refused_share < min(2 * series.noise + 0.05, 2 * _MOST_NOISE):
+                return True
+            series.noise_until = -math.inf
+        # Had the server a limit, it would carry at least the part of the former load that it accepted then.
+        asked = min(self.window / series.window, self.rate / series.asked_per_s)
+        if series.length < _SERIES or self._refused_share > _MOST_NOISE or asked > 0.85 * (1 - self._refused_share):
+            return False
+        self._starting, self.rate = True, math.inf
+        series.noise, series.noise_until, series.length = self._refused_share, now + _NOISE_S, 0
+        return True
+
+    def _grow(self, ticket: Ticket, now: float) -> None:
+        """Probe: the window by 1, 2, 4 ... a round trip, the rate by a quarter a second and more."""
+        passed, self._grown_at = min(1.0, now - self._grown_at), now
+        if self.rate < math.inf:
+            self.rate *= 1 + passed * min(1.0, 0.25 * 2 ** min(2.0, now - self._probe_at))
+            if self.rate > 2 * len(self._sent) + 16:
+                self.rate = math.inf  # something else holds the calls back
+        if ticket.level >= 0.5 * self.window:  # a window that is not filled has nothing to say about a larger one
             self._gain += 1
-            if self._gain < self.window:
-                return
+        if self._gain >= self.window:
             self._gain = 0.0
-            self.window += self._step
+            self.window = min(self.window + self._step, float(self.most))
             self._step = min(2 * self._step, max(1.0, self.window / 4))
-        self.window = min(self.window, float(self.most))
-
-    def _grow_rate(self, ticket: Ticket, now: float) -> None:
-        passed, self._rate_at = now - self._rate_at, now
-        if not self._rate_is_known:
-            self.rate *= 2 ** min(passed, 1.0)
-            if self.rate > 4 * ticket.count + 16:
-                self.rate = math.inf
-        elif self._may_probe(now) and ticket.count >= 0.8 * self.rate:
-            self.rate *= 1 + min(passed, 1.0) * min(1.0, 0.05 * 2 ** min(8.0, now - self._probe_at))
-
-    def _may_probe(self, now: float) -> bool:
-        return self._credit >= 1.0 and now >= self._probe_at
 
 
-class _Peak:
-    """The largest number seen in the last 5 to 10 seconds."""
+class _Series:
+    """Cuts in close succession, and what was asked before the first."""
 
-    __slots__ = ("_before", "_now", "_since")
+    __slots__ = ("asked_per_s", "length", "noise", "noise_until", "quiet", "window")
 
     def __init__(self) -> None:
-        self._before = self._now = 0
-        self._since = -math.inf
+        self.length = 0
+        self.quiet = _SOON
+        self.window = self.asked_per_s = 1.0
+        self.noise, self.noise_until = 0.0, -math.inf
 
-    def see(self, number: int, now: float) -> None:
-        self._turn(now)
-        self._now = max(self._now, number)
-
-    def value(self, now: float) -> int:
-        self._turn(now)
-        return max(self._before, self._now)
-
-    def _turn(self, now: float) -> None:
-        if now - self._since > _MEMORY_S:
-            self._before, self._now, self._since = self._now, 0, now
+    def add(self, window: float, sent: deque[float], now: float) -> int:
+        self.length = self.length + 1 if self.quiet < _SOON else 1
+        self.quiet = 0
+        if self.length == 1:
+            self.window = window
+            self.asked_per_s = max(1, len(sent)) / min(1.0, max(0.2, now - sent[0] if sent else 0.0))
+        return self.length
