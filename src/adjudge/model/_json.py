@@ -27,12 +27,15 @@ def to_json(value: object) -> bytes:
     'hi'
     """
     plain = msgspec.to_builtins(value)
-    _refuse_non_finite(plain, "$")
     try:
-        return msgspec.json.encode(plain)
+        encoded = msgspec.json.encode(plain)
     except (UnicodeEncodeError, OverflowError):
+        _refuse_non_finite(plain, "$")
         # Lone surrogates and integers over 64 bits: legal in JSON escapes and digits, refused by msgspec.
         return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode()
+    if b"null" in encoded:  # what JSON cannot hold would have become this
+        _refuse_non_finite(plain, "$")
+    return encoded
 
 
 def from_json(kind: type[T], line: bytes | str, *, source: str = "", line_number: int | None = None) -> T:
