@@ -14,7 +14,14 @@ from cli.command import COMMAND, F1, GOOD, PATIENCE, adjudge, write
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize("command", [[], ["score"], ["scorers"], ["demo"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [
+        *([], ["score"], ["scorers"], ["demo"], ["judge"], ["judge", "run"], ["plan"]),
+        *(["resume"], ["rescore"], ["runs"], ["show"]),
+    ],
+    ids=" ".join,
+)
 def test_help(tmp_path: Path, command: list[str], flag: str) -> None:
     """Every command explains itself and shows an example that starts with its name."""
     result = adjudge(*command, flag, cwd=tmp_path)

@@ -27,7 +27,7 @@ def command() -> None:
 Examples:
   adjudge judge run rows.jsonl --judge local
   adjudge judge run rows.jsonl --judge openai:gpt-4.1-mini --out verdicts.jsonl
-  adjudge judge run rows.jsonl --judge openai:llama --base-url http://localhost:8000/v1 --workers 64
+  adjudge judge run rows.jsonl --judge openai:llama --base-url http://localhost:8000/v1
   adjudge judge run rows.jsonl --judge openai:gpt-4.1 --price 2,8 --max-cost 5 --run july.run
 
 \b

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
 from adjudge.http import attempt_watch
@@ -20,29 +21,46 @@ from adjudge.runs._journal import Journal
 from adjudge.runs._records import ReplyRecord, encode, write_attempt, write_reply, write_request
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Row:
     """One row while it is worked on: what it was answered before, its clock, and whether the run was stopped in it."""
 
     seq: int
     known: Mapping[bytes, ChatReply]
-    timer: asyncio.Timeout | None = None
+    clock: "Clock"
     stopped: AdjudgeError | None = None
 
-    @asynccontextmanager
-    async def paused(self) -> AsyncIterator[None]:
-        """Stop the row's clock while it waits for others: for a free place, for the disk."""
-        timer = self.timer
-        end = None if timer is None else timer.when()
-        if timer is None or end is None or timer.expired():
-            yield
-            return
-        left = end - asyncio.get_running_loop().time()
-        timer.reschedule(None)
-        try:
-            yield
-        finally:
-            timer.reschedule(asyncio.get_running_loop().time() + left)
+
+class Clock:
+    """The time that a row has taken itself: waiting for a free place or for the disk does not count.
+
+    `with clock:` stops it; pauses may overlap. Who looks at it is the engine, now and then: a timer for every row would
+    cost more than the row.
+    """
+
+    __slots__ = ("_began", "_paused", "_pauses", "_since", "expired", "task")
+
+    def __init__(self, task: "asyncio.Task[Any] | None" = None) -> None:
+        self.task = task
+        self.expired = False
+        self._began = time.monotonic()
+        self._since = 0.0
+        self._paused = 0.0
+        self._pauses = 0
+
+    def __enter__(self) -> None:
+        if not self._pauses:
+            self._since = time.monotonic()
+        self._pauses += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._pauses -= 1
+        if not self._pauses:
+            self._paused += time.monotonic() - self._since
+
+    def taken(self) -> float:
+        """Return the seconds so far."""
+        return (self._since if self._pauses else time.monotonic()) - self._began - self._paused
 
 
 class Asker:
@@ -78,7 +96,7 @@ class Asker:
     @asynccontextmanager
     async def place(self, row: Row) -> AsyncIterator[None]:
         """Wait for one of the places in flight, and hold it."""
-        async with row.paused():
+        with row.clock:
             await self.places.acquire()
         self.in_flight += 1
         try:
@@ -117,7 +135,7 @@ class Asker:
 
     async def _call(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
         self._refuse_if_stopping(row)
-        async with row.paused():
+        with row.clock:
             try:
                 reserve = await self.budget.reserve(request)
             except RunStopped as error:
@@ -127,7 +145,7 @@ class Asker:
         watch = _Watch(number, self.journal, self.budget)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         try:
-            async with row.paused():
+            with row.clock:
                 await self.journal.commit(write_request(number, row.seq, key, time.time(), body))
             async with self.place(row):
                 started = time.monotonic()
@@ -145,14 +163,14 @@ class Asker:
             raise AdjudgeError(f"the model failed: {fault}", code="model-failed")
         entry = (key, encode(reply)) if is_worth_keeping(reply) else None
         record = replace(record, attempts=watch.attempts, cost=cost)
-        async with row.paused():
+        with row.clock:
             await self.journal.commit(write_reply(number, record), entry=entry)
         return reply
 
     async def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
         number = self._next()
         request = write_request(number, row.seq, key, time.time(), body)
-        async with row.paused():
+        with row.clock:
             await self.journal.commit(request, write_reply(number, record))
 
     def _next(self) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Message, Score
-from adjudge.runs._ask import Asker, Row
+from adjudge.runs._ask import Asker, Clock, Row
 from adjudge.runs._cases import QUESTIONS, case_of, text_in
 from adjudge.runs._job import Job, judge_row
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores, write_trajectory
@@ -53,6 +53,7 @@ class Engine:
         self._deadline = deadline
         self._room = 2 * workers + SPARE
         self._stop = asyncio.Event()
+        self._clocks: dict[Clock, float] = {}  # of the rows in progress, with the seconds they have
         self._error: AdjudgeError | None = None
         asker.on_stop = self.stop
 
@@ -67,6 +68,7 @@ class Engine:
         """Work until every case has its scores; a stopped run raises what stopped it."""
         tasks = {asyncio.create_task(self._work()) for _ in range(self._room)}
         stopped = asyncio.create_task(self._wait_for_stop())
+        clocks = asyncio.create_task(self._keep_time())
         try:
             left = tasks
             while left and not stopped.done():
@@ -75,9 +77,9 @@ class Engine:
             if left:
                 await asyncio.wait(left, timeout=GRACE)
         finally:
-            for task in (*tasks, stopped):
+            for task in (*tasks, stopped, clocks):
                 task.cancel()
-            results = await asyncio.gather(*tasks, stopped, return_exceptions=True)
+            results = await asyncio.gather(*tasks, stopped, clocks, return_exceptions=True)
         if self._error is not None:
             raise self._error
         for result in results:
@@ -86,6 +88,15 @@ class Engine:
 
     async def _wait_for_stop(self) -> None:
         await self._stop.wait()
+
+    async def _keep_time(self) -> None:
+        """End rows that have taken too long."""
+        while True:
+            await asyncio.sleep(min(0.1, self._deadline / 10))
+            for clock, deadline in self._clocks.items():
+                if not clock.expired and clock.task is not None and clock.taken() > deadline:
+                    clock.expired = True
+                    clock.task.cancel()
 
     async def _work(self) -> None:
         while not self._stop.is_set():
@@ -100,21 +111,23 @@ class Engine:
 
     async def _unit(self, unit: Sequence[CaseRecord]) -> None:
         """Answer and score the cases of one unit; their scores are written together."""
-        rows = [Row(case.seq, await self._source.known(case.seq)) for case in unit]
+        task = asyncio.current_task()
+        clock = Clock(task)
+        rows = [Row(case.seq, await self._source.known(case.seq), clock) for case in unit]
         scores: list[list[Score] | None] = [None] * len(unit)
+        self._clocks[clock] = self._deadline * len(unit)
         try:
-            async with asyncio.timeout(self._deadline * len(unit)) as timer:
-                for row in rows:
-                    row.timer = timer
-                await self._fill(unit, rows, scores)
-        except TimeoutError:
-            if not timer.expired():
-                raise
+            await self._fill(unit, rows, scores)
+        except asyncio.CancelledError:
+            if task is None or not clock.expired or task.uncancel():
+                raise  # somebody else wants an end
         except AdjudgeError as error:
             if not getattr(error, "fatal", False):
                 raise
             rows[0].stopped = error
             self.stop(error)
+        finally:
+            del self._clocks[clock]
         if any(row.stopped is not None for row in rows):
             return  # the run is being stopped: these cases are for the next session
         late = self.job.failed(f"deadline: no score within {self._deadline:g} seconds")
@@ -174,7 +187,7 @@ class Engine:
             record = await self._respond(agent, case, row, history)
             if row.stopped is not None:
                 return record
-            async with row.paused():
+            with row.clock:
                 await self.journal.commit(write_trajectory(case.seq, record))
         question = Message("user", text_in(case.row or {}, QUESTIONS) or "")
         reply = None if record.trajectory is None else record.trajectory.final_response

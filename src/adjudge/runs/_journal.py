@@ -22,7 +22,7 @@ from adjudge.runs._store import Store
 
 T = TypeVar("T")
 
-WINDOW = 0.005  # seconds in which writes gather
+WINDOW = 0.02  # seconds in which writes gather
 LARGEST = 2048  # writes of one group
 
 

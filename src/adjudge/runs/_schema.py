@@ -50,12 +50,9 @@ def checksum(table: str, *values: object) -> bytes:
     >>> checksum("cases", 1, b"a") == checksum("cases", 1, b"a") != checksum("cases", 2, b"a")
     True
     """
-    digest = blake2b(table.encode(), digest_size=8)
-    for value in values:
-        part = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(part))
-        digest.update(part)
-    return digest.digest()
+    parts = [value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass") for value in values]
+    lengths = ",".join([str(len(part)) for part in parts])  # so that ("ab", "c") is not ("a", "bc")
+    return blake2b(b"".join([table.encode(), b" ", lengths.encode(), b":", *parts]), digest_size=8).digest()
 
 
 def check_kind(connection: sqlite3.Connection, path: object) -> int:
