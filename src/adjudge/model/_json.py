@@ -27,23 +27,15 @@ def to_json(value: object) -> bytes:
     >>> from_json(Message, to_json(Message("user", "hi"))).text
     'hi'
     """
-<<<<<<< HEAD
     try:
         plain = _plain(value, "$")
     except RecursionError:
         raise RowError("the row is nested too deeply for JSON") from None
-=======
-    plain = msgspec.to_builtins(value)
->>>>>>> engine
     try:
-        encoded = msgspec.json.encode(plain)
+        return msgspec.json.encode(plain)
     except (UnicodeEncodeError, OverflowError):
-        _refuse_non_finite(plain, "$")
         # Lone surrogates and integers over 64 bits: legal in JSON escapes and digits, refused by msgspec.
         return json.dumps(plain, ensure_ascii=True, separators=(",", ":")).encode()
-    if b"null" in encoded:  # what JSON cannot hold would have become this
-        _refuse_non_finite(plain, "$")
-    return encoded
 
 
 def from_json(kind: type[T], line: bytes | str, *, source: str = "", line_number: int | None = None) -> T:
