@@ -14,7 +14,7 @@ __all__ = ["Connection", "listening"]
 
 _LARGEST_HEAD = 64 << 10
 _ROUNDS_TO_ACCEPT = 8
-"""Turns of the loop after which every connection that was being accepted is there, and every one that was cut is not."""
+"""Turns of the loop after which every connection being accepted is there, and every one that was cut is not."""
 
 
 @asynccontextmanager
