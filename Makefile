@@ -28,6 +28,7 @@ bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
 	$(BIN)/python benchmarks/score_command.py
 	$(BIN)/python benchmarks/processes.py
+	$(BIN)/python benchmarks/chat.py
 
 soak: $(VENV)/.dev  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q

@@ -103,9 +103,9 @@ class ChatClient:
         deadline = time.monotonic() + self._http.limits.deadline_s
         while True:
             without = self._without
-            body = self._shape.body(request, request.model or self.model, without)
+            body, data = self._encoded(request, without)
             try:
-                return await self._send(body, deadline - time.monotonic())
+                return await self._send(data, deadline - time.monotonic())
             except BadRequest as error:
                 rejected = self._shape.rejected(error.message, body)
                 if rejected is None or rejected in without:
@@ -127,15 +127,17 @@ class ChatClient:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
 
-    async def _send(self, body: dict[str, Any], left_s: float) -> ChatReply:
+    def _encoded(self, request: ChatRequest, without: Collection[str]) -> tuple[dict[str, Any], bytes]:
         from adjudge.model import to_json
 
-        base_url = self.base_url
         try:
-            data = to_json(body)
-        except (RowError, TypeError) as error:
+            body = self._shape.body(request, request.model or self.model, without)
+            return body, to_json(body)
+        except (RowError, TypeError, ValueError, RecursionError) as error:
             raise BadRequest(f"the request cannot be written as JSON: {error}") from None
-        request = Request(f"{base_url}{self._shape.path}", data, headers=self._headers)
+
+    async def _send(self, data: bytes, left_s: float) -> ChatReply:
+        request = Request(f"{self.base_url}{self._shape.path}", data, headers=self._headers)
         try:
             return await self._http.send(request, self._read, deadline_s=max(left_s, 1e-3))
         except HttpError as error:
@@ -143,7 +145,7 @@ class ChatClient:
         raise failure
 
     def _read(self, reply: HttpReply) -> "ChatReply | Again":
-        return read_reply(reply, self._shape.read, self._key.reveal())
+        return read_reply(reply, self._shape.read, self._key)
 
     def _headers(self) -> dict[str, str]:
         key = self._key.reveal()

@@ -15,7 +15,7 @@ from adjudge.chat._errors import (
     Unauthorised,
     Unreachable,
 )
-from adjudge.chat._key import cleaned
+from adjudge.chat._key import Key, cleaned
 from adjudge.http import (
     Again,
     AttemptTimeout,
@@ -37,13 +37,11 @@ _MALFORMED_TIMES = 2
 _QUOTA_WORDS = ("insufficient_quota", "billing_hard_limit_reached", "credit balance is too low")
 
 
-def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: str | None) -> ChatReply | Again:
+def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> ChatReply | Again:
     """Return what the model said, or that it is worth another attempt; raise what is not."""
-    body = reply.body
-    if key and key.encode() in body:
-        body = body.replace(key.encode(), b"***")
+    body = key.hidden(reply.body)
     if not 200 <= reply.status < 300:
-        return _failed(reply.status, body.decode("utf-8", "replace"), key)
+        return _failed(reply.status, body.decode("utf-8", "replace"))
     try:
         return read(body.decode())
     except UnicodeDecodeError as error:
@@ -53,9 +51,9 @@ def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: str | No
     return Again(problem, times=_MALFORMED_TIMES)
 
 
-def _failed(status: int, body: str, key: str | None) -> Again:
+def _failed(status: int, body: str) -> Again:
     said = _said(body)
-    text = f"the server answered {status}: {cleaned(said, key)}" if said else f"the server answered {status}"
+    text = f"the server answered {status}: {cleaned(said)}" if said else f"the server answered {status}"
     out_of_quota = any(word in body for word in _QUOTA_WORDS)
     if status == 402 or (out_of_quota and status in (400, 403, 429)):
         raise QuotaExceeded(text)

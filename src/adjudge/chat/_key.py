@@ -40,6 +40,11 @@ class Key:
             self._value = found
         return self._value
 
+    def hidden(self, body: bytes) -> bytes:
+        """Return a server's reply without the key, which some servers repeat."""
+        key = (self._value or "").encode()
+        return body.replace(key, b"***") if key and key in body else body
+
     def _find(self, given: str | Path | None) -> str | None:
         if isinstance(given, Path):
             return self._from_file(given)
@@ -62,13 +67,11 @@ class Key:
         return "Key(...)"
 
 
-def cleaned(text: str, key: str | None) -> str:
-    r"""Return a server's text as it may be shown: on one line, short, and without the key.
+def cleaned(text: str) -> str:
+    r"""Return a server's text as it may be shown: on one line and short.
 
-    >>> cleaned("Incorrect key sk-1.\nTry again", "sk-1")
-    'Incorrect key ***. Try again'
+    >>> cleaned("Incorrect key.\nTry again")
+    'Incorrect key. Try again'
     """
-    if key:
-        text = text.replace(key, "***")
     text = _CONTROL.sub(" ", text[: 2 * _LONGEST_TEXT]).strip()
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."

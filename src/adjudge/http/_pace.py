@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 __all__ = ["Pace", "Ticket"]
 
-_START = 8.0
+_START = 16.0
 _EARN, _DEBT = 0.02, -4.0
 _BELOW, _SMALLER = 0.97, 0.9
 _SOON = 40

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from adjudge.http._errors import ReplyTooLarge, ReplyUnreadable
@@ -15,11 +15,11 @@ __all__ = ["HttpReply", "read_reply"]
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A whole reply; header names are in lower case."""
+    """A whole reply; header names are in lower case. Only its status is shown: a server may repeat a key."""
 
     status: int
-    headers: Mapping[str, str]
-    body: bytes
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
 
 
 async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpReply:

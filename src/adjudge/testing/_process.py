@@ -1,6 +1,7 @@
 """The server in a process of its own: settings go in by a pipe, counts come out by one, and it ends with its owner."""
 
 import asyncio
+import contextlib
 import json
 import pickle
 import subprocess
@@ -42,9 +43,11 @@ class ServerProcess:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             return
-        self.counts()
+        with contextlib.suppress(ProcessError):  # it may be dead already
+            self.counts()
         self._process = None
-        process.stdin.close()
+        with contextlib.suppress(OSError):
+            process.stdin.close()
         try:
             process.wait(_STOP_S)
         except subprocess.TimeoutExpired:

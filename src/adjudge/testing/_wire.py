@@ -13,6 +13,8 @@ from adjudge.testing._play import Play
 __all__ = ["Connection", "listening"]
 
 _LARGEST_HEAD = 64 << 10
+_ROUNDS_TO_ACCEPT = 8
+"""Turns of the loop after which every connection that was being accepted is there, and every one that was cut is not."""
 
 
 @asynccontextmanager
@@ -25,9 +27,10 @@ async def listening(play: Play) -> AsyncIterator[int]:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        for connection in tuple(connections):
-            connection.cut()
-        await asyncio.sleep(0)  # the loop closes what was cut
+        for _ in range(_ROUNDS_TO_ACCEPT):
+            for connection in tuple(connections):
+                connection.cut()
+            await asyncio.sleep(0)
 
 
 class Connection(asyncio.Protocol):
