@@ -238,6 +238,9 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "digits": lambda n: "9" * n,
     "text": lambda n: '{"verdict": "' + "\\\\" * (n // 2) + '"}',
     "members": lambda n: "{" + ",".join(f'"{i}":1' for i in range(n // 10)) + "}",
+    "lists": lambda n: '{"verdict": [' + "[]," * (n // 3) + "[]]}",
+    "numbers": lambda n: '{"verdict": [' + "1," * (n // 2) + "1]}",
+    "long reasoning": lambda n: '{"reasoning": "' + "It says so. " * (n // 12) + '", "verdict": "WRONG"}',
 }
 
 

@@ -7,8 +7,9 @@ from typing import Any, NoReturn
 
 from adjudge.errors import AdjudgeError
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_OPENING = re.compile(r"(`{3,})[ \t]*[A-Za-z0-9_+-]*[ \t]*\r?\n")
+_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
+_OPENING = re.compile(r"(`{3,}+)[ \t]*[A-Za-z0-9_+-]*[ \t]*\r?\n")
+_MOST = 50_000  # marks of JSON's structure in one reply: the cost of more than that grows faster than the reply
 _SPACE = " \t\r\n\f\v\ufeff"
 _SPACES = re.compile(f"[{_SPACE}]*")
 _QUOTING = ">|`\"'“”‘’«» \t*_"
@@ -36,6 +37,8 @@ def json_object(reply: str) -> dict[str, Any]:
         start, ticks = _skip(reply, opening.end()), opening[1]
     if start == len(reply) or (ticks and reply.startswith(ticks, start)):
         raise UnreadableReply("the reply is empty", code="empty")
+    if any(reply.count(mark) > _MOST for mark in '"[{'):
+        raise UnreadableReply("the reply is no answer to a question for a few members", code="not-json")
     try:
         value, behind = _DECODER.raw_decode(reply, start)
     except RecursionError:
@@ -81,6 +84,8 @@ def keyed_lines(reply: str, nonce: str) -> Iterator[tuple[str, bool]]:
     """
     fence: str | None = None
     for whole in reply.splitlines():
+        if nonce not in whole and "```" not in whole and "~~~" not in whole:
+            continue
         line = whole.strip(_SPACE)
         opening = _FENCE.match(whole)
         if opening is not None and fence is None:
