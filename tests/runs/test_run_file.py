@@ -13,7 +13,7 @@ import pytest
 from adjudge.errors import RunError
 from adjudge.model import ChatReply, Score
 from adjudge.runs import RunConfig, evaluate
-from adjudge.runs._export import score_lines
+from adjudge.runs._export import export, score_lines
 from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, plan_from
 from adjudge.runs._records import CaseRecord, ReplyRecord, write_case, write_reply, write_request, write_scores
@@ -35,7 +35,7 @@ def exported(path: Path) -> bytes:
     """Return everything that a run says."""
     with Store.read(path) as store:
         names = plan_from(store.meta(PLAN), path).names
-        return b"".join(score_lines(store, names, "not-run"))
+        return b"".join(export(store, names, "not-run", score_lines))
 
 
 def read_all(path: Path) -> None:
@@ -210,7 +210,7 @@ def _lines(path: Path, copy: Path) -> set[bytes]:
             plan = store.meta(PLAN)
             if plan is None:
                 return set()
-            blocks = score_lines(store, plan_from(plan, path).names, "not-run")
+            blocks = export(store, plan_from(plan, path).names, "not-run", score_lines)
             return {line for line in b"".join(blocks).splitlines() if b'"not-run"' not in line}
     finally:
         shutil.rmtree(copy)

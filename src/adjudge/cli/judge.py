@@ -31,9 +31,9 @@ Examples:
   adjudge judge run rows.jsonl --judge openai:gpt-4.1 --price 2,8 --max-cost 5 --run july.run
 
 \b
-The key is read from OPENAI_API_KEY. Exit codes: 0 judged; 2 the call is wrong; 3 undecided (stopped,
-no rows, or more than --max-unscored have no score); 130 and 143 interrupted. A run that did not end
-goes on with: adjudge resume FILE""",
+The key is read from OPENAI_API_KEY. Exit codes: 0 judged; 2 the call is wrong; 3 undecided
+(stopped, no rows, or more than --max-unscored have no score); 130 and 143 interrupted. A run
+that did not end goes on with: adjudge resume FILE""",
 )
 @click.argument("rows")
 @click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL or panel:A,B.")

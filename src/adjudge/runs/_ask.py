@@ -7,8 +7,7 @@ disk before whoever asked may look at it.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,18 +92,9 @@ class Asker:
 
         return ask
 
-    @asynccontextmanager
-    async def place(self, row: Row) -> AsyncIterator[None]:
-        """Wait for one of the places in flight, and hold it."""
-        with row.clock:
-            await self.places.acquire()
-        self.in_flight += 1
-        try:
-            self._refuse_if_stopping(row)
-            yield
-        finally:
-            self.in_flight -= 1
-            self.places.release()
+    def place(self, row: Row) -> "Place":
+        """Wait for one of the places in flight, and hold it: `async with asker.place(row):`."""
+        return Place(self, row)
 
     async def _new(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
         while (shared := self._shared.get(key)) is not None:
@@ -134,7 +124,7 @@ class Asker:
         return reply
 
     async def _call(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
-        self._refuse_if_stopping(row)
+        self.refuse_if_stopping(row)
         with row.clock:
             try:
                 reserve = await self.budget.reserve(request)
@@ -177,7 +167,8 @@ class Asker:
         self._number += 1
         return self._number
 
-    def _refuse_if_stopping(self, row: Row) -> None:
+    def refuse_if_stopping(self, row: Row) -> None:
+        """Make no more calls in a run that is being stopped."""
         if self.stopping is not None:
             row.stopped = self.stopping
             raise RunStopped("the run is being stopped")
@@ -192,6 +183,28 @@ class Asker:
 def endpoint_of(chat: ChatModel) -> str:
     """Say where a model is asked: the same name at another address is another model."""
     return str(getattr(chat, "base_url", None) or chat.name)
+
+
+class Place:
+    """One of the places in flight."""
+
+    __slots__ = ("_asker", "_row")
+
+    def __init__(self, asker: Asker, row: Row) -> None:
+        self._asker = asker
+        self._row = row
+
+    async def __aenter__(self) -> None:
+        with self._row.clock:
+            await self._asker.places.acquire()
+        self._asker.in_flight += 1
+        if self._asker.stopping is not None:
+            await self.__aexit__()
+            self._asker.refuse_if_stopping(self._row)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._asker.in_flight -= 1
+        self._asker.places.release()
 
 
 class _Watch:

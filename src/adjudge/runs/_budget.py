@@ -38,7 +38,10 @@ class Budget:
 
     async def reserve(self, request: ChatRequest) -> Reserve:
         """Set aside the most that one more call can cost; where that is too much even alone, raise `RunStopped`."""
-        prompt, reply = most_tokens(request)
+        if self._config.max_tokens is None and self._config.max_cost is None:
+            prompt, reply = 0, 0
+        else:
+            prompt, reply = most_tokens(request)
         reserve = Reserve(prompt + reply, self.price(prompt, reply) or 0.0)
         while (spent := self._over(reserve)) is not None:
             if not self._held_calls:

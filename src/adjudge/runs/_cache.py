@@ -7,6 +7,7 @@ cannot be used is no cache. It is one SQLite file, in the user's cache folder un
 import os
 import secrets
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self, TypeAlias
@@ -20,9 +21,12 @@ Entry: TypeAlias = tuple[bytes, bytes]
 """A request's key and its reply as JSON."""
 
 SCHEMA = """
-    CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, body BLOB NOT NULL, sum BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS replies (
+        number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body BLOB NOT NULL, sum BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS secret (one INTEGER PRIMARY KEY CHECK (one = 1), body BLOB NOT NULL);
 """
+EVERY = 1.0  # seconds between two writes: what a killed run loses here is in its own file
+MANY = 512  # entries that are written at once however soon
 PATIENCE = 0.5  # seconds to wait for another process that writes
 UNFIT = ("length", "content_filter")  # replies that ended early are not worth keeping
 
@@ -71,6 +75,8 @@ class Cache:
         self.fault: str | None = None
         self._reading = reading
         self._writing = writing
+        self._kept: dict[bytes, bytes] = {}  # not written yet
+        self._written = time.monotonic()
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -91,12 +97,15 @@ class Cache:
 
     def find(self, key: bytes) -> ChatReply | None:
         """Return the reply to an equal request; None where there is none, or none that can be trusted."""
+        kept = self._kept.get(key)
+        if kept is not None:
+            return decode_as(ChatReply, kept)
         try:
             found = self._reading.execute("SELECT body, sum FROM replies WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             self.fault = str(error)
             return None
-        if found is None or not isinstance(found[0], bytes) or checksum("cache", key, found[0]) != found[1]:
+        if found is None or not isinstance(found[0], bytes) or checksum("cache", found[0], key) != found[1]:
             return None
         try:
             return decode_as(ChatReply, found[0])
@@ -104,20 +113,28 @@ class Cache:
             return None
 
     def keep(self, entries: Sequence[Entry]) -> None:
-        """Keep replies; what cannot be kept is left out."""
-        if not entries:
-            return
-        rows = [(key, body, checksum("cache", key, body)) for key, body in entries]
+        """Keep replies; they are written now and then, and what cannot be is left out."""
+        self._kept.update(entries)
+        if self._kept and (len(self._kept) >= MANY or time.monotonic() - self._written > EVERY):
+            self.write()
+
+    def write(self) -> None:
+        """Write what is kept."""
+        entries, self._written = list(self._kept.items()), time.monotonic()
+        rows = [(key, body, checksum("cache", body, key)) for key, body in entries]
         try:
             self._writing.execute("BEGIN IMMEDIATE")
-            self._writing.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", rows)
+            self._writing.executemany("INSERT OR REPLACE INTO replies (key, body, sum) VALUES (?, ?, ?)", rows)
             self._writing.execute("COMMIT")
         except sqlite3.Error as error:
             self.fault = str(error)
             if self._writing.in_transaction:
                 self._writing.execute("ROLLBACK")
+        self._kept = {}
 
     def close(self) -> None:
-        """Close the files."""
+        """Write what is left and close the files."""
+        if self._kept:
+            self.write()
         self._reading.close()
         self._writing.close()

@@ -1,6 +1,6 @@
 """What a run file says, in order of input: lines for files, tallies for summaries, the same bytes for the same run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adjudge.datasets import json_line
@@ -25,10 +25,19 @@ def scored_cases(
         last = cases[-1].seq
 
 
+Lines = Callable[[Any, Sequence[str], Sequence[Score]], bytes]
+"""What is written of one case: its id, the names of its scores, the scores."""
+
+
 def summarise(
-    store: Store, names: Sequence[str], ranges: Sequence[tuple[float, float] | None], missing: str
+    store: Store,
+    names: Sequence[str],
+    ranges: Sequence[tuple[float, float] | None],
+    missing: str,
+    write: Callable[[bytes], object] | None = None,
+    lines: Lines | None = None,
 ) -> Summary:
-    """Add up the scores of a run."""
+    """Add up the scores of a run and, on the way, write the lines of its cases."""
     tallies = tuple(Tally(name, range_) for name, range_ in zip(names, ranges, strict=True))
     rows = 0
     for page in scored_cases(store, names, missing):
@@ -37,23 +46,27 @@ def summarise(
             part = Tally(tally.scorer, tally.range)
             part.add([case.id for case, _ in page], [scores[index] for _, scores in page])
             tally.merge(part)
+        if write is not None and lines is not None:
+            write(b"".join([lines(case.id, names, scores) for case, scores in page]))
     return Summary(rows, tallies)
 
 
-def score_lines(store: Store, names: Sequence[str], missing: str) -> Iterator[bytes]:
-    """Give one JSON line a case and scorer."""
+def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:
+    """Give the lines of a run, a page at a time."""
     for page in scored_cases(store, names, missing):
-        yield b"".join(
-            json_line({**score_line(case.id, score), "scorer": name})
-            for case, scores in page
-            for name, score in zip(names, scores, strict=True)
-        )
+        yield b"".join([lines(case.id, names, scores) for case, scores in page])
 
 
-def verdict_lines(store: Store, names: Sequence[str], missing: str) -> Iterator[bytes]:
-    """Give one JSON line a case: what the judge, the last of the scorers, says of it."""
-    for page in scored_cases(store, names, missing):
-        yield b"".join(json_line(_verdict(case.id, scores[-1], names[-1])) for case, scores in page)
+def score_lines(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> bytes:
+    """Return one JSON line a scorer."""
+    return b"".join(
+        json_line({**score_line(id_, score), "scorer": name}) for name, score in zip(names, scores, strict=True)
+    )
+
+
+def verdict_line(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> bytes:
+    """Return one JSON line: what the judge, the last of the scorers, says."""
+    return json_line(_verdict(id_, scores[-1], names[-1]))
 
 
 def _verdict(id_: Any, score: Score, judge: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def encode(value: object) -> bytes:
 def write_meta(name: str, value: object) -> Write:
     """Say something of the whole run."""
     body = encode(value)
-    return "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (name, body, checksum("meta", name, body))
+    return "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (name, body, checksum("meta", body, name))
 
 
 def write_case(case: CaseRecord) -> Write:
@@ -78,13 +78,13 @@ def write_case(case: CaseRecord) -> Write:
     except (TypeError, ValueError, RecursionError, DataError) as error:
         fault = f"bad-row: row {case.seq + 1} cannot be kept as JSON: {error}"
         body = encode({"id": case.seq + 1, "row": None, "fault": fault})
-    values = (case.seq, case.unit, body, checksum("cases", case.seq, case.unit, body))
+    values = (case.seq, case.unit, body, checksum("cases", body, case.seq, case.unit))
     return "INSERT INTO cases VALUES (?, ?, ?, ?)", values
 
 
 def write_request(number: int, seq: int, key: bytes, at: float, body: bytes) -> Write:
     """Keep what is about to be asked."""
-    values = (number, seq, key, at, body, checksum("requests", number, seq, key, body))
+    values = (number, seq, key, at, body, checksum("requests", body, number, seq, key))
     return "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", values
 
 
@@ -94,7 +94,7 @@ def write_reply(number: int, record: ReplyRecord) -> Write:
     body = encode(reply)
     known = (None, None) if reply is None else (_count(reply.prompt_tokens), _count(reply.completion_tokens))
     fault = _plain(record.fault)
-    sum_ = checksum("replies", number, record.source, fault, body)
+    sum_ = checksum("replies", body, number, record.source, fault)
     measures = (round(record.seconds, 6), record.attempts, *known, record.cost)
     values = (number, record.source, *measures, fault, body, sum_)
     return "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values
@@ -110,7 +110,7 @@ def write_trajectory(seq: int, record: TrajectoryRecord) -> Write:
     """Keep what the agent did."""
     body = encode(record.trajectory)
     fault = _plain(record.fault)
-    values = (seq, round(record.seconds, 6), fault, body, checksum("trajectories", seq, fault, body))
+    values = (seq, round(record.seconds, 6), fault, body, checksum("trajectories", body, seq, fault))
     return "INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?)", values
 
 
@@ -119,7 +119,7 @@ def write_scores(seq: int, scores: Sequence[Score]) -> list[Write]:
     writes: list[Write] = []
     for scorer, score in enumerate(scores):
         body = encode(score)
-        sum_ = checksum("scores", seq, scorer, score.status, body)
+        sum_ = checksum("scores", body, seq, scorer, score.status)
         values = (seq, scorer, score.status, score.value, _plain(score.reason), body, sum_)
         writes.append(("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", values))
     return writes
@@ -127,32 +127,32 @@ def write_scores(seq: int, scores: Sequence[Score]) -> list[Write]:
 
 def read_meta(name: str, body: bytes, sum_: bytes) -> Any:
     """Read what was said of the run."""
-    _check(sum_, "meta", name, body)
+    _check(sum_, "meta", body, name)
     return decode_json(body)
 
 
 def read_case(seq: int, unit: int, body: bytes, sum_: bytes) -> CaseRecord:
     """Read a case."""
-    _check(sum_, "cases", seq, unit, body)
+    _check(sum_, "cases", body, seq, unit)
     found = decode_json(body)
     return CaseRecord(seq, unit, found["id"], found["row"], found["fault"])
 
 
 def read_reply(number: int, source: str, fault: str | None, body: bytes, sum_: bytes) -> ChatReply | None:
     """Read a reply; None where a fault came instead."""
-    _check(sum_, "replies", number, source, fault, body)
+    _check(sum_, "replies", body, number, source, fault)
     return decode_as(ChatReply, body)
 
 
 def read_trajectory(seq: int, seconds: float, fault: str | None, body: bytes, sum_: bytes) -> TrajectoryRecord:
     """Read what the agent did."""
-    _check(sum_, "trajectories", seq, fault, body)
+    _check(sum_, "trajectories", body, seq, fault)
     return TrajectoryRecord(decode_as(Trajectory, body), fault, seconds)
 
 
 def read_score(seq: int, scorer: int, status: str, body: bytes, sum_: bytes) -> Score:
     """Read a score."""
-    _check(sum_, "scores", seq, scorer, status, body)
+    _check(sum_, "scores", body, seq, scorer, status)
     score = decode_as(Score, body)
     if score is None:
         raise RunError("a score is empty", code="run-damaged")
@@ -172,8 +172,8 @@ def decode_as(kind: type[T], body: bytes) -> T | None:
             raise RunError(f"a {kind.__name__} in the run file cannot be read: {error}", code="run-damaged") from None
 
 
-def _check(sum_: bytes, table: str, *values: object) -> None:
-    if checksum(table, *values) != sum_:
+def _check(sum_: bytes, table: str, body: bytes, *keys: object) -> None:
+    if checksum(table, bytes(body), *keys) != sum_:
         raise RunError(f"a record of {table} does not fit its checksum: the run file is damaged", code="run-damaged")
 
 

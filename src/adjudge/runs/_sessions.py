@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,7 @@ from adjudge.runs._cases import QUESTIONS, REFERENCES, RESPONSES, Read, read_cas
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Progress
 from adjudge.runs._evaluate import NOT_RUN, make_job, new_run_file
-from adjudge.runs._export import score_lines, summarise, verdict_lines
+from adjudge.runs._export import score_lines, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._run import Session, Work, conduct
 from adjudge.runs._source import COMPLETE
@@ -136,12 +137,10 @@ def _finish(work: Work, out: str | None) -> Finished:
     reason = NOT_RUN if session.stopped is None else f"not-run: {session.stopped.reason}"
     plan = session.plan
     with Store.read(work.path) as store:
-        summary = summarise(store, plan.names, plan.ranges, reason)
-        if out is not None:
-            lines = verdict_lines if plan.kind == "judge" else score_lines
-            with whole_file(out) as file:
-                for block in lines(store, plan.names, reason):
-                    file.write(block)
+        lines = verdict_line if plan.kind == "judge" else score_lines
+        with whole_file(out) if out is not None else nullcontext() as file:
+            write = None if file is None else file.write
+            summary = summarise(store, plan.names, plan.ranges, reason, write, lines)
     undecided = _undecided(session, summary, work.config.max_unscored)
     return Finished(work.path, summary, undecided, warnings=warnings)
 

@@ -5,7 +5,7 @@ it (readers may look while the run goes on), else a rollback journal under an ex
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +25,7 @@ from adjudge.runs._records import (
 )
 from adjudge.runs._schema import check_kind, migrate
 
+TOGETHER = 32  # rows of one statement
 PENDING = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
@@ -98,7 +99,7 @@ class Store:
         with trouble(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
-                for statement, values in writes:
+                for statement, values in _joined(writes):
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
             except BaseException:
@@ -190,6 +191,21 @@ class Store:
     def _rows(self, query: str, *values: object) -> list[Any]:
         with trouble(self.path):
             return self._connection.execute(query, values).fetchall()
+
+
+def _joined(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Put inserts of one kind together: a statement for many rows hands the interpreter's lock over only once."""
+    groups: dict[str, list[tuple[Any, ...]]] = {}
+    for statement, values in writes:
+        if statement.startswith("INSERT"):
+            groups.setdefault(statement, []).append(values)
+        else:
+            yield statement, values
+    for statement, rows in groups.items():
+        head, _, places = statement.partition(" VALUES ")
+        for start in range(0, len(rows), TOGETHER):
+            part = rows[start : start + TOGETHER]
+            yield f"{head} VALUES {', '.join([places] * len(part))}", [value for row in part for value in row]
 
 
 def _connect(path: Path) -> sqlite3.Connection:
