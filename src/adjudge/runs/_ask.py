@@ -135,9 +135,12 @@ class Asker:
         watch = _Watch(number, self.journal, self.budget)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         try:
-            with row.clock:
-                await self.journal.commit(write_request(number, row.seq, key, time.time(), body))
+            written = self.journal.begin(write_request(number, row.seq, key, time.time(), body))
             async with self.place(row):
+                if not written.done():  # mostly it is, by the time that a place is free
+                    with row.clock:
+                        await written
+                self.journal.check()
                 started = time.monotonic()
                 reply, fault, failure = await _attempt(transport, request, watch)
             record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)

@@ -29,7 +29,7 @@ LARGEST = 2048  # writes of one group
 class _Item:
     """Something for the thread to do: write, or read, and whom to tell."""
 
-    __slots__ = ("done", "entry", "read", "writes")
+    __slots__ = ("done", "entry", "quiet", "read", "writes")
 
     def __init__(
         self,
@@ -37,11 +37,13 @@ class _Item:
         read: Callable[[Store], Any] | None = None,
         done: "asyncio.Future[Any] | None" = None,
         entry: Entry | None = None,
+        quiet: bool = False,
     ) -> None:
         self.writes = writes
         self.read = read
         self.done = done
         self.entry = entry
+        self.quiet = quiet  # whether a fault is left for the caller to look for
 
 
 class Journal:
@@ -58,14 +60,24 @@ class Journal:
 
     def put(self, *writes: Write) -> None:
         """Write with the next group."""
+        self.check()
+        self._queue.put(_Item(writes))
+
+    def begin(self, *writes: Write) -> "asyncio.Future[None]":
+        """Write with the next group; the future is done when it is on disk, or when nothing can be: see `check`."""
+        self.check()
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._queue.put(_Item(writes, None, done, quiet=True))
+        return done
+
+    def check(self) -> None:
+        """Raise what keeps the file from being written, if anything does."""
         if self.fault is not None:
             raise self.fault
-        self._queue.put(_Item(writes))
 
     async def commit(self, *writes: Write, entry: Entry | None = None) -> None:
         """Write, and return when it is on disk; `entry` goes to the cache."""
-        if self.fault is not None:
-            raise self.fault
+        self.check()
         done: asyncio.Future[None] = self._loop.create_future()
         self._queue.put(_Item(writes, None, done, entry))
         await done
@@ -106,7 +118,7 @@ class Journal:
         answers: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
         for item in group:
             if item.done is not None and item.read is None:
-                answers.append((item.done, None, self.fault))
+                answers.append((item.done, None, None if item.quiet else self.fault))
             elif item.done is not None and item.read is not None:
                 answers.append((item.done, *_attempt(partial(item.read, self.store))))
         if answers:

@@ -172,8 +172,8 @@ def decode_as(kind: type[T], body: bytes) -> T | None:
             raise RunError(f"a {kind.__name__} in the run file cannot be read: {error}", code="run-damaged") from None
 
 
-def _check(sum_: bytes, table: str, body: bytes, *keys: object) -> None:
-    if checksum(table, bytes(body), *keys) != sum_:
+def _check(sum_: bytes, table: str, body: object, *keys: object) -> None:
+    if not isinstance(body, bytes) or checksum(table, body, *keys) != sum_:
         raise RunError(f"a record of {table} does not fit its checksum: the run file is damaged", code="run-damaged")
 
 

@@ -1,8 +1,9 @@
 """What the commands do with runs: judge a file, go on, score again; each returns how it ended and its exit code."""
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -130,7 +131,8 @@ def public(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _finish(work: Work, out: str | None) -> Finished:
     """Do the session, write what came of it, and say whether it decides anything."""
-    session = asyncio.run(conduct(work))
+    with _calm_collector():
+        session = asyncio.run(conduct(work))
     warnings = session.warnings
     if session.signal is not None:
         return Finished(work.path, undecided="interrupted", signal=session.signal, warnings=warnings)
@@ -143,6 +145,20 @@ def _finish(work: Work, out: str | None) -> Finished:
             summary = summarise(store, plan.names, plan.ranges, reason, write, lines)
     undecided = _undecided(session, summary, work.config.max_unscored)
     return Finished(work.path, summary, undecided, warnings=warnings)
+
+
+@contextmanager
+def _calm_collector() -> Iterator[None]:
+    """Look for garbage less often: a run makes much of it, hardly any in cycles, and a tenth of its time went there."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def _undecided(session: Session, summary: Summary, most: float) -> str | None:
