@@ -13,8 +13,6 @@ from adjudge.testing._play import Play
 __all__ = ["Connection", "listening"]
 
 _LARGEST_HEAD = 64 << 10
-_ROUNDS_TO_ACCEPT = 8
-"""Turns of the loop after which every connection that was being accepted is there, and every one that was cut is not."""
 
 
 @asynccontextmanager
@@ -26,11 +24,18 @@ async def listening(play: Play) -> AsyncIterator[int]:
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
+        await _turns()  # whoever is being accepted gets in first: asyncio leaks a connection that comes later
         server.close()
-        for _ in range(_ROUNDS_TO_ACCEPT):
-            for connection in tuple(connections):
-                connection.cut()
-            await asyncio.sleep(0)
+        await _turns()
+        for connection in tuple(connections):
+            connection.cut()
+        await _turns()
+
+
+async def _turns() -> None:
+    """Let the event loop do what it has already begun."""
+    for _ in range(4):
+        await asyncio.sleep(0)
 
 
 class Connection(asyncio.Protocol):
