@@ -30,6 +30,7 @@ bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/score_command.py
 	$(BIN)/python benchmarks/processes.py
 	$(BIN)/python benchmarks/chat.py
+	$(BIN)/python benchmarks/judge_run.py
 
 soak: $(VENV)/.dev  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q

@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from adjudge.errors import DataError, RunError, RunStopped, UsageError
+from adjudge.judges import LLMJudge, judge_reward
 from adjudge.model import Case, Conversation, Message, Trajectory, Turn
 from adjudge.rewards import reward
 from adjudge.runs import RunConfig, RunResult, aevaluate, evaluate
+from adjudge.runs._store import Store
+from adjudge.testing import ChatServer
 from runs.doubles import AskingJudge, Fatal, Model, rows
 from runs.test_run_file import OFF, exported
 
@@ -249,6 +252,21 @@ def test_damaged_cache(tmp_path: Path, damage: str) -> None:
     assert bool(result.warnings) == (damage != "entry")
 
 
+def test_judge_as_a_reward(tmp_path: Path) -> None:
+    """A judge that stands among the scorers asks through the run, too: kept, cached, and paid once."""
+    config = RunConfig(cache=str(tmp_path / "cache.sqlite"))
+    with ChatServer() as server:
+        judge = LLMJudge("m", base_url=server.base_url, api_key="none")
+        for name in ("a", "b"):
+            result = evaluate(
+                rows(20), scorers=[judge_reward(judge), "qa_em_reward"], run=tmp_path / f"{name}.run", config=config
+            )
+            assert result.counts["scored"] == 20
+        assert server.counts.calls == 20
+    with Store.read(tmp_path / "a.run") as store:
+        assert store.totals()[0] == 20
+
+
 def test_other_run(tmp_path: Path) -> None:
     """A run file goes on only with the same cases, scorers and judge."""
     path = tmp_path / "a.run"
@@ -321,6 +339,8 @@ MEMORY = """
 import resource, sys
 sys.path.insert(0, sys.argv[1])
 from adjudge.runs import RunConfig, evaluate
+from adjudge.runs._store import Store
+from adjudge.testing import ChatServer
 from runs.doubles import AskingJudge, Model, rows
 class Quiet(Model):
     async def complete(self, request):

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import AdjudgeError, UsageError
-from adjudge.model import ChatModel, ChatReply, ChatRequest, Judgement
+from adjudge.model import ChatModel, ChatReply, ChatRequest, Judgement, asking
 from adjudge.prompts import Fields, Form, Prompt, UnreadableReply, load_prompt, nonce_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ class ChatJudge:
 
     async def _conduct(self, fields: Fields, schema: Mapping[str, Any], read: Read, ask: Ask | None) -> Judgement:
         """Ask, at most twice, and read."""
-        ask = ask or self.chats[self.model].complete
+        way = asking.get()
+        ask = ask or (self.chats[self.model].complete if way is None else way(self.chats))
         form = self._form()
         calls, again = 0, False
         while True:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Judgement,
         Outcome,
         Step,
+        asking,
     )
     from adjudge.model._score import Provenance, Score, Status
     from adjudge.model._trajectory import Trajectory
@@ -49,6 +50,7 @@ __all__ = [
     "ToolCall",
     "Trajectory",
     "Turn",
+    "asking",
     "decode_json",
     "from_json",
     "to_json",
@@ -61,7 +63,7 @@ _HOMES = {
     "_messages": ("Message", "Part", "ToolCall"),
     "_protocols": (
         *("Agent", "Ask", "ChatModel", "ChatReply", "ChatRequest", "Context", "Environment"),
-        *("Judge", "Judgement", "Outcome", "Step"),
+        *("Judge", "Judgement", "Outcome", "Step", "asking"),
     ),
     "_score": ("Provenance", "Score", "Status"),
     "_trajectory": ("Trajectory",),

@@ -1,6 +1,7 @@
 """What adjudge asks of the things it works with, by shape: nobody has to inherit from us."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -137,6 +138,10 @@ class ChatModel(Protocol):
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer; every failure is an `AdjudgeError` with a code."""
         ...
+
+
+asking: ContextVar["Callable[[Mapping[str, ChatModel]], Ask] | None"] = ContextVar("adjudge_asking", default=None)
+"""How chat models, by name, are asked in this context, where whoever scores a row wants a say in it."""
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, Caught
-from adjudge.model import Message, Score
+from adjudge.model import Message, Score, asking
 from adjudge.runs._ask import Asker, Clock, Row
 from adjudge.runs._cases import QUESTIONS, case_of, text_in
 from adjudge.runs._job import Job, judge_row
@@ -163,9 +163,14 @@ class Engine:
     async def _score(self, ids: Sequence[Any], columns: list[dict[str, Any]], rows: Sequence[Row]) -> list[list[Score]]:
         """Ask every scorer, then the judge, about rows that have everything."""
         scores: list[list[Score]] = [[] for _ in rows]
-        for scorer in self.job.scorers:
-            for one, score in zip(scores, await scorer.ascore_many(columns, labels=ids), strict=True):
-                one.append(score)
+        # A scorer may ask a judge of its own; what it is told is kept with the first row of the unit.
+        token = asking.set(lambda chats: self.asker.of(rows[0], chats))
+        try:
+            for scorer in self.job.scorers:
+                for one, score in zip(scores, await scorer.ascore_many(columns, labels=ids), strict=True):
+                    one.append(score)
+        finally:
+            asking.reset(token)
         judge = self.job.judge
         if judge is not None:
             for one, column, row in zip(scores, columns, rows, strict=True):
