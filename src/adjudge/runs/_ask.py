@@ -134,31 +134,35 @@ class Asker:
         number = self._next()
         watch = _Watch(number, self.journal, self.budget)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
-        try:
-            written = self.journal.begin(write_request(number, row.seq, key, time.time(), body))
-            async with self.place(row):
+        failure: AdjudgeError | None = None
+        cost: float | None = None
+        written = self.journal.begin(write_request(number, row.seq, key, time.time(), body))
+        # The place is given up only when the reply is on disk: so many calls, and no more, can be asked again.
+        async with self.place(row):
+            try:
                 if not written.done():  # mostly it is, by the time that a place is free
                     with row.clock:
                         await written
                 self.journal.check()
                 started = time.monotonic()
                 reply, fault, failure = await _attempt(transport, request, watch)
-            record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
-        finally:
-            cost = self.budget.settle(reserve, record.reply)
-            if record.reply is None and self.journal.fault is None:
-                self.journal.put(write_reply(number, replace(record, attempts=watch.attempts)))
+                record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
+            finally:
+                cost = self.budget.settle(reserve, record.reply)
+                if record.reply is None and self.journal.fault is None:
+                    self.journal.put(write_reply(number, replace(record, attempts=watch.attempts)))
+            if record.reply is not None:
+                entry = (key, encode(record.reply)) if is_worth_keeping(record.reply) else None
+                record = replace(record, attempts=watch.attempts, cost=cost)
+                with row.clock:
+                    await self.journal.commit(write_reply(number, record), entry=entry)
         if failure is not None:
             if getattr(failure, "fatal", False):
                 self._stop(row, failure)
             raise failure
-        if reply is None:
-            raise AdjudgeError(f"the model failed: {fault}", code="model-failed")
-        entry = (key, encode(reply)) if is_worth_keeping(reply) else None
-        record = replace(record, attempts=watch.attempts, cost=cost)
-        with row.clock:
-            await self.journal.commit(write_reply(number, record), entry=entry)
-        return reply
+        if record.reply is None:
+            raise AdjudgeError(f"the model failed: {record.fault}", code="model-failed")
+        return record.reply
 
     async def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
         number = self._next()
