@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def entry(name: str, thing: object) -> list[str]:
         return parts
     if inspect.isfunction(thing):
         return [f"## {name}", signature(name, thing), prose(thing)]
-    return [f"## {name}", f"`{thing!s}`"]
+    return [f"## {name}", f"`{re.sub(r' at 0x[0-9a-f]+', '', str(thing))}`"]
 
 
 def bases(thing: type) -> str:
