@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+import re
 import sys
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def entry(name: str, thing: object) -> list[str]:
         return parts
     if inspect.isfunction(thing):
         return [f"## {name}", signature(name, thing), prose(thing)]
-    return [f"## {name}", f"`{thing!s}`"]
+    shown = re.sub(r" at 0x[0-9a-f]+", "", str(thing))
+    return [f"## {name}", f"`{shown}`"]
 
 
 def bases(thing: type) -> str:
