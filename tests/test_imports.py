@@ -72,6 +72,28 @@ def test_nothing_heavy_is_loaded(module: str) -> None:
     assert json.loads(output) == []
 
 
+def test_runs_load_nothing_foreign() -> None:
+    """The engine, loaded whole, brings no vendor's SDK, no data library and no web framework."""
+    foreign = [
+        "aiohttp",
+        "anthropic",
+        "fastapi",
+        "langfuse",
+        "numpy",
+        "openai",
+        "pandas",
+        "pyarrow",
+        "starlette",
+        "torch",
+    ]
+    code = (
+        "import sys, json, adjudge.runs as runs; [getattr(runs, name) for name in runs.__all__]; import "
+        f"adjudge.runs._sessions; print(json.dumps([name for name in {foreign} if name in sys.modules]))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert json.loads(output) == []
+
+
 WATCH = """
 import atexit, importlib, json, logging, os, signal, sys, threading
 done = []

@@ -43,7 +43,8 @@ def entry(name: str, thing: object) -> list[str]:
         return parts
     if inspect.isfunction(thing):
         return [f"## {name}", signature(name, thing), prose(thing)]
-    return [f"## {name}", f"`{re.sub(r' at 0x[0-9a-f]+', '', str(thing))}`"]
+    shown = re.sub(r" at 0x[0-9a-f]+", "", str(thing))
+    return [f"## {name}", f"`{shown}`"]
 
 
 def bases(thing: type) -> str:
