@@ -128,11 +128,11 @@ class ChatClient:
         return f"{type(self).__name__}({self.model!r})"
 
     def _encoded(self, request: ChatRequest, without: Collection[str]) -> tuple[dict[str, Any], bytes]:
-        from adjudge.model import to_json
+        from adjudge.model import encode_json
 
         try:
             body = self._shape.body(request, request.model or self.model, without)
-            return body, to_json(body)
+            return body, encode_json(body)
         except (RowError, TypeError, ValueError, RecursionError) as error:
             raise BadRequest(f"the request cannot be written as JSON: {error}") from None
 

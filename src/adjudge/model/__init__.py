@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from adjudge.model._cases import Case, Conversation, Turn
-    from adjudge.model._json import decode_json, from_json, to_json
+    from adjudge.model._json import decode_json, encode_json, from_json, to_json
     from adjudge.model._messages import Message, Part, ToolCall
     from adjudge.model._protocols import (
         Agent,
@@ -52,6 +52,7 @@ __all__ = [
     "Turn",
     "asking",
     "decode_json",
+    "encode_json",
     "from_json",
     "to_json",
 ]
@@ -59,7 +60,7 @@ __all__ = [
 # Each loaded when first used: whoever scores a short answer pays for Score alone.
 _HOMES = {
     "_cases": ("Case", "Conversation", "Turn"),
-    "_json": ("decode_json", "from_json", "to_json"),
+    "_json": ("decode_json", "encode_json", "from_json", "to_json"),
     "_messages": ("Message", "Part", "ToolCall"),
     "_protocols": (
         *("Agent", "Ask", "ChatModel", "ChatReply", "ChatRequest", "Context", "Environment"),

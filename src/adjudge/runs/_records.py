@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from adjudge.errors import DataError, RowError, RunError
-from adjudge.model import ChatReply, Score, Trajectory, decode_json, from_json, to_json
+from adjudge.model import ChatReply, Score, Trajectory, decode_json, encode_json, from_json
 from adjudge.runs._schema import checksum
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def encode(value: object) -> bytes:
     try:
         return _encode(value)
     except (UnicodeEncodeError, OverflowError):
-        return to_json(value)
+        return encode_json(value)
 
 
 def write_meta(name: str, value: object) -> Write:
