@@ -6,9 +6,10 @@ holds one pile only.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from tempfile import TemporaryFile
 from types import TracebackType
 from typing import IO, Self
@@ -72,35 +73,44 @@ class RepeatFinder:
         count = 0
         found: list[Repeat] = []
         for pile in self._small_piles():
-            lines = [line.partition(b" ") for line in pile]
-            if len({key for _, _, key in lines}) == len(lines):
-                continue  # as nearly always
-            more, some = _look_through(lines)
+            more, some = _look_through(pile)
             count += more
             found = sorted([*found, *some], key=lambda repeat: repeat.first)[:most]
         return count, found
 
-    def _small_piles(self) -> Iterator[Iterable[bytes]]:
+    def _small_piles(self) -> Iterator[Callable[[], Iterator[bytes]]]:
+        """Give each pile as a way to read it, from its beginning, as often as it takes."""
         for file in self._files:
             size = file.tell()
             parts = 1 + size // LARGEST
             for part in range(parts):
-                file.seek(0)
-                yield (line for line in file if parts == 1 or _part_of(line, parts) == part)
+                yield partial(_lines_of, file, part, parts)
             file.seek(size)
+
+
+def _lines_of(file: IO[bytes], part: int, parts: int) -> Iterator[bytes]:
+    file.seek(0)
+    return (line for line in file if parts == 1 or _part_of(line, parts) == part)
 
 
 def _part_of(line: bytes, parts: int) -> int:
     return crc32(line[line.index(b" ") :]) // PILES % parts
 
 
-def _look_through(pile: Iterable[tuple[bytes, bytes, bytes]]) -> tuple[int, list[Repeat]]:
+def _look_through(pile: Callable[[], Iterable[bytes]]) -> tuple[int, list[Repeat]]:
+    keys: set[bytes] = set()
+    count = 0
+    for line in pile():
+        keys.add(line[line.index(b" ") :])
+        count += 1
+    count -= len(keys)
+    if not count:
+        return 0, []  # as nearly always
     first: dict[bytes, int] = {}
     second: dict[bytes, int] = {}
-    count = 0
-    for number, _, key in pile:
+    for line in pile():
+        number, _, key = line.partition(b" ")
         if key in first:
-            count += 1
             second.setdefault(key, int(number))
         else:
             first[key] = int(number)

@@ -11,6 +11,7 @@ Where one side is just yes, no or noanswer and the other is not the same, everyt
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from adjudge.errors import ArgumentError, DataError
@@ -28,6 +29,7 @@ PARTS = ("f1", "em", "precision", "recall")
 _NOTHING: Match = (0.0, 0.0, 0.0, 0.0)
 _EVERYTHING: Match = (1.0, 1.0, 1.0, 1.0)
 _CLOSED = frozenset({"yes", "no", "noanswer"})
+_SHORT = 256  # characters of an accepted answer whose tokens are remembered
 _FEW = 8  # up to so many reference words, counting each in the response is cheaper than two bags
 
 
@@ -40,7 +42,7 @@ def _batch_of(which: int) -> Batch:
             response, answer = row["final_response"], row["answer"]
             try:
                 if isinstance(response, str) and isinstance(answer, str):  # nearly every row, without a detour
-                    found = compare(tokens(response), tokens(answer))
+                    found = compare(tokens(response), _gold(answer))
                 else:
                     found = match(response, answer)
             except DataError as error:
@@ -118,12 +120,20 @@ def match(final_response: object, answer: object) -> Match:
     """Return f1, em, precision and recall against the reference that fits best, the first of equals."""
     words = tokens(text_of(final_response, "final_response"))
     if isinstance(answer, str):
-        return compare(words, tokens(answer))
-    best, *others = (compare(words, tokens(reference)) for reference in references_of(answer))
+        return compare(words, _gold(answer))
+    best, *others = (compare(words, _gold(reference)) for reference in references_of(answer))
     for found in others:
         if found[:2] > best[:2]:
             best = found
     return best
+
+
+def _gold(answer: str) -> list[str]:
+    """Return the tokens of an accepted answer; the rollouts of one prompt share it, so short ones are remembered."""
+    return _remembered(answer) if len(answer) <= _SHORT else tokens(answer)
+
+
+_remembered = lru_cache(maxsize=4096)(tokens)
 
 
 def compare(predicted: list[str], gold: list[str]) -> Match:
