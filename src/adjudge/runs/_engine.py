@@ -192,8 +192,10 @@ class Engine:
             record = await self._respond(agent, case, row, history)
             if row.stopped is not None:
                 return record
+            written = self.journal.keep(write_trajectory(case.seq, record))
             with row.clock:
-                await self.journal.commit(write_trajectory(case.seq, record))
+                await written
+            self.journal.check()
         question = Message("user", text_in(case.row or {}, QUESTIONS) or "")
         reply = None if record.trajectory is None else record.trajectory.final_response
         history += [question, Message("assistant", reply or "")]

@@ -1,7 +1,8 @@
 """The run file itself: opened, locked, read. One thread at a time may use a store.
 
 `synchronous=FULL`: what is committed is on disk, through a power cut too. Write-ahead log where the file system allows
-it (readers may look while the run goes on), else a rollback journal under an exclusive lock.
+it (readers may look while the run goes on), else a rollback journal under an exclusive lock. What a killed process had
+kept beside the file (see `_tail`) is put into it first.
 """
 
 import sqlite3
@@ -24,6 +25,7 @@ from adjudge.runs._records import (
     read_trajectory,
 )
 from adjudge.runs._schema import check_kind, migrate
+from adjudge.runs._tail import read_tail, remove_tail
 
 TOGETHER = 32  # rows of one statement
 PENDING = """
@@ -58,10 +60,15 @@ class Store:
             with trouble(path):
                 connection = _connect(path)
                 migrate(connection, path)
+            store = cls(path, connection, lock)
+            left = list(read_tail(path))
+            if left:
+                store.commit(left)
+            remove_tail(path)
         except BaseException:
             lock.release()
             raise
-        return cls(path, connection, lock)
+        return store
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
