@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from adjudge.errors import UsageError
 from adjudge.statistics._clusters import Clusters, estimate_of
-from adjudge.statistics._estimate import Estimate, Range
+from adjudge.statistics._estimate import Estimate, Range, within
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile
 from adjudge.statistics._rows import grouped
 
@@ -60,7 +60,7 @@ def bootstrap_mean(
     tails = (0.5 - confidence / 2.0, 0.5 + confidence / 2.0)
     if method == "bca":
         tails = corrected(tails, means, pairs, analytic.value)
-    low, high = (quantile(means, tail) for tail in tails)
+    low, high = within(quantile(means, tails[0]), quantile(means, tails[1]), range)
     centre = math.fsum(means) / resamples
     se = math.sqrt(math.fsum((mean - centre) ** 2 for mean in means) / (resamples - 1))
     if not low < high:

@@ -93,9 +93,7 @@ def grouped(values: Sequence[float], clusters: Sequence[Hashable] | None) -> Ite
 def same_length(values: Sequence[object], others: Sequence[object], what: str) -> None:
     """Refuse rows that do not belong together."""
     if len(values) != len(others):
-        raise DataError(
-            f"{len(values)} values, but {what} have {len(others)}: give one for each row, in the same order"
-        )
+        raise DataError(f"{len(values)} values, but {len(others)} of {what}: give one for each row, in the same order")
 
 
 def _ends(values: Sequence[float]) -> tuple[float, ...]:
