@@ -77,6 +77,8 @@ def test_what_does_not_vary_falls_back() -> None:
     assert rare.low is not None
     assert rare.high is not None
     assert rare.low < rare.high
+    assert rare.method == "t"
+    assert rare.note == "the resampled means do not vary enough: Student's t"
     narrow = bootstrap_mean([1, 1, 1, 0], [1, 2, 3, 4], confidence=0.001, resamples=100)
     assert narrow is not None
     assert (
