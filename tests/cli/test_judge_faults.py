@@ -8,7 +8,7 @@ from pathlib import Path
 from adjudge.testing import FAULTS, ChatServer, Limit
 from cli.command import adjudge
 from cli.faults import FATAL, PERMANENT, TRANSIENT, fault_of, permanent
-from cli.judging import by_number, judge, lines, write_rows
+from cli.judging import KEY, by_number, judge, lines, write_rows
 
 
 def test_transient_faults(tmp_path: Path) -> None:
@@ -80,6 +80,19 @@ def cause(reason: str) -> str:
     """Return the code of a reason; of a row that ran out of time, that of its last failure."""
     code, _, rest = reason.partition(": ")
     return rest.partition("the last: ")[2].partition(":")[0] if code == "deadline" else code
+
+
+def test_more_time_on_resume(tmp_path: Path) -> None:
+    """Rows that had too little time get more when the run goes on with greater limits."""
+    write_rows(tmp_path / "rows.jsonl", 5)
+    with ChatServer(by_number, latency_s=1.5) as server:
+        result = judge(tmp_path, server, "--deadline", "1", "--attempt-timeout", "0.5")
+        assert result.returncode == 3
+        assert {line["reason"].split(":")[0] for line in lines(tmp_path / "out.jsonl")} == {"deadline"}
+        more = ["--retry-failed", "--deadline", "60", "--attempt-timeout", "30", "--out", "out.jsonl"]
+        result = adjudge("resume", "a.run", *more, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+    assert result.returncode == 0, result.stderr
+    assert {line["status"] for line in lines(tmp_path / "out.jsonl")} == {"scored"}
 
 
 def test_every_fault_is_played() -> None:
