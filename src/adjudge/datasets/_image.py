@@ -105,10 +105,11 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
         return WebImage(text)
     if folder is None:
         return Path(text)
-    inside = os.path.normpath(folder / text)
-    if "\0" in text or not Path(inside).is_relative_to(os.path.normpath(folder)):
+    # By the names alone: what lies in the folder may be a link, but a row cannot lead out of it.
+    found = os.path.abspath(folder / text)
+    if "\0" in text or not Path(found).is_relative_to(os.path.abspath(folder)):
         raise RowError(f"{place}: image: {text!r} lies outside {folder}; say image_folder= if that is meant")
-    return Path(inside)
+    return folder / text
 
 
 def _from_data_url(text: str, place: str) -> bytes:
@@ -126,6 +127,8 @@ def _from_base64(text: str, place: str) -> bytes:
 
 
 def _loaded(source: Any) -> Any:
+    if source is None:  # a row whose image was looked up late, and which has none
+        return None
     if is_picture(source):
         source.load()
         return source

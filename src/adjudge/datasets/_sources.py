@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adjudge.datasets._labels import Vocabulary, vocabularies_of
-from adjudge.datasets._read import RowRead, format_of, read_rows
+from adjudge.datasets._parquet import open_parquet, parquet_rows
+from adjudge.datasets._read import format_of, read_rows
 from adjudge.errors import DataError, MissingExtra, RowError, UsageError, closest
 from adjudge.model import decode_json
 
 HUB = "hub:"
-RECORDS = 16  # records of Parquet held at once: each may have an image of some megabytes
 _ENDINGS = (".jsonl", ".ndjson", ".csv", ".parquet", ".pq")
 _PART = re.compile(r"-\d+-of-\d+$")
 _INFO = "dataset_info.json"
@@ -150,11 +150,14 @@ def _of_files(paths: list[Path], folder: Path | None = None) -> RowSource:
 
 def _of_each(paths: list[Path]) -> Iterator[PlacedRow]:
     for index, path in enumerate(paths):
-        rows = _parquet_rows(path) if format_of(str(path)) == "parquet" else read_rows(str(path))
-        for number, columns, fault in rows:
-            key = (index << _FILE_BITS) + number
+        base = index << _FILE_BITS
+        if format_of(str(path)) == "parquet":
+            for number, columns, image in parquet_rows(path):
+                yield PlacedRow(base + number, _place(paths, base + number), columns, late_image=image)
+            continue
+        for number, found, fault in read_rows(str(path)):
             told = None if fault is None else f"{path.name}, {fault.removeprefix('bad-row: ')}"
-            yield PlacedRow(key, _place(paths, key), columns, told)
+            yield PlacedRow(base + number, _place(paths, base + number), found, told)
 
 
 def _place(paths: list[Path], key: int) -> str:
@@ -162,38 +165,11 @@ def _place(paths: list[Path], key: int) -> str:
     return f"{path.name}, {'line' if format_of(str(path)) == 'jsonl' else 'row'} {number}"
 
 
-def _parquet_rows(path: Path) -> Iterator[RowRead]:
-    """Read Parquet a few records at a time: with images in them, a thousand would be gigabytes."""
-    file = _opened(path)
-    from pyarrow import ArrowException
-
-    number = 0
-    with file:
-        try:
-            for batch in file.iter_batches(batch_size=RECORDS):
-                for columns in batch.to_pylist():
-                    number += 1
-                    yield RowRead(number, columns, None)
-        except (ArrowException, OSError) as error:
-            raise DataError(f"{path} cannot be read as Parquet after row {number}: {error}") from None
-
-
-def _opened(path: Path) -> Any:
-    try:
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise MissingExtra.of("parquet", "reading Parquet") from None
-    try:
-        return ParquetFile(path, pre_buffer=False)
-    except (OSError, ValueError) as error:  # what pyarrow raises for a file that is none
-        raise DataError(f"{path} cannot be read as Parquet: {error}") from None
-
-
 def _features_in(path: Path) -> Any:
     """Return the features that the `datasets` library wrote into a Parquet file, if it did."""
     if format_of(str(path)) != "parquet":
         return None
-    with _opened(path) as file:
+    with open_parquet(path) as file:
         noted = (file.schema_arrow.metadata or {}).get(b"huggingface")
     return _features_of_json(noted, str(path))
 
