@@ -106,8 +106,8 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
     if folder is None:
         return Path(text)
     # By the names alone: what lies in the folder may be a link, but a row cannot lead out of it.
-    found = os.path.abspath(folder / text)
-    if "\0" in text or not Path(found).is_relative_to(os.path.abspath(folder)):
+    base = os.path.normpath(folder.absolute())
+    if "\0" in text or not Path(os.path.normpath(Path(base) / text)).is_relative_to(base):
         raise RowError(f"{place}: image: {text!r} lies outside {folder}; say image_folder= if that is meant")
     return folder / text
 
