@@ -1,0 +1,3 @@
+"""The CRAG-MM evaluation."""
+
+__all__: list[str] = []

@@ -1,0 +1,152 @@
+"""The rows of an evaluation: a turn with its answer, and the same turn with its labels.
+
+    turn data    13 fields, one JSON object a line
+    results      the same 13, five more that say how the turn was labelled, and `status`
+
+Rows are plain dicts. Turn data may have other fields too: a scorer may ask for them, they are saved and loaded, and they
+stand in no result. A turn whose agent failed has an empty response, and says why in `fault`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import msgspec
+
+from adjudge.conversations import Labels
+from adjudge.errors import RowError, closest
+from adjudge.model import Status
+
+TURN_FIELDS = (
+    *("session_id", "interaction_id", "turn_idx", "is_ego", "image_quality", "query_category", "domain", "dynamism"),
+    *("query", "ground_truth", "agent_response", "total_turn_count", "interaction_id_history"),
+)
+"""The fields of turn data, in their order."""
+
+RESULT_COLUMNS = (
+    *TURN_FIELDS,
+    *("is_exact_match", "is_correct", "is_miss", "is_semantically_correct", "api_response"),
+)
+"""The columns of a result, as the benchmark defines them."""
+
+COLUMNS = (*RESULT_COLUMNS, "status")
+"""The columns of a result file."""
+
+REQUIRED = ("session_id", "query", "ground_truth", "agent_response")
+"""The fields that turn data cannot do without."""
+
+FAULT = "fault"
+"""The field of turn data that says why an agent gave no answer; rows of healthy turns lack it."""
+
+SCORERS = "scorers"
+"""The field of a result that holds the scores of additional scorers, by name."""
+
+Category = int | str | None
+
+
+class TurnRow(TypedDict):
+    """One turn with its answer; the four categories are None where they are not known."""
+
+    session_id: str
+    interaction_id: str
+    turn_idx: int
+    is_ego: bool
+    image_quality: Category
+    query_category: Category
+    domain: Category
+    dynamism: Category
+    query: str
+    ground_truth: str
+    agent_response: str
+    total_turn_count: int
+    interaction_id_history: list[str]
+
+
+class ResultRow(TurnRow):
+    """One turn with its labels."""
+
+    is_exact_match: bool
+    is_correct: bool
+    is_miss: bool
+    is_semantically_correct: bool
+    api_response: dict[str, Any] | None
+    status: Status
+
+
+def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | None = None) -> dict[str, Any]:
+    """Return a turn with all its fields, in order, the optional ones by default, or raise `RowError` with the place.
+
+    Where `turn_idx` is not in the row it is the given one, else as many as there are interactions before it.
+    `interaction_id` is made of session and turn, `total_turn_count` is the least that there can be, `is_ego` is false,
+    categories are None, the history is empty.
+
+    >>> row = turn_row({"session_id": "s", "query": "?", "ground_truth": "a", "agent_response": "b"})
+    >>> row["interaction_id"], row["turn_idx"], row["is_ego"], row["total_turn_count"], row["domain"]
+    ('s/0', 0, False, 1, None)
+    """
+    history = columns.get("interaction_id_history")
+    if turn_idx is None:
+        turn_idx = len(history) if isinstance(history, list) else 0
+    turn = columns.get("turn_idx")
+    turn = turn_idx if turn is None else turn
+    defaults: dict[str, Any] = {
+        "interaction_id": f"{columns.get('session_id')}/{turn}",
+        "turn_idx": turn,
+        "is_ego": False,
+        **dict.fromkeys(("image_quality", "query_category", "domain", "dynamism")),
+        "total_turn_count": turn + 1 if isinstance(turn, int) else None,
+        "interaction_id_history": [],
+    }
+    return _checked({**defaults, **{k: v for k, v in columns.items() if v is not None}}, TurnRow, TURN_FIELDS, place)
+
+
+def result_row(
+    turn: Mapping[str, Any],
+    labels: Labels,
+    api_response: Mapping[str, Any] | None = None,
+    *,
+    scorers: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return the result of a turn: its fields, its labels, what the judge replied, and its status.
+
+    `scorers` has, by name, the `value`, `status` and `reason` that additional scorers gave the turn.
+    """
+    row = {name: turn[name] for name in TURN_FIELDS}
+    row["is_exact_match"] = labels.is_exact_match
+    row["is_correct"] = labels.is_correct
+    row["is_miss"] = labels.is_miss
+    row["is_semantically_correct"] = labels.is_semantically_correct
+    row["api_response"] = None if api_response is None else dict(api_response)
+    row["status"] = labels.status
+    if scorers:
+        row[SCORERS] = {name: dict(score) for name, score in scorers.items()}
+    return row
+
+
+def labels_of(row: Mapping[str, Any]) -> Labels:
+    """Return the labels of a result; those that contradict one another raise `ValueError`."""
+    return Labels(
+        row["is_exact_match"], row["is_correct"], row["is_miss"], row["is_semantically_correct"], row["status"]
+    )
+
+
+def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
+    """Return a result with its columns in order, or raise `RowError` with the place and the column."""
+    return _checked(row, ResultRow, COLUMNS, place)
+
+
+def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: str) -> dict[str, Any]:
+    missing = next((name for name in names if name not in row), None)
+    if missing is not None:
+        raise RowError(f"{place}there is no field {missing!r}{closest(missing, map(str, row))}")
+    try:
+        checked: dict[str, Any] = msgspec.convert(row, kind)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$")
+        raise RowError(f"{place}{path.rstrip('`').lstrip('.')}: {message[:1].lower()}{message[1:]}") from None
+    for name in ("turn_idx", "total_turn_count"):
+        if not 0 <= checked[name] < 1 << 31:
+            raise RowError(f"{place}{name}: {checked[name]} is no number of a turn")
+    ordered = {name: checked[name] for name in names}
+    if len(row) > len(ordered):
+        ordered.update((name, value) for name, value in row.items() if name not in ordered)
+    return ordered
