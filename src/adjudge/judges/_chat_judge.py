@@ -86,7 +86,7 @@ class ChatJudge:
         from adjudge.chat import AnthropicClient, ChatClient
 
         make = AnthropicClient if self.api == "anthropic" else ChatClient
-        given = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
+        given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
         return make(self.model, **given, **limits)
 
     def request(
