@@ -42,9 +42,7 @@ def _columns(records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def dataset(count: int, *, columns: bool = False, longest: int = 4) -> list[dict[str, Any]]:
     """Return conversations of one to `longest` turns."""
-    return [
-        {**conversation(number, number % longest + 1, columns=columns), "image": PNG} for number in range(count)
-    ]
+    return [{**conversation(number, number % longest + 1, columns=columns), "image": PNG} for number in range(count)]
 
 
 # One grey dot.

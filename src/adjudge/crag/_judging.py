@@ -24,6 +24,7 @@ from adjudge.runs import Plan, RunConfig
 from adjudge.runs._cases import Read
 from adjudge.runs._export import scored_cases
 from adjudge.runs._job import Job
+from adjudge.runs._plan import PLAN, plan_from
 from adjudge.runs._run import Work
 from adjudge.runs._store import Store
 
@@ -142,10 +143,14 @@ def evaluate(
 ) -> Path:
     """Do phase 2 for turns that are in order, and return its run file; the first of the scorers is the rule."""
     path = phases.file(FILE, anew=True)
-    digest = blake2b(digest_size=16)
+    sums = blake2b(digest_size=16)
     for turn in turns:
-        digest.update(json_line(turn))
-    plan = Plan("evaluate", scorers=tuple(scorer.name for scorer in scorers), digest=digest.hexdigest())
+        sums.update(json_line(turn))
+    digest = sums.hexdigest()
+    if retry and _digest_in(path) not in (None, digest):
+        # Turns that had failed have answers now: another run, to which the cache gives what was paid for.
+        path.replace(path.with_name(f"{path.name}.before"))
+    plan = Plan("evaluate", scorers=tuple(scorer.name for scorer in scorers), digest=digest)
     work = Work(path, Job(tuple(scorers)), plan, settings, map(_case, turns), retry_failed=retry)
     phases.conduct("evaluating", lambda watch: replace(work, signals=phases.signals, watch=watch))
     return path
@@ -168,6 +173,13 @@ def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
                 reply = (score.notes or {}).get(REPLY)
                 extra = dict(zip(names[1:], map(_plain, others), strict=True))
                 yield result_row(turn, labels, None if reply is None else json.loads(reply), scorers=extra)
+
+
+def _digest_in(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    with Store.read(path) as store:
+        return plan_from(store.meta(PLAN), path).digest
 
 
 def _case(turn: Mapping[str, Any]) -> Read:

@@ -90,7 +90,7 @@ class CRAGEvaluator:
         self.all_turn_data: list[dict[str, Any]] | None = None
         self._key = eval_api_key
         self._config = config
-        self._phases = Phases(None if run_dir is None else Path(run_dir))
+        self.phases = Phases(None if run_dir is None else Path(run_dir))
         self._generation: Generation | None = None
         self._judge: tuple[Judge | None, str | None] | None = None
 
@@ -136,7 +136,7 @@ class CRAGEvaluator:
         generation = self._generation
         assert generation is not None  # noqa: S101 (initialised above)
         with self._watched(progress_callback):
-            path = generate(self._phases, generation, self._limits(), self.num_workers, retry=self.retry_failed)
+            path = generate(self.phases, generation, self._limits(), self.num_workers, retry=self.retry_failed)
         self.all_turn_data = list(generated(path, generation.tokenizer))
 
     def evaluate_agent_responses(
@@ -158,7 +158,7 @@ class CRAGEvaluator:
         scorers = scorers_of(judge, self.scorers)
         limits = replace(self._limits(), workers=self.num_workers)
         with self._watched(progress_callback):
-            path = evaluate(self._phases, turns, scorers, limits, retry=self.retry_failed)
+            path = evaluate(self.phases, turns, scorers, limits, retry=self.retry_failed)
         rows = TurnResults.of(results(path, [scorer.name for scorer in scorers]), rule_scope=self.rule_scope)
         scores = score_results(rows, rule_scope=self.rule_scope)
         return rows, {**scores, ABOUT: self._about(turns, judge)}
@@ -226,13 +226,13 @@ class CRAGEvaluator:
     @contextmanager
     def _watched(self, told: Told | None) -> Iterator[None]:
         """Show progress where that is wanted, and tell whoever wants to know, while a phase goes on."""
-        before = self._phases.watching
+        before = self.phases.watching
         if before is None and (self.show_progress or told is not None):
-            self._phases.watching = lambda name: _watching(name, told, show=self.show_progress)
+            self.phases.watching = lambda name: _watching(name, told, show=self.show_progress)
         try:
             yield
         finally:
-            self._phases.watching = before
+            self.phases.watching = before
 
     def _about(self, turns: Sequence[Mapping[str, Any]], judge: Judge | None) -> dict[str, Any]:
         from adjudge import __version__
