@@ -3,8 +3,8 @@
     turn data    13 fields, one JSON object a line
     results      the same 13, five more that say how the turn was labelled, and `status`
 
-Rows are plain dicts. Turn data may have other fields too: a scorer may ask for them, they are saved and loaded, and they
-stand in no result. A turn whose agent failed has an empty response, and says why in `fault`.
+Rows are plain dicts. Turn data may have other fields too: a scorer may ask for them, they are saved and loaded, and
+they stand in no result. A turn whose agent failed has an empty response, and says why in `fault`.
 """
 
 from collections.abc import Mapping
@@ -36,6 +36,9 @@ REQUIRED = ("session_id", "query", "ground_truth", "agent_response")
 
 FAULT = "fault"
 """The field of turn data that says why an agent gave no answer; rows of healthy turns lack it."""
+
+TOKENIZER = "tokenizer"
+"""The field of turn data that says by which tokenizer, and where, the response was cut; others may not know."""
 
 SCORERS = "scorers"
 """The field of a result that holds the scores of additional scorers, by name."""
