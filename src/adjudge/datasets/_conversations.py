@@ -188,7 +188,7 @@ def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Conversati
     session, url, is_ego = None, None, None
     for row in rows:
         columns, place = row.columns or {}, row.place
-        turn = question_of(columns, place, row.number, require_answers=require_answers)
+        turn = question_of(columns, place, require_answers=require_answers)
         index = number_of(columns, "turn_idx", place)
         turns.append((len(turns) if index is None else index, turn))
         session = session or session_of(columns, place)
