@@ -12,7 +12,7 @@ Pure: what a row lacks or has wrong is a `RowError` that names the place, the fi
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from adjudge.datasets._labels import LABELS
 from adjudge.errors import RowError, closest
@@ -26,12 +26,30 @@ _OPTIONAL = ("image", "image_url", "image_quality")
 _REQUIRED = frozenset({"session_id", "turns", "answers", "interaction_id", "query"})
 
 
+class Asked(NamedTuple):
+    """One turn as it was read."""
+
+    identity: str
+    query: str
+    references: tuple[str, ...]
+    labels: dict[str, int | str | None]
+
+
+class Parts(NamedTuple):
+    """What a conversation is made of."""
+
+    session: str
+    turns: list[Asked]
+    url: str | None
+    is_ego: bool
+
+
 def is_conversation_row(row: Mapping[str, Any]) -> bool:
     """Say whether a row holds a whole conversation; else it is one question."""
     return "turns" in row or not any(name in row for name in QUESTIONS)
 
 
-def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Conversation:
+def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Parts:
     """Read a row that holds a whole conversation."""
     if "turns" not in row:
         hint = closest("turns", row) or closest("question", row)
@@ -41,7 +59,7 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
     session = _identity(row, "session_id", place)
     turns = _records(row["turns"], f"{place}: turns", "query")
     answers = _answers(row, place, require_answers)
-    found: list[Turn] = []
+    found: list[Asked] = []
     for index, fields in enumerate(turns):
         where = f"{place}: turns[{index}]"
         _refuse_misspelt(fields, LABELS, where)
@@ -51,13 +69,14 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
             message = f"{where}: no answer has its interaction_id {identity!r}"
             raise RowError(f"{message}{closest(identity, answers)}")
         gold = answers.get(identity)
-        found.append(_turn(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
+        found.append(Asked(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
     if not found:
         raise RowError(f"{place}: turns: there is none")
-    return build(session, found, url_of(row, place), None)
+    url = url_of(row, place)
+    return Parts(session, found, url, is_ego=url is None)
 
 
-def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Turn:
+def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Asked:
     """Read a row that is one question, by itself or as a turn of a conversation; without an id its place is its id."""
     name = next(name for name in QUESTIONS if name in row)
     given = _first(row, ANSWERS)
@@ -66,13 +85,13 @@ def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = T
     own = _first(row, IDS)
     identity = place if own is None else _identity(row, own, place)
     references = () if given is None else _references(row[given], f"{place}: {given}")
-    return _turn(identity, _text(row, name, place), references, _labels(row, {}, place))
+    return Asked(identity, _text(row, name, place), references, _labels(row, {}, place))
 
 
-def raw_session(row: Mapping[str, Any]) -> Any:
-    """Return what a question calls its conversation, whatever it is."""
+def raw_session(row: Mapping[str, Any]) -> str | None:
+    """Return what a question calls its conversation, in a form that can be compared whatever it is."""
     name = _first(row, SESSIONS)
-    return None if name is None else row[name]
+    return None if name is None else repr(row[name])
 
 
 def session_of(row: Mapping[str, Any], place: str) -> str | None:
@@ -81,19 +100,19 @@ def session_of(row: Mapping[str, Any], place: str) -> str | None:
     return None if name is None else _identity(row, name, place)
 
 
-def build(session: str, turns: Sequence[Turn], url: str | None, is_ego: bool | None) -> Conversation:
+def build(parts: Parts, image: str | None) -> Conversation:
     """Make a conversation; its cases have the columns of the CRAG-MM turn data among their metadata."""
     about = {
-        "session_id": session,
-        "is_ego": not url if is_ego is None else is_ego,
-        "image_url": url,
-        "total_turn_count": len(turns),
+        "session_id": parts.session,
+        "is_ego": parts.is_ego,
+        "image_url": parts.url,
+        "total_turn_count": len(parts.turns),
     }
-    numbered = (
-        Turn(turn.question, turn.references, None, turn.id, {**turn.metadata, "turn_idx": index})
-        for index, turn in enumerate(turns)
+    turns = (
+        Turn(query, references, image, identity, {"interaction_id": identity, "turn_idx": index, **labels})
+        for index, (identity, query, references, labels) in enumerate(parts.turns)
     )
-    return Conversation(session, tuple(numbered), about)
+    return Conversation(parts.session, tuple(turns), about)
 
 
 def url_of(row: Mapping[str, Any], place: str) -> str | None:
@@ -128,10 +147,6 @@ def _first(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """Return the first of the names under which the row has something; nothing, no text and NaN are not."""
     values = ((name, _whole(row.get(name))) for name in names)
     return next((name for name, value in values if not (value is None or (isinstance(value, str) and not value))), None)
-
-
-def _turn(identity: str, query: str, references: tuple[str, ...], labels: Mapping[str, Any]) -> Turn:
-    return Turn(query, references, None, identity, {"interaction_id": identity, **labels})
 
 
 def _answers(row: Mapping[str, Any], place: str, required: bool) -> dict[str, str]:
@@ -179,9 +194,11 @@ def _listed(value: Any, where: str) -> list[Any]:
 
 
 def _identity(row: Mapping[str, Any], name: str, where: str) -> str:
-    value = _whole(row.get(name))
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+    value = row.get(name)
+    if type(value) is not str:
+        value = _whole(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
     return _text(row, name, where)
 
 
@@ -221,6 +238,8 @@ def _labels(turn: Mapping[str, Any], row: Mapping[str, Any], where: str) -> dict
 
 
 def _label(value: Any, where: str) -> int | str | None:
+    if value is None or type(value) is int:  # as nearly always
+        return value
     if hasattr(value, "__len__") and not isinstance(value, str | Mapping):  # a list means its first element
         value = value[0] if len(value) else None
     value = _whole(value)
