@@ -102,7 +102,10 @@ class CRAGEvaluator:
 
     def initialize_evaluation(self) -> None:
         """Prepare both phases: find the judge, or warn that there is none, then look through the data set."""
-        self._find_judge()
+        from adjudge.crag._judging import scorers_of
+        from adjudge.crag._turns import TURN_FIELDS
+
+        scorers_of(self._find_judge(), self.scorers, TURN_FIELDS)  # what cannot score is better known beforehand
         self.initialize_for_generation()
 
     def initialize_for_generation(self) -> None:
@@ -149,13 +152,14 @@ class CRAGEvaluator:
         from adjudge.crag._judging import evaluate, in_order, results, scorers_of
         from adjudge.crag._results import TurnResults
         from adjudge.crag._scores import score_results
+        from adjudge.crag._turns import TURN_FIELDS
 
         given = self.all_turn_data if turn_data is None else turn_data
         if given is None:
             raise UsageError("there is nothing to evaluate: generate responses, or give turn_data", code="no-turns")
         turns = in_order(given)
         judge = self._find_judge()
-        scorers = scorers_of(judge, self.scorers)
+        scorers = scorers_of(judge, self.scorers, {name for turn in turns for name in turn} or TURN_FIELDS)
         limits = replace(self._limits(), workers=self.num_workers)
         with self._watched(progress_callback):
             path = evaluate(self.phases, turns, scorers, limits, retry=self.retry_failed)
