@@ -99,7 +99,8 @@ json_value = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-names = st.sampled_from(["session_id", "turns", "answers", "image", "image_url", "question", "answer", "turn_idx", "id"])
+FIELDS = ("session_id", "turns", "answers", "image", "image_url", "question", "answer", "turn_idx", "id")
+names = st.sampled_from(FIELDS)
 
 
 @given(st.dictionaries(names, json_value, max_size=6) | json_value)

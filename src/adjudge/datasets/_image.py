@@ -109,7 +109,7 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
     base = os.path.normpath(folder.absolute())
     if "\0" in text or not Path(os.path.normpath(Path(base) / text)).is_relative_to(base):
         raise RowError(f"{place}: image: {text!r} lies outside {folder}; say image_folder= if that is meant")
-    return folder / text
+    return Path(os.path.normpath(folder / text))
 
 
 def _from_data_url(text: str, place: str) -> bytes:

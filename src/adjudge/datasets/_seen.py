@@ -1,4 +1,4 @@
-"""Which ids have come already, in 16 bytes each and at once: a repeated id is told where it stands."""
+"""Which ids have come already, in 32 to 64 bytes each, and where each came first."""
 
 from array import array
 
@@ -19,8 +19,8 @@ class Seen:
 
     def __init__(self) -> None:
         self._count = 0
-        self._keys = array("Q", bytes(8 * _LEAST))  # 0 is a free place
-        self._places = array("Q", bytes(8 * _LEAST))
+        self._keys = array("Q", [0]) * _LEAST  # 0 is a free place
+        self._places = array("Q", [0]) * _LEAST
 
     def add(self, id_: str, place: int) -> int | None:
         """Remember an id; return the place of the first one of that name, if there is one."""
@@ -44,8 +44,8 @@ class Seen:
 
     def _grow(self) -> None:
         old = zip(self._keys, self._places, strict=True)
-        self._keys = array("Q", bytes(16 * len(self._keys)))
-        self._places = array("Q", bytes(16 * len(self._places)))
+        self._keys = array("Q", [0]) * (2 * len(self._keys))
+        self._places = array("Q", [0]) * (2 * len(self._places))
         for key, place in old:
             if key:
                 at = self._find(key)
