@@ -277,6 +277,7 @@ def test_bad_data(folder: Path, kind: str) -> None:
 def test_bad_turn_data(folder: Path) -> None:
     """A line of the turn data that cannot be used is one line that names it, in the middle and at the end."""
     good = json.dumps({"session_id": "s", "query": "?", "ground_truth": "a", "agent_response": "b"})
+    numbered = json.dumps({**json.loads(good), "turn_idx": 1})
     for lines, place in [
         ([good, '{"session_id": "t"', good], "line 2"),
         (
@@ -284,7 +285,7 @@ def test_bad_turn_data(folder: Path) -> None:
             "line 2: there is no field 'agent_response'",
         ),
         ([good, good.replace('"b"', "5")], "line 2: agent_response: expected `str`, got `int`"),
-        ([good, good], "session 's' has two turns 0"),
+        ([numbered, good, numbered], "lines 1 and 3: there are two turns"),
     ]:
         (folder / "turns.jsonl").write_text("\n".join(lines))
         done = adjudge(*call("evaluate", "--judge", "local"), cwd=folder)

@@ -164,7 +164,8 @@ class CRAGEvaluator:
         with self._watched(progress_callback):
             path = evaluate(self.phases, turns, scorers, limits, retry=self.retry_failed)
         rows = TurnResults.of(results(path, [scorer.name for scorer in scorers]), rule_scope=self.rule_scope)
-        scores = score_results(rows, rule_scope=self.rule_scope)
+        ranges = {scorer.name: scorer.range for scorer in scorers if scorer.range is not None}
+        scores = score_results(rows, rule_scope=self.rule_scope, ranges=ranges)
         return rows, {**scores, ABOUT: self._about(turns, judge)}
 
     def save_results(
@@ -187,8 +188,8 @@ class CRAGEvaluator:
 
     def save_turn_data(self, output_file: str | Path) -> int:
         """Write what was generated as JSON lines at `output_file`, and return how many turns there are."""
-        from adjudge.crag._files import write_turns
         from adjudge.crag._phases import made
+        from adjudge.crag._turn_data import write_turns
 
         if self.all_turn_data is None:
             raise UsageError("there is nothing to save: generate responses first", code="no-turns")
@@ -197,7 +198,7 @@ class CRAGEvaluator:
 
     def load_turn_data(self, input_file: str | Path) -> list[dict[str, Any]]:
         """Read turn data; a line that cannot be used raises `RowError`, with its number and the field."""
-        from adjudge.crag._files import read_turns
+        from adjudge.crag._turn_data import read_turns
 
         return list(read_turns(input_file))
 
