@@ -16,6 +16,7 @@ from adjudge.crag._agent_batches import batches
 from adjudge.crag.evaluator import CRAGEvaluator
 from adjudge.errors import RowError, RunError, UsageError
 from adjudge.runs import RunConfig
+from adjudge.testing import ChatServer
 from crag.worlds import PNG, Batches, answer_to, conversation, dataset
 
 QUICK = RunConfig(deadline=0.4, cache="off")
@@ -171,6 +172,17 @@ def test_kinds_of_agents(agent: Any) -> None:
     """Functions, sync or async, positional or by name, and batch agents and their classes all give the same answers."""
     turns = turns_of(agent, dataset(6), num_workers=3)
     assert [turn["agent_response"] for turn in turns] == [answer_to(turn["query"]) for turn in turns]
+
+
+def test_a_model_as_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model behind an endpoint is an agent too: it gets the image, and the history before the question."""
+    with ChatServer("It is red.") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        turns = turns_of("openai:m", [conversation(1, 2, image=PNG)])
+        last = server.calls[-1].json["messages"]
+    assert [turn["agent_response"] for turn in turns] == ["It is red.", "It is red."]
+    assert [message["role"] for message in last] == ["user", "assistant", "user"]
+    assert last[-1]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
 def test_images(tmp_path: Path) -> None:
@@ -333,6 +345,7 @@ def test_bad_calls() -> None:
         ({"dataset": [], "agent": None}, "needs a agent"),
         ({"dataset": dataset(1), "agent": 5}, "no agent"),
         ({"dataset": dataset(1), "agent": Batches("four")}, "get_batch_size"),  # type: ignore[arg-type]
+        ({"dataset": dataset(1), "agent": Faulty}, "the agent Faulty cannot be made: raised: TypeError"),
         ({"dataset": 5, "agent": agent}, "data set"),
     ]
     for options, words in calls:
