@@ -16,6 +16,7 @@ from adjudge.crag._agent_batches import batches
 from adjudge.crag.evaluator import CRAGEvaluator
 from adjudge.errors import RowError, RunError, UsageError
 from adjudge.runs import RunConfig
+from adjudge.testing import ChatServer
 from crag.worlds import PNG, Batches, answer_to, conversation, dataset
 
 QUICK = RunConfig(deadline=0.4, cache="off")
@@ -90,7 +91,12 @@ def test_history() -> None:
     cut = " ".join(["0", *["word"] * 74])
     assert turns[0]["agent_response"] == cut
     seen: list[Any] = []
-    turns_of(lambda query, image, history: seen.append(history) or "x " * 80, [conversation(1, 3)])
+
+    def other(query: str, image: Any, history: list[dict[str, Any]]) -> str:
+        seen.append(history)
+        return "x " * 80
+
+    turns_of(other, [conversation(1, 3)])
     assert seen[1] == [
         {"role": "user", "content": "What color is thing 1.0?"},
         {"role": "assistant", "content": " ".join(["x"] * 75)},
@@ -124,7 +130,7 @@ def test_batch_size_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
 class Optional(Batches):
     """An agent that takes the optional arguments too."""
 
-    def batch_generate_response(  # type: ignore[override]
+    def batch_generate_response(
         self, queries: Any, images: Any, message_histories: Any, rag_context_list: Any = None, domains: Any = None
     ) -> list[str]:
         """Remember them, and answer."""
@@ -166,6 +172,17 @@ def test_kinds_of_agents(agent: Any) -> None:
     """Functions, sync or async, positional or by name, and batch agents and their classes all give the same answers."""
     turns = turns_of(agent, dataset(6), num_workers=3)
     assert [turn["agent_response"] for turn in turns] == [answer_to(turn["query"]) for turn in turns]
+
+
+def test_a_model_as_the_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model behind an endpoint is an agent too: it gets the image, and the history before the question."""
+    with ChatServer("It is red.") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        turns = turns_of("openai:m", [conversation(1, 2, image=PNG)])
+        last = server.calls[-1].json["messages"]
+    assert [turn["agent_response"] for turn in turns] == ["It is red.", "It is red."]
+    assert [message["role"] for message in last] == ["user", "assistant", "user"]
+    assert last[-1]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
 
 
 def test_images(tmp_path: Path) -> None:
@@ -323,18 +340,21 @@ def test_num_conversations() -> None:
 def test_bad_calls() -> None:
     """What cannot work is refused before anybody is asked, in one line."""
     agent = Batches()
-    for options, words in [
+    calls: list[tuple[dict[str, Any], str]] = [
         ({"dataset": None, "agent": agent}, "needs a dataset"),
         ({"dataset": [], "agent": None}, "needs a agent"),
         ({"dataset": dataset(1), "agent": 5}, "no agent"),
         ({"dataset": dataset(1), "agent": Batches("four")}, "get_batch_size"),  # type: ignore[arg-type]
+        ({"dataset": dataset(1), "agent": Faulty}, "the agent Faulty cannot be made: raised: TypeError"),
         ({"dataset": 5, "agent": agent}, "data set"),
-    ]:
+    ]
+    for options, words in calls:
         with pytest.raises(UsageError, match=words):
             CRAGEvaluator(**options).generate_agent_responses()
-    for options in ({"rule_scope": "al"}, {"num_workers": 0}, {"num_conversations": 1.5}):
-        with pytest.raises(UsageError, match=next(iter(options))):
-            CRAGEvaluator(**options)
+    for name, value in (("rule_scope", "al"), ("num_workers", 0), ("num_conversations", 1.5)):
+        bad: dict[str, Any] = {name: value}
+        with pytest.raises(UsageError, match=name):
+            CRAGEvaluator(**bad)
     with pytest.raises(RowError, match=r"row 2: session_id 's001'"):
         turns_of(agent, [conversation(1, 1), conversation(1, 2)])
     assert agent.seen == []

@@ -41,10 +41,12 @@ def run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> in
 
 
 def _evaluator(options: dict[str, Any], config: RunConfig) -> CRAGEvaluator:
+    if os.getcwd() not in sys.path:  # noqa: PTH109 (sys.path holds texts)
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109 (same): so that module:Agent finds what lies here
     judge = options.get("judge") or DEFAULT_EVAL_MODEL
     evaluator = CRAGEvaluator(
         dataset=_dataset(options),
-        agent=_agent(options),
+        agent=options.get("agent"),
         eval_model_name=None if judge == "none" else judge,
         num_workers=options["workers"],
         eval_base_url=options.get("base_url"),
@@ -66,12 +68,6 @@ def _dataset(options: dict[str, Any]) -> Any:
 
     chosen = {"split": options["split"], "num_conversations": options["num_conversations"]}
     return read_conversations(options["dataset"], allow_hosts=options["allow_host"], **chosen)
-
-
-def _agent(options: dict[str, Any]) -> Any:
-    if "agent" in options and os.getcwd() not in sys.path:  # noqa: PTH109 (sys.path holds texts)
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109 (same): so that module:Agent finds what lies here
-    return options.get("agent")
 
 
 def _done(what: str, evaluator: CRAGEvaluator, config: RunConfig, options: dict[str, Any]) -> int:

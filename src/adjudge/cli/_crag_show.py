@@ -23,9 +23,9 @@ def show_scores(scores: Mapping[str, Any], console: Console, breakdowns: Sequenc
     """Print the metrics of all turns and of the ego-centric ones, then the breakdowns that are asked for."""
     table = _table("metric", "all", "95 % interval", "ego", "95 % interval")
     blocks = [scores["all"], scores["ego"]]
-    for count in ("turns", "conversations"):
-        numbers = (f"{block['n' if count == 'turns' else count]:,}" for block in blocks)
-        table.add_row(Text(count), *(Text(cell) for number in numbers for cell in (number, "")))
+    for words, count in (("turns", "total"), ("conversations", "conversations")):
+        numbers = (f"{block[count]:,.0f}" for block in blocks)
+        table.add_row(Text(words), *(Text(cell) for number in numbers for cell in (number, "")))
     for rate, words in RATES.items():
         table.add_row(Text(words), *(cell for block in blocks for cell in _cells(block, rate)))
     for name in sorted({name for block in blocks for name in block.get("scorers", {})}):
@@ -47,7 +47,7 @@ def _table(first: str, *others: str) -> Table:
 
 
 def _cells(block: Mapping[str, Any], rate: str) -> list[Text]:
-    return [Text(_number(block[rate], block["n"]), style="bold"), Text(_interval(block["intervals"][rate]))]
+    return [Text(_number(block[rate], block["total"]), style="bold"), Text(_interval(block["intervals"][rate]))]
 
 
 def _scorer_cells(block: Mapping[str, Any], name: str) -> list[Text]:
@@ -62,14 +62,14 @@ def _breakdown(parts: Sequence[Mapping[str, Any]], name: str) -> Table:
     table = _table(name, "turns", "accuracy", "95 % interval", "truthfulness", "95 % interval")
     for part in parts:
         value = "not known" if part["value"] is None else printable(str(part["value"]))
-        cells = [f"{part['n']:,}"]
+        cells = [f"{part['total']:,.0f}"]
         for rate in ("accuracy", "truthfulness_score"):
-            cells += [_number(part[rate], part["n"]), _interval(part["intervals"][rate])]
+            cells += [_number(part[rate], part["total"]), _interval(part["intervals"][rate])]
         table.add_row(Text(value), *map(Text, cells))
     return table
 
 
-def _number(value: float, n: int) -> str:
+def _number(value: float, n: float) -> str:
     return f"{value:.4f}" if n else "–"
 
 
@@ -84,7 +84,7 @@ def _remarks(scores: Mapping[str, Any]) -> list[str]:
     missing = whole["unscored"] + whole["errors"]
     if missing:
         low, high = whole["bounds"]["accuracy"]
-        share = f"{missing:,} of {whole['n'] + missing:,} turns have no label"
+        share = f"{missing:,} of {whole['total'] + missing:,.0f} turns have no label"
         kinds = f"{whole['unscored']:,} unscored by the judge, {whole['errors']:,} not answered by the agent"
         lines.append(f"* {share} ({kinds}): with them the accuracy lies in {low:.4f} .. {high:.4f}")
     if about["semantic_evaluation"] == "off":

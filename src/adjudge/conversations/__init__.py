@@ -8,17 +8,19 @@ whatever order they came.
 
 from adjudge.conversations._labels import Label, Labels, settle, unscored, verdict_labels
 from adjudge.conversations._rule import RULE_SCOPES, RuleScope, conversation_score, given_up_after, two_wrong
-from adjudge.conversations._tally import METRICS, RATES, Cell, Profile, Tally, profile_of
+from adjudge.conversations._tally import METRICS, RATE_RANGES, RATES, Cell, Profile, Rate, Tally, profile_of
 from adjudge.conversations._text import clean_text, is_exact, says_unknown
 
 __all__ = [
     "METRICS",
     "RATES",
+    "RATE_RANGES",
     "RULE_SCOPES",
     "Cell",
     "Label",
     "Labels",
     "Profile",
+    "Rate",
     "RuleScope",
     "Tally",
     "clean_text",

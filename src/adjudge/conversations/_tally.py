@@ -28,8 +28,15 @@ Rate: TypeAlias = Literal[
     "truthfulness_score",
     "mean_multi_turn_conversation_score",
 ]
+"""The name of a metric that is a mean."""
+
 RATES: tuple[Rate, ...] = get_args(Rate)
 """Those that are means, and so have an interval."""
+
+RATE_RANGES: dict[Rate, tuple[float, float]] = {
+    rate: (-1.0 if rate in ("truthfulness_score", "mean_multi_turn_conversation_score") else 0.0, 1.0) for rate in RATES
+}
+"""The least and the greatest value of each rate."""
 
 
 class Profile(NamedTuple):
@@ -151,7 +158,7 @@ class Tally:
 
     def cells(self, rate: Rate) -> Iterator[Cell]:
         """Give the conversations that a rate is the mean over, those alike together, the scored ones only."""
-        for profile, count in sorted(self.profiles.items()):
+        for profile, count in self.profiles.items():
             if profile.total:
                 yield Cell(count, *_values(profile, rate))
 

@@ -50,7 +50,11 @@ def agent_of(given: Any) -> Any:
     kind, colon, _ = given.partition(":") if isinstance(given, str) else ("", "", "")
     if colon and kind not in ("command", "http", "https", "openai"):
         given = load_place(given)
-    return given() if isinstance(given, type) else given
+    if not isinstance(given, type):
+        return given
+    with Caught() as caught:
+        return given()
+    raise UsageError(f"the agent {given.__qualname__} cannot be made: {caught.reason}", code="bad-agent")
 
 
 def batch_size_of(agent: Any) -> int | None:

@@ -3,15 +3,27 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from adjudge.conversations import RATES, Labels, Profile, RuleScope, Tally, given_up_after, profile_of
+from adjudge.conversations import RATE_RANGES, RATES, Labels, Profile, Tally, given_up_after, profile_of
 from adjudge.crag._intervals import interval_of
 from adjudge.model import Status
 
-BREAKDOWNS = ("domain", "query_category", "dynamism", "image_quality", "turn_idx")
+CATEGORIES = ("domain", "query_category", "dynamism", "image_quality")
+
+BREAKDOWNS = (*CATEGORIES, "turn_idx")
 """What the numbers are broken down by."""
 
-_CATEGORIES = BREAKDOWNS[:-1]
 _REMEMBERED = 8  # turns of the longest conversation whose profile is remembered
+
+# What a turn can be labelled; a turn's code is its place here.
+_LABELS = (
+    Labels(is_exact_match=True, is_correct=True, is_semantically_correct=True),
+    Labels(is_correct=True, is_semantically_correct=True),
+    Labels(is_miss=True),
+    Labels(),
+    Labels(status="unscored"),
+    Labels(status="error"),
+)
+_MISS, _WRONG, _UNSCORED, _ERROR = 2, 3, 4, 5
 
 
 class Mark(NamedTuple):
@@ -27,33 +39,20 @@ class Mark(NamedTuple):
     dynamism: int | str | None
     image_quality: int | str | None
 
-
-_LABELS = (
-    Labels(is_exact_match=True, is_correct=True, is_semantically_correct=True),
-    Labels(is_correct=True, is_semantically_correct=True),
-    Labels(is_miss=True),
-    Labels(),
-    Labels(status="unscored"),
-    Labels(status="error"),
-)
-_RULED = 2
+    @property
+    def code(self) -> int:
+        """The place of its labels among all that there are."""
+        if self.status != "scored":
+            return _UNSCORED if self.status == "unscored" else _ERROR
+        if self.is_correct:
+            return 0 if self.is_exact_match else 1
+        return _MISS if self.is_miss else _WRONG
 
 
-def _code(mark: Mark) -> int:
-    if mark.status != "scored":
-        return 4 if mark.status == "unscored" else 5
-    if mark.is_correct:
-        return 0 if mark.is_exact_match else 1
-    return _RULED if mark.is_miss else 3
-
-
-def codes_of(marks: Sequence[Mark], rule_scope: RuleScope) -> bytes:
-    """Return the labels of a conversation, a byte each, under the rule where that comes before everything."""
-    codes = bytes(map(_code, marks))
-    if rule_scope == "conversation":
-        return codes
+def ruled(codes: bytes) -> bytes:
+    """Return the codes of a conversation under the two-wrong rule."""
     kept = given_up_after([_LABELS[code].label for code in codes])
-    return codes[:kept] + bytes(code if code > 3 else _RULED for code in codes[kept:])
+    return codes[:kept] + bytes(code if code >= _UNSCORED else _MISS for code in codes[kept:])
 
 
 class Block:
@@ -64,23 +63,15 @@ class Block:
         self._parts: dict[str, dict[Any, Tally]] = {name: {} for name in BREAKDOWNS}
         self._profiles: dict[bytes, Profile] = {}
 
-    def add(self, turns: Sequence[int], codes: bytes, marks: Sequence[Mark]) -> None:
-        """Take one conversation, its turns in order."""
+    def add(self, codes: bytes, breakdowns: Sequence[Sequence[Any]]) -> None:
+        """Take one conversation: the codes of its turns in order, and for each breakdown their values."""
         self._tally.profiles[self._profile(codes)] += 1
-        for name in _CATEGORIES:
-            values = [getattr(mark, name) for mark in marks]
-            self._count(name, values, codes)
-        self._count("turn_idx", turns, codes)
-
-    def _count(self, name: str, values: Sequence[Any], codes: bytes) -> None:
-        parts = self._parts[name]
-        distinct = set(values)
-        for value in distinct:
-            some = codes if len(distinct) == 1 else bytes(c for c, v in zip(codes, values, strict=True) if v == value)
-            tally = parts.get(value)
-            if tally is None:
-                tally = parts[value] = Tally()
-            tally.profiles[self._profile(some)] += 1
+        for parts, values in zip(self._parts.values(), breakdowns, strict=True):
+            for value, some in _grouped(codes, values).items():
+                tally = parts.get(value)
+                if tally is None:
+                    tally = parts[value] = Tally()
+                tally.profiles[self._profile(some)] += 1
 
     def _profile(self, codes: bytes) -> Profile:
         profile = self._profiles.get(codes)
@@ -101,6 +92,17 @@ class Block:
         return {**_numbers(self._tally, whole=True), "breakdowns": breakdowns}
 
 
+def _grouped(codes: bytes, values: Sequence[Any]) -> dict[Any, bytes]:
+    """Return the codes of the turns that have the same value."""
+    first = values[0]
+    if values.count(first) == len(values):
+        return {first: codes}
+    groups: dict[Any, bytes] = {}
+    for index, value in enumerate(values):
+        groups[value] = groups.get(value, b"") + codes[index : index + 1]
+    return groups
+
+
 def _place(item: tuple[Any, Tally]) -> tuple[int, Any]:
     """Order values: numbers, then texts, then the one that is not known."""
     value = item[0]
@@ -115,13 +117,12 @@ def _numbers(tally: Tally, *, whole: bool) -> dict[str, Any]:
         del metrics[RATES[-1]]
     return {
         **metrics,
-        "n": int(metrics["total"]),
         "unscored": tally.unscored,
         "errors": tally.errors,
         "conversations": tally.conversations,
         "flagged_conversations": tally.flagged,
         "bounds": _bounds(metrics, tally.unscored + tally.errors),
-        "intervals": {rate: interval_of(tally.cells(rate)) for rate in rates},
+        "intervals": {rate: interval_of(tally.cells(rate), RATE_RANGES[rate]) for rate in rates},
     }
 
 

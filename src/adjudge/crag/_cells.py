@@ -10,6 +10,7 @@ import re
 _FORMULA = "=+-@\t\r\n＝＋－＠"
 _SUSPECT = frozenset("'" + _FORMULA)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _AS_JSON = 'json:"'
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 
@@ -46,6 +47,17 @@ def fit(text: str) -> str:
     return f"json:{json.dumps(text)}" if text.startswith(_AS_JSON) or _UNFIT.search(text) else text
 
 
+def is_fit(text: str) -> bool:
+    """Tell at once that nothing in a long text needs `fit`."""
+    if "\0" in text or _AS_JSON in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def unfit(cell: str) -> str:
     """Return the text that `fit` was given; raises `ValueError` where the cell is none that it gave."""
     if not cell.startswith(_AS_JSON):
@@ -54,3 +66,21 @@ def unfit(cell: str) -> str:
     if not isinstance(text, str):
         raise ValueError("not a JSON text")  # noqa: TRY004 (one error for every cell that cannot be read)
     return text
+
+
+def category_text(value: int | str | None) -> str:
+    """Return a category as text, so that a name cannot be taken for a number, or for nothing.
+
+    >>> category_text(3), category_text("sports"), category_text("3"), category_text(None)
+    ('3', 'sports', '"3"', '')
+    """
+    if isinstance(value, str):
+        return json.dumps(value) if not value or value[0] == '"' or _WHOLE.fullmatch(value) else value
+    return "" if value is None else str(value)
+
+
+def category_of(text: str) -> int | str | None:
+    """Return the category that `category_text` was given; raises `ValueError` where it gave no such text."""
+    if not text or text[0] == '"':
+        return str(json.loads(text)) if text else None
+    return int(text) if _WHOLE.fullmatch(text) else text

@@ -1,26 +1,23 @@
-"""Results as CSV, read back equal.
+"""Tables as CSV; results are read back equal.
 
-Python's own writer writes the rows. What it would write in a way that others misread (a bare carriage return, NUL, half
-a character) is nearly never there: it is looked for in whole blocks, and blocks that have it are written with care.
+    abc123,xyz789,0,True,2,1,3,0,What color is this car?,red, ... ,"{""verdict"":""CORRECT""}",scored
+
+Lines end with a line feed; a cell is quoted where it must be. `_cells` says what is done about formulas and about
+characters that no CSV can hold; those are nearly never there, and looked for in whole blocks.
 """
 
-import csv
-import io
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from adjudge.crag._cells import fit, guard, unfit, unguard
-from adjudge.crag._turns import COLUMNS, check_result
+from adjudge.crag._cells import category_of, category_text, fit, guard, is_fit, unfit, unguard
+from adjudge.crag._turns import CATEGORIES, COLUMNS, check_result
 from adjudge.datasets import read_rows, whole_file
 from adjudge.errors import RowError
 from adjudge.model import decode_json, encode_json
 
 BLOCK = 512  # rows that are written together
 
-_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _BOOLS = {"True": True, "False": False, "true": True, "false": False}
 
 
@@ -32,65 +29,55 @@ def write_csvs(all_path: str, ego_path: str, rows: Iterable[Mapping[str, Any]], 
         ego.write(header)
         iterator = iter(rows)
         while block := list(islice(iterator, BLOCK)):
-            everything.write(_encoded(block, raw_csv))
-            some = [row for row in block if row["is_ego"]]
-            ego.write(_encoded(some, raw_csv))
+            lines = _lines(block, raw_csv)
+            everything.write("".join(lines).encode())
+            some = [line for line, row in zip(lines, block, strict=True) if row["is_ego"]]
+            ego.write("".join(some).encode())
 
 
-def _encoded(rows: list[Mapping[str, Any]], raw_csv: bool) -> bytes:
+def write_table(path: str, names: Sequence[str], rows: Iterable[Sequence[Any]], *, raw_csv: bool = False) -> None:
+    """Write any small table; None is an empty cell."""
     text = _plain if raw_csv else guard
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows([_cells(row, text) for row in rows])
-    block = buffer.getvalue()
-    if "\r" not in block and "\0" not in block and 'json:"' not in block:
-        try:
-            return block.encode()
-        except UnicodeEncodeError:
-            pass
-    return b"".join(_careful(_cells(row, lambda cell: text(fit(cell)))) for row in rows)
+    with whole_file(path) as file:
+        file.write((",".join(names) + "\n").encode())
+        for row in rows:
+            cells = [
+                _quoted(text(fit(cell))) if isinstance(cell, str) else "" if cell is None else cell for cell in row
+            ]
+            file.write((",".join(map(str, cells)) + "\n").encode())
 
 
-def _careful(cells: list[Any]) -> bytes:
-    """Return one line; the writer quotes a carriage return only where lines end with one."""
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\r\n").writerow(cells)
-    return buffer.getvalue().removesuffix("\r\n").encode() + b"\n"
+def _lines(rows: list[Mapping[str, Any]], raw_csv: bool) -> list[str]:
+    text = _plain if raw_csv else guard
+    lines = [_line(row, text) for row in rows]
+    return lines if is_fit("".join(lines)) else [_line(row, lambda cell: text(fit(cell))) for row in rows]
 
 
 def _plain(cell: str) -> str:
     return cell
 
 
-def _cells(row: Mapping[str, Any], text: Callable[[str], str]) -> list[Any]:
+def _line(row: Mapping[str, Any], text: Callable[[str], str]) -> str:
     history, reply = row["interaction_id_history"], row["api_response"]
-    return [
-        text(row["session_id"]),
-        text(row["interaction_id"]),
-        row["turn_idx"],
-        row["is_ego"],
-        _category(row["image_quality"], text),
-        _category(row["query_category"], text),
-        _category(row["domain"], text),
-        _category(row["dynamism"], text),
-        text(row["query"]),
-        text(row["ground_truth"]),
-        text(row["agent_response"]),
-        row["total_turn_count"],
-        encode_json(history).decode() if history else "[]",
-        row["is_exact_match"],
-        row["is_correct"],
-        row["is_miss"],
-        row["is_semantically_correct"],
-        "null" if reply is None else encode_json(reply).decode(),
-        row["status"],
-    ]
+    return (
+        f"{_quoted(text(row['session_id']))},{_quoted(text(row['interaction_id']))},{row['turn_idx']},{row['is_ego']},"
+        f"{_category(row['image_quality'], text)},{_category(row['query_category'], text)},"
+        f"{_category(row['domain'], text)},{_category(row['dynamism'], text)},"
+        f"{_quoted(text(row['query']))},{_quoted(text(row['ground_truth']))},{_quoted(text(row['agent_response']))},"
+        f"{row['total_turn_count']},{_quoted(encode_json(history).decode()) if history else '[]'},"
+        f"{row['is_exact_match']},{row['is_correct']},{row['is_miss']},{row['is_semantically_correct']},"
+        f"{'null' if reply is None else _quoted(encode_json(reply).decode())},{row['status']}\n"
+    )
 
 
-def _category(value: int | str | None, text: Callable[[str], str]) -> int | str | None:
-    """Return a number as it is and a text so that it cannot be taken for a number, or for nothing."""
-    if not isinstance(value, str):
-        return value
-    return text(json.dumps(value) if not value or value[0] == '"' or _WHOLE.fullmatch(value) else value)
+def _quoted(cell: str) -> str:
+    if '"' in cell:
+        return '"' + cell.replace('"', '""') + '"'
+    return f'"{cell}"' if "," in cell or "\n" in cell or "\r" in cell else cell
+
+
+def _category(value: int | str | None, text: Callable[[str], str]) -> int | str:
+    return _quoted(text(category_text(value))) if isinstance(value, str) else "" if value is None else value
 
 
 def read_csv(path: str, *, raw_csv: bool = False) -> Iterator[dict[str, Any]]:
@@ -98,9 +85,9 @@ def read_csv(path: str, *, raw_csv: bool = False) -> Iterator[dict[str, Any]]:
     text = unfit if raw_csv else _text
     readers: dict[str, Callable[[str], Any]] = {
         **dict.fromkeys(("turn_idx", "total_turn_count"), int),
-        **dict.fromkeys(("image_quality", "query_category", "domain", "dynamism"), lambda cell: _value(text(cell))),
+        **dict.fromkeys(CATEGORIES, lambda cell: category_of(text(cell))),
         **dict.fromkeys(("interaction_id_history", "api_response"), decode_json),
-        **dict.fromkeys(("session_id", "interaction_id", "query", "ground_truth", "agent_response", "status"), text),
+        **dict.fromkeys(("is_ego", "is_exact_match", "is_correct", "is_miss", "is_semantically_correct"), _bool),
     }
     for number, cells, fault in read_rows(path, "csv"):
         if cells is None:
@@ -108,7 +95,7 @@ def read_csv(path: str, *, raw_csv: bool = False) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {}
         for name, cell in cells.items():
             try:
-                row[name] = readers.get(name, _bool)(cell)
+                row[name] = readers.get(name, text)(cell)
             except (ValueError, RowError) as error:
                 raise RowError(f"{path}, row {number}: {name}: {_why(error)}") from None
         yield check_result(row, place=f"{path}, row {number}: ")
@@ -116,14 +103,6 @@ def read_csv(path: str, *, raw_csv: bool = False) -> Iterator[dict[str, Any]]:
 
 def _text(cell: str) -> str:
     return unfit(unguard(cell))
-
-
-def _value(cell: str) -> int | str | None:
-    if not cell:
-        return None
-    if cell[0] == '"':
-        return str(json.loads(cell))
-    return int(cell) if _WHOLE.fullmatch(cell) else cell
 
 
 def _bool(cell: str) -> bool:

@@ -13,7 +13,8 @@ from adjudge.crag._intervals import interval_of
 class ExtraScores:
     """The values of additional scorers, by conversation; they can be merged."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: Mapping[str, tuple[float, float]] | None = None) -> None:
+        self.ranges = dict(ranges or {})
         self.values: dict[tuple[str, bool], dict[str, array[float]]] = {}
         self.counts: Counter[tuple[str, bool, str]] = Counter()
 
@@ -54,7 +55,7 @@ class ExtraScores:
             "n": n,
             "unscored": counts["unscored"],
             "errors": counts["error"],
-            "interval": interval_of(cells),
+            "interval": interval_of(cells, self.ranges.get(name)),
         }
 
 

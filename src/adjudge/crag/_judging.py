@@ -156,10 +156,14 @@ def evaluate(
     return path
 
 
-def scorers_of(judge: Judge | None, more: Sequence[Any]) -> list[Scorer]:
-    """Return the rule, then the scorers that were asked for beside it."""
+def scorers_of(judge: Judge | None, more: Sequence[Any], columns: Iterable[str]) -> list[Scorer]:
+    """Return the rule, then the scorers that were asked for beside it; turns must have the columns that they need."""
     given = [more] if isinstance(more, str) or callable(more) else more
-    return [TurnScorer(judge), *(get_reward(scorer) for scorer in given)]
+    scorers = [get_reward(scorer) for scorer in given]
+    there = dict.fromkeys((*columns, *OURS))
+    for scorer in scorers:
+        scorer.check(there)
+    return [TurnScorer(judge), *scorers]
 
 
 def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:

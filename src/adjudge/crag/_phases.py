@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager, nullcontext
@@ -50,6 +51,8 @@ class Phases:
         """Do a phase to its end; one that was stopped raises `RunStopped`, and what was done stays in its file."""
         with nullcontext() if self.watching is None else self.watching(name) as watch:
             session = awaited(conduct(work(watch)))
+        for warning in session.warnings:
+            warnings.warn(warning, stacklevel=2)
         self.signal = session.signal
         stopped = session.stopped
         if stopped is not None:

@@ -16,12 +16,15 @@ from tempfile import TemporaryFile
 from typing import IO, Any, overload
 
 from adjudge.conversations import RuleScope, given_up_after
-from adjudge.crag._turns import check_result, labels_of
+from adjudge.crag._turns import COLUMNS, check_result, labels_of
 from adjudge.datasets import json_line
 from adjudge.model import decode_json
 
 IN_MEMORY = 1 << 24  # bytes of rows that are kept in memory
 AT_ONCE = 256  # rows that are read together
+
+
+_SAFE = (str, bool, int, type(None))
 
 
 class _Pile:
@@ -74,15 +77,17 @@ class TurnResults(Sequence[dict[str, Any]]):
 
         A row that lacks a column, or has one of a wrong type, raises `RowError`.
         """
+        if isinstance(rows, cls) and rule_scope == "conversation":
+            return rows
         pile = _Pile()
         sessions: dict[str, int] = {}
-        numbers, turns, starts = array("L"), array("l"), array("Q")
+        numbers, turns, starts = array("Q"), array("q"), array("Q")
         for number, row in enumerate(rows, 1):
             checked = check_result(row, place=f"row {number}: ")
             numbers.append(sessions.setdefault(checked["session_id"], len(sessions)))
             turns.append(checked["turn_idx"])
             starts.append(pile.size)
-            pile.append(json_line(checked))
+            pile.append(json_line(checked, checked=_is_plain(checked)))
         starts.append(pile.size)
         ranks = {sessions[session]: rank for rank, session in enumerate(sorted(sessions))}
         order = sorted(range(len(turns)), key=lambda index: ranks[numbers[index]] << 32 | turns[index])
@@ -129,6 +134,12 @@ class TurnResults(Sequence[dict[str, Any]]):
         from adjudge.crag._tables import write_parquet
 
         write_parquet(str(path), self)
+
+
+def _is_plain(row: Mapping[str, Any]) -> bool:
+    """Tell at once that no number of a row can be one that JSON does not have."""
+    reply = row["api_response"]
+    return len(row) == len(COLUMNS) and (reply is None or all(type(value) in _SAFE for value in reply.values()))
 
 
 def _given_up(rows: Iterable[Mapping[str, Any]]) -> bytes:

@@ -13,22 +13,24 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from adjudge.conversations import RuleScope
-from adjudge.crag._blocks import Block, Mark, codes_of
+from adjudge.conversations import RULE_SCOPES, RuleScope
+from adjudge.crag._blocks import CATEGORIES, Block, Mark, ruled
 from adjudge.crag._extras import ExtraScores
-from adjudge.crag._turns import SCORERS, labels_of
-from adjudge.errors import DataError, RowError
-
-SUBSETS = ("all", "ego")
-"""What is scored: every turn, and independently those without an image from elsewhere."""
+from adjudge.crag._turns import SCORERS, check_result, labels_of
+from adjudge.errors import DataError, RowError, UsageError
 
 _BITS = 32  # of a mark's number
 _NUMBER = (1 << _BITS) - 1
 
 
-def score_results(rows: Iterable[Mapping[str, Any]], *, rule_scope: RuleScope = "conversation") -> dict[str, Any]:
+def score_results(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    rule_scope: RuleScope = "conversation",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+) -> dict[str, Any]:
     """Return the dictionary of scores of result rows, which may come in any order."""
-    scores = Scores(rule_scope=rule_scope)
+    scores = Scores(rule_scope=rule_scope, ranges=ranges)
     scores.add_all(rows)
     return scores.dictionary()
 
@@ -37,14 +39,21 @@ class Scores:
     """Results taken in one at a time, in any order; scores of shards can be merged, to the same numbers.
 
     A conversation with two turns of the same number raises `DataError` when the dictionary is asked for: nobody knows
-    which came first.
+    which came first. `ranges` has, by name, the least and the greatest value of additional scorers.
     """
 
-    def __init__(self, *, rule_scope: RuleScope = "conversation") -> None:
+    def __init__(
+        self,
+        *,
+        rule_scope: RuleScope = "conversation",
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
+        if rule_scope not in RULE_SCOPES:
+            raise UsageError(f"rule_scope is {' or '.join(map(repr, RULE_SCOPES))}, got {rule_scope!r}")
         self.rule_scope = rule_scope
         self.numbers: dict[Mark, int] = {}
         self.turns: dict[str, array[int]] = {}  # of conversations: a turn's number and its mark's in one integer
-        self.extras = ExtraScores()
+        self.extras = ExtraScores(ranges)
 
     def __len__(self) -> int:
         return sum(map(len, self.turns.values()))
@@ -56,21 +65,26 @@ class Scores:
     def add_all(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take result rows; labels that contradict one another raise `RowError`."""
         numbers, turns = self.numbers, self.turns
-        for row in rows:
-            mark = Mark(
-                *(row["is_exact_match"], row["is_correct"], row["is_miss"], row["status"], row["is_ego"]),
-                *(row["domain"], row["query_category"], row["dynamism"], row["image_quality"]),
-            )
-            number = numbers.get(mark)
-            if number is None:
-                number = self._number(mark, row)
-            session = row["session_id"]
-            found = turns.get(session)
-            if found is None:
-                found = turns[session] = array("q")
-            found.append(row["turn_idx"] << _BITS | number)
-            if SCORERS in row:
-                self.extras.add(session, row["is_ego"], row[SCORERS])
+        row: Mapping[str, Any] = {}
+        try:
+            for row in rows:
+                mark = Mark(
+                    *(row["is_exact_match"], row["is_correct"], row["is_miss"], row["status"], row["is_ego"]),
+                    *(row["domain"], row["query_category"], row["dynamism"], row["image_quality"]),
+                )
+                number = numbers.get(mark)
+                if number is None:
+                    number = self._number(mark, row)
+                session = row["session_id"]
+                found = turns.get(session)
+                if found is None:
+                    found = turns[session] = array("q")
+                found.append(row["turn_idx"] << _BITS | number)
+                if SCORERS in row:
+                    self.extras.add(session, row["is_ego"], row[SCORERS])
+        except (KeyError, TypeError):
+            check_result(row)  # names what is wrong
+            raise
 
     def _number(self, mark: Mark, row: Mapping[str, Any]) -> int:
         """Give a new mark its number; marks are few and rows many, so this is where rows are checked."""
@@ -91,21 +105,26 @@ class Scores:
     def dictionary(self) -> dict[str, Any]:
         """Return the scores for `all` and `ego`: the eleven metrics, and beside them what they rest on."""
         marks = list(self.numbers)
-        blocks = {name: Block() for name in SUBSETS}
+        codes_of = bytes(mark.code for mark in marks)
+        columns = [[getattr(mark, name) for mark in marks] for name in CATEGORIES]
+        everything, ego = Block(), Block()
         for session, packed in self.turns.items():
             ordered = sorted(packed)
             turns = [turn >> _BITS for turn in ordered]
             _check_turns(session, turns)
-            found = [marks[turn & _NUMBER] for turn in ordered]
-            codes = codes_of(found, self.rule_scope)
-            blocks["all"].add(turns, codes, found)
-            ego = [index for index, mark in enumerate(found) if mark.is_ego]
-            if len(ego) == len(found):
-                blocks["ego"].add(turns, codes, found)
-            elif ego:
-                blocks["ego"].add([turns[i] for i in ego], bytes(codes[i] for i in ego), [found[i] for i in ego])
+            numbers = [turn & _NUMBER for turn in ordered]
+            codes = bytes([codes_of[number] for number in numbers])
+            if self.rule_scope == "all":
+                codes = ruled(codes)
+            breakdowns = [*([column[number] for number in numbers] for column in columns), turns]
+            everything.add(codes, breakdowns)
+            places = [place for place, number in enumerate(numbers) if marks[number].is_ego]
+            if places:
+                some = [[values[place] for place in places] for values in breakdowns]
+                ego.add(bytes([codes[place] for place in places]), some)
         return {
-            name: block.dictionary() | self.extras.dictionary(ego_only=name == "ego") for name, block in blocks.items()
+            "all": everything.dictionary() | self.extras.dictionary(ego_only=False),
+            "ego": ego.dictionary() | self.extras.dictionary(ego_only=True),
         }
 
 

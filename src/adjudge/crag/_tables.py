@@ -5,13 +5,12 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from adjudge.crag._cells import fit
-from adjudge.crag._turns import COLUMNS
-from adjudge.datasets import whole_file
-from adjudge.errors import MissingExtra
-from adjudge.model import encode_json
+from adjudge.crag._cells import category_of, category_text, fit, unfit
+from adjudge.crag._turns import CATEGORIES, COLUMNS, check_result
+from adjudge.datasets import read_rows, whole_file
+from adjudge.errors import MissingExtra, RowError
+from adjudge.model import decode_json, encode_json
 
-CATEGORIES = ("image_quality", "query_category", "domain", "dynamism")
 TEXTS = ("session_id", "interaction_id", "query", "ground_truth", "agent_response")
 AT_ONCE = 8192  # rows of a row group
 
@@ -76,15 +75,27 @@ def _columns(rows: Iterable[Mapping[str, Any]], whole: frozenset[str]) -> dict[s
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for row in rows:
         for name, column in columns.items():
-            column.append(_cell(row[name], name in CATEGORIES and name not in whole))
+            value = row[name]
+            column.append(category_text(value) if name in CATEGORIES and name not in whole else value)
+    for name in (*TEXTS, *(set(CATEGORIES) - whole)):
+        columns[name] = [fit(text) for text in columns[name]]
+    columns["interaction_id_history"] = [[fit(id_) for id_ in ids] for ids in columns["interaction_id_history"]]
+    columns["api_response"] = [None if one is None else encode_json(one).decode() for one in columns["api_response"]]
     return columns
 
 
-def _cell(value: Any, as_text: bool) -> Any:
-    if isinstance(value, str):
-        return fit(value)
-    if isinstance(value, list):
-        return [fit(item) for item in value]
-    if isinstance(value, dict):
-        return encode_json(value).decode()
-    return str(value) if as_text and value is not None else value
+def read_parquet(path: str) -> Iterator[dict[str, Any]]:
+    """Read results as they were written; what cannot be read raises `RowError` with file, row and column."""
+    for number, columns, _ in read_rows(path, "parquet"):
+        place = f"{path}, row {number}: "
+        row = dict(columns or {})
+        try:
+            for name in CATEGORIES:
+                row[name] = category_of(unfit(row[name])) if isinstance(row.get(name), str) else row.get(name)
+            for name in TEXTS:
+                row[name] = unfit(row[name])
+            row["interaction_id_history"] = [unfit(id_) for id_ in row["interaction_id_history"]]
+            row["api_response"] = None if row["api_response"] is None else decode_json(row["api_response"])
+        except (AttributeError, KeyError, TypeError, ValueError, RowError):
+            pass  # the check below names the column
+        yield check_result(row, place=place)

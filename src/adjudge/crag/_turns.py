@@ -43,7 +43,12 @@ TOKENIZER = "tokenizer"
 SCORERS = "scorers"
 """The field of a result that holds the scores of additional scorers, by name."""
 
+CATEGORIES = ("image_quality", "query_category", "domain", "dynamism")
+"""The fields that say what kind of turn it is: a number, a name, or None where that is not known."""
+
 Category = int | str | None
+_TURN_FIELDS = frozenset(TURN_FIELDS)
+_MOST_TURNS = 1 << 31
 
 
 class TurnRow(TypedDict):
@@ -86,20 +91,21 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
     >>> row["interaction_id"], row["turn_idx"], row["is_ego"], row["total_turn_count"], row["domain"]
     ('s/0', 0, False, 1, None)
     """
-    history = columns.get("interaction_id_history")
-    if turn_idx is None:
-        turn_idx = len(history) if isinstance(history, list) else 0
-    turn = columns.get("turn_idx")
-    turn = turn_idx if turn is None else turn
-    defaults: dict[str, Any] = {
-        "interaction_id": f"{columns.get('session_id')}/{turn}",
-        "turn_idx": turn,
-        "is_ego": False,
-        **dict.fromkeys(("image_quality", "query_category", "domain", "dynamism")),
-        "total_turn_count": turn + 1 if isinstance(turn, int) else None,
-        "interaction_id_history": [],
-    }
-    return _checked({**defaults, **{k: v for k, v in columns.items() if v is not None}}, TurnRow, TURN_FIELDS, place)
+    if columns.keys() >= _TURN_FIELDS and columns["turn_idx"] is not None:
+        return _checked(columns, TurnRow, TURN_FIELDS, place)
+    return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
+
+
+def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str, Any]:
+    given = {name: value for name, value in columns.items() if value is not None or name in REQUIRED}
+    history = given.setdefault("interaction_id_history", [])
+    if "turn_idx" not in given:
+        given["turn_idx"] = len(history) if turn_idx is None and isinstance(history, list) else turn_idx
+    turn = given["turn_idx"]
+    given.setdefault("interaction_id", f"{given.get('session_id')}/{turn}")
+    given.setdefault("total_turn_count", turn + 1 if isinstance(turn, int) else None)
+    given.setdefault("is_ego", False)
+    return {**dict.fromkeys(CATEGORIES), **given}
 
 
 def result_row(
@@ -138,18 +144,24 @@ def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
 
 
 def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: str) -> dict[str, Any]:
-    missing = next((name for name in names if name not in row), None)
-    if missing is not None:
-        raise RowError(f"{place}there is no field {missing!r}{closest(missing, map(str, row))}")
     try:
         checked: dict[str, Any] = msgspec.convert(row, kind)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `$")
-        raise RowError(f"{place}{path.rstrip('`').lstrip('.')}: {message[:1].lower()}{message[1:]}") from None
+        raise RowError(f"{place}{_fault(str(error), row, names)}") from None
     for name in ("turn_idx", "total_turn_count"):
-        if not 0 <= checked[name] < 1 << 31:
-            raise RowError(f"{place}{name}: {checked[name]} is no number of a turn")
-    ordered = {name: checked[name] for name in names}
-    if len(row) > len(ordered):
-        ordered.update((name, value) for name, value in row.items() if name not in ordered)
-    return ordered
+        if not 0 <= checked[name] < _MOST_TURNS:
+            raise RowError(f"{place}{name}: {checked[name]} is no number of turns")
+    if tuple(checked) != names:
+        checked = {name: checked[name] for name in names}
+    if len(row) > len(checked):
+        checked.update((name, value) for name, value in row.items() if name not in checked)
+    return checked
+
+
+def _fault(message: str, row: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """Say which field is wrong, and how."""
+    missing = next((name for name in names if name not in row), None)
+    if missing is not None:
+        return f"there is no field {missing!r}{closest(missing, (str(name) for name in row if name not in names))}"
+    what, _, path = message.partition(" - at `$")
+    return f"{path.rstrip('`').lstrip('.')}: {what[:1].lower()}{what[1:]}"

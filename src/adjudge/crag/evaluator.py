@@ -102,7 +102,10 @@ class CRAGEvaluator:
 
     def initialize_evaluation(self) -> None:
         """Prepare both phases: find the judge, or warn that there is none, then look through the data set."""
-        self._find_judge()
+        from adjudge.crag._judging import scorers_of
+        from adjudge.crag._turns import TURN_FIELDS
+
+        scorers_of(self._find_judge(), self.scorers, TURN_FIELDS)  # what cannot score is better known beforehand
         self.initialize_for_generation()
 
     def initialize_for_generation(self) -> None:
@@ -149,18 +152,20 @@ class CRAGEvaluator:
         from adjudge.crag._judging import evaluate, in_order, results, scorers_of
         from adjudge.crag._results import TurnResults
         from adjudge.crag._scores import score_results
+        from adjudge.crag._turns import TURN_FIELDS
 
         given = self.all_turn_data if turn_data is None else turn_data
         if given is None:
             raise UsageError("there is nothing to evaluate: generate responses, or give turn_data", code="no-turns")
         turns = in_order(given)
         judge = self._find_judge()
-        scorers = scorers_of(judge, self.scorers)
+        scorers = scorers_of(judge, self.scorers, {name for turn in turns for name in turn} or TURN_FIELDS)
         limits = replace(self._limits(), workers=self.num_workers)
         with self._watched(progress_callback):
             path = evaluate(self.phases, turns, scorers, limits, retry=self.retry_failed)
         rows = TurnResults.of(results(path, [scorer.name for scorer in scorers]), rule_scope=self.rule_scope)
-        scores = score_results(rows, rule_scope=self.rule_scope)
+        ranges = {scorer.name: scorer.range for scorer in scorers if scorer.range is not None}
+        scores = score_results(rows, rule_scope=self.rule_scope, ranges=ranges)
         return rows, {**scores, ABOUT: self._about(turns, judge)}
 
     def save_results(
@@ -183,8 +188,8 @@ class CRAGEvaluator:
 
     def save_turn_data(self, output_file: str | Path) -> int:
         """Write what was generated as JSON lines at `output_file`, and return how many turns there are."""
-        from adjudge.crag._files import write_turns
         from adjudge.crag._phases import made
+        from adjudge.crag._turn_data import write_turns
 
         if self.all_turn_data is None:
             raise UsageError("there is nothing to save: generate responses first", code="no-turns")
@@ -193,7 +198,7 @@ class CRAGEvaluator:
 
     def load_turn_data(self, input_file: str | Path) -> list[dict[str, Any]]:
         """Read turn data; a line that cannot be used raises `RowError`, with its number and the field."""
-        from adjudge.crag._files import read_turns
+        from adjudge.crag._turn_data import read_turns
 
         return list(read_turns(input_file))
 
