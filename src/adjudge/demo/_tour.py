@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.demo import _judges, _math, _rewards
+from adjudge.demo import _crag, _judges, _math, _rewards
 from adjudge.runs import Summary
 
 
@@ -11,6 +11,7 @@ def tour(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
     _rewards.chapter(say, show)
     _math.chapter(say)
     _judges.chapter(say, show)
+    _crag.chapter(say)
     say(
         "Try it on your own rows:\n"
         "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"
