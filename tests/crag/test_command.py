@@ -300,7 +300,7 @@ def test_bad_calls(folder: Path) -> None:
         (["crag", "generate", "--agent", "nowhere:A", "--dataset", "data.jsonl", "--out", "o"], "nowhere"),
         (["crag", "run", "--agent", "my_agent:Agent", "--dataset", "none.jsonl", "--out", "o"], "none.jsonl"),
         (["crag", "evaluate", "none.jsonl", "--out", "o"], "none.jsonl"),
-        (["crag", "evaluate", "none.jsonl"], "--out"),
+        (["crag", "evaluate"], "TURNS"),
         (call("run", "--judge", "openai:"), "names no model"),
         (call("run", "--scorer", "qa_f1_rewrd", "--judge", "local"), "did you mean 'qa_f1_reward'"),
         (
