@@ -78,7 +78,8 @@ def files_of(folder: Path, out: str) -> dict[str, bytes]:
 def test_run(folder: Path) -> None:
     """A run writes all files, shows a table with intervals and breakdowns, and ends with 0."""
     with ChatServer(by_color) as server:
-        done = adjudge(*call("run", *judge(server), "--by", "domain", "--parquet", "--workers", "4"), cwd=folder)
+        options = [*judge(server), "--by", "domain", "--parquet", "--workers", "4"]
+        done = adjudge(*call("run", *options), cwd=folder, env={"OPENAI_API_KEY": "sk-very-secret"})
         calls = server.counts.calls
     assert done.returncode == 0, done.stderr
     shown = done.stdout.decode()
@@ -89,6 +90,7 @@ def test_run(folder: Path) -> None:
     assert calls == Counter(row["api_response"] is not None for row in _rows(folder))[True]
     assert (folder / "out" / "turn_evaluation_results_all.parquet").exists()
     assert f"{scores['all']['accuracy']:.4f}" in shown
+    assert not any(b"sk-very-secret" in path.read_bytes() for path in (folder / "out").iterdir())
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
