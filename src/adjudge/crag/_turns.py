@@ -145,12 +145,12 @@ def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: s
         checked: dict[str, Any] = msgspec.convert(row, kind)
     except msgspec.ValidationError as error:
         raise RowError(f"{place}{_fault(str(error), row, names)}") from None
-    for name in ("turn_idx", "total_turn_count"):
-        if not 0 <= checked[name] < _MOST_TURNS:
-            raise RowError(f"{place}{name}: {checked[name]} is no number of turns")
+    if not (0 <= checked["turn_idx"] < _MOST_TURNS and 0 <= checked["total_turn_count"] < _MOST_TURNS):
+        wrong = next(name for name in ("turn_idx", "total_turn_count") if not 0 <= checked[name] < _MOST_TURNS)
+        raise RowError(f"{place}{wrong}: {checked[wrong]} is no number of turns")
     if tuple(checked) != names:
         checked = {name: checked[name] for name in names}
-    if len(row) > len(checked):
+    if len(row) != len(checked):
         checked.update((name, value) for name, value in row.items() if name not in checked)
     return checked
 
