@@ -89,7 +89,7 @@ NASTY = st.one_of(
     st.text(alphabet="=+-@'\"\t\r\n,;\0\ud800\udfffa1. ＝", max_size=8),
     st.sampled_from(["-40", "+1e5", "=1+1", "'=1", "''@x", 'json:"', 'json:"\\u0000"', "True", "null", "[]", "\ufeff"]),
 ).map(_joined)
-CATEGORY = st.none() | st.integers(-5, 2**62) | NASTY
+CATEGORY = st.none() | st.integers(-5, 2**70) | NASTY
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | NASTY,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NASTY, inner, max_size=3),

@@ -17,7 +17,7 @@ from adjudge.conversations import RULE_SCOPES, RuleScope
 from adjudge.crag._blocks import CATEGORIES, Block, Mark, ruled
 from adjudge.crag._extras import ExtraScores
 from adjudge.crag._turns import SCORERS, check_result, labels_of
-from adjudge.errors import DataError, RowError, UsageError
+from adjudge.errors import DataError, UsageError
 
 _BITS = 32  # of a mark's number
 _NUMBER = (1 << _BITS) - 1
@@ -88,10 +88,7 @@ class Scores:
 
     def _number(self, mark: Mark, row: Mapping[str, Any]) -> int:
         """Give a new mark its number; marks are few and rows many, so this is where rows are checked."""
-        try:
-            labels_of(row)
-        except ValueError as error:
-            raise RowError(f"session {row['session_id']!r}, turn {row['turn_idx']}: {error}") from None
+        labels_of(row, place=f"session {row['session_id']!r}, turn {row['turn_idx']}: ")
         return self.numbers.setdefault(mark, len(self.numbers))
 
     def merge(self, other: "Scores") -> None:
