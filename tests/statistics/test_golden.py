@@ -19,7 +19,9 @@ NAMED = {  # the worked vector, by the names that the table uses
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
 def test_worked_numbers(row: dict[str, Any]) -> None:
     """Every function gives what the table says."""
-    arguments = {name: NAMED.get(value, value) if isinstance(value, str) else value for name, value in row["args"].items()}
+    arguments = {
+        name: NAMED.get(value, value) if isinstance(value, str) else value for name, value in row["args"].items()
+    }
     result = getattr(statistics, row["function"])(**arguments)
     expected = row["expected"]
     if dataclasses.is_dataclass(result):
