@@ -8,6 +8,7 @@ they stand in no result. A turn whose agent failed has an empty response, and sa
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypedDict
 
 import msgspec
@@ -131,16 +132,24 @@ def result_row(
     return row
 
 
-def labels_of(row: Mapping[str, Any]) -> Labels:
-    """Return the labels of a result; those that contradict one another raise `ValueError`."""
-    return Labels(
-        row["is_exact_match"], row["is_correct"], row["is_miss"], row["is_semantically_correct"], row["status"]
-    )
+def labels_of(row: Mapping[str, Any], *, place: str = "") -> Labels:
+    """Return the labels of a result; those that contradict one another raise `RowError` with the place."""
+    try:
+        return _labels(
+            row["is_exact_match"], row["is_correct"], row["is_miss"], row["is_semantically_correct"], row["status"]
+        )
+    except ValueError as error:
+        raise RowError(f"{place}{error}") from None
+
+
+_labels = lru_cache(maxsize=64)(Labels)  # there are few, and rows by the million
 
 
 def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
     """Return a result with its columns in order, or raise `RowError` with the place and the column."""
-    return _checked(row, ResultRow, COLUMNS, place)
+    checked = _checked(row, ResultRow, COLUMNS, place)
+    labels_of(checked, place=place)
+    return checked
 
 
 def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: str) -> dict[str, Any]:
@@ -148,12 +157,15 @@ def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: s
         checked: dict[str, Any] = msgspec.convert(row, kind)
     except msgspec.ValidationError as error:
         raise RowError(f"{place}{_fault(str(error), row, names)}") from None
-    for name in ("turn_idx", "total_turn_count"):
-        if not 0 <= checked[name] < _MOST_TURNS:
-            raise RowError(f"{place}{name}: {checked[name]} is no number of turns")
+    except UnicodeEncodeError:  # another field has half a character in its name
+        known = _checked({name: row[name] for name in names if name in row}, kind, names, place)
+        return known | {name: value for name, value in row.items() if name not in known}
+    if not (0 <= checked["turn_idx"] < _MOST_TURNS and 0 <= checked["total_turn_count"] < _MOST_TURNS):
+        wrong = next(name for name in ("turn_idx", "total_turn_count") if not 0 <= checked[name] < _MOST_TURNS)
+        raise RowError(f"{place}{wrong}: {checked[wrong]} is no number of turns")
     if tuple(checked) != names:
         checked = {name: checked[name] for name in names}
-    if len(row) > len(checked):
+    if len(row) != len(checked):
         checked.update((name, value) for name, value in row.items() if name not in checked)
     return checked
 

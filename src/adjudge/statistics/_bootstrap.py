@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from adjudge.errors import UsageError
 from adjudge.statistics._clusters import Clusters, estimate_of
-from adjudge.statistics._estimate import Estimate, Range
+from adjudge.statistics._estimate import Estimate, Range, within
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile
 from adjudge.statistics._rows import grouped
 
@@ -47,26 +47,22 @@ def bootstrap_mean(
     summary = Clusters(range)
     for group in groups:
         summary.add(group)
-    analytic = estimate_of(summary, "t", "CR1", confidence, unit="value" if clusters is None else "cluster")
-    if analytic is None:
-        return None
-    name = method if clusters is None else f"clustered {method}"
-    count = None if clusters is None else analytic.clusters
-    analytic = replace(analytic, clusters=count)
-    if analytic.se is None:  # nothing varies, so nothing varies when resampled
-        return analytic
+    formula = estimate_of(summary, "t", "CR1", confidence, clustered=clusters is not None)
+    if formula is None or formula.se is None:  # what does not vary does not when it is resampled
+        return formula
     pairs = sorted((len(group), math.fsum(group)) for group in groups)
     means = resampled(pairs, resamples, seed)
     tails = (0.5 - confidence / 2.0, 0.5 + confidence / 2.0)
     if method == "bca":
-        tails = corrected(tails, means, pairs, analytic.value)
-    low, high = (quantile(means, tail) for tail in tails)
+        tails = corrected(tails, means, pairs, formula.value)
+    low, high = within(quantile(means, tails[0]), quantile(means, tails[1]), range)
     centre = math.fsum(means) / resamples
     se = math.sqrt(math.fsum((mean - centre) ** 2 for mean in means) / (resamples - 1))
     if not low < high:
         note = "the resampled means do not vary enough: Student's t"
-        return replace(analytic, note=f"{note}; {analytic.note}" if analytic.note else note)
-    return replace(analytic, se=se, low=low, high=high, df=None, method=name)
+        return replace(formula, note=f"{note}; {formula.note}" if formula.note else note)
+    name = method if clusters is None else f"clustered {method}"
+    return replace(formula, se=se, low=low, high=high, df=None, method=name)
 
 
 def resampled(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:

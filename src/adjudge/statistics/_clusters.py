@@ -191,42 +191,41 @@ class Clusters:
 
 
 def estimate_of(
-    summary: Clusters, method: Interval, correction: Correction, confidence: float, *, unit: str = "cluster"
+    summary: Clusters, method: Interval, correction: Correction, confidence: float, *, clustered: bool = True
 ) -> Estimate | None:
-    """Return the mean with its error and interval; `unit` is what a cluster is called in the note."""
+    """Return the mean with its error and interval; not clustered: every value is a cluster of its own."""
     check_confidence(confidence)
     if method not in ("t", "normal", "wilson"):
         raise UsageError(f"method must be t, normal or wilson, got {method!r}")
-    value, se, n, groups, ends = (
-        summary.mean,
-        summary.standard_error(correction),
-        summary.n,
-        summary.clusters,
-        summary.range,
-    )
+    value, se, n, ends = summary.mean, summary.standard_error(correction), summary.n, summary.range
     if value is None:
         return None
-    few = f"{groups} clusters, fewer than {FEW}: the interval is rough" if unit == "cluster" and groups < FEW else None
+    groups = summary.clusters if clustered else None
+    few = f"{groups} clusters, fewer than {FEW}: the interval is rough" if groups and groups < FEW else None
     if not se or (ends is not None and se <= DUST * (ends[1] - ends[0])):
-        seen = f"one {unit}" if groups == 1 else f"no variation between {unit}s"
-        return _without_variation(summary, value, confidence, seen if groups == 1 or not few else f"{seen}; {few}")
+        return _without_variation(summary, value, confidence, groups, few)
     df = summary.degrees_of_freedom(correction) if method == "t" else None
     if method == "wilson":
         low, high = _wilson_in_range(value, se, n, ends, confidence)
     else:
         low, high = within(*around(value, se, df, confidence), ends)
-    return Estimate(value, se, low, high, n, groups, df, f"{correction} {method}", few, confidence)
+    name = f"{correction} {method}" if clustered else method
+    return Estimate(value, se, low, high, n, groups, df, name, few, confidence)
 
 
-def _without_variation(summary: Clusters, value: float, confidence: float, seen: str) -> Estimate:
+def _without_variation(
+    summary: Clusters, value: float, confidence: float, groups: int | None, few: str | None
+) -> Estimate:
     """Return a mean whose clusters do not show how far they can differ: there is one, or all have the same mean."""
-    ends, n, groups = summary.range, summary.n, summary.clusters
+    ends, n = summary.range, summary.n
+    unit = "value" if groups is None else "cluster"
+    why = f"one {unit}" if summary.clusters == 1 else f"no variation between {unit}s{f'; {few}' if few else ''}"
     if ends is None:
-        note = f"no interval without a range: {seen}"
+        note = f"no interval without a range: {why}"
         return Estimate(value, None, None, None, n, groups, None, "none", note, confidence)
     effective = summary.effective_n
     low, high = within(*if_all_alike(value, effective, ends, confidence), ends)
-    note = f"Wilson's interval on an effective n of {effective:.4g}: {seen}"
+    note = f"Wilson's interval on an effective n of {effective:.4g}: {why}"
     return Estimate(value, None, low, high, n, groups, None, "wilson", note, confidence)
 
 

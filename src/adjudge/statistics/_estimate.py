@@ -28,7 +28,7 @@ class Estimate:
     n: int
     clusters: int | None  # None where every row counts as one of its own
     df: float | None  # degrees of freedom of Student's t; None where the interval does not use it
-    method: str  # "t", "normal", "wilson", "percentile", "bca", "none"; with "CR1 " or so before it where clustered
+    method: str  # "t", "normal", "wilson", "percentile", "bca" or "none"; clustered: "CR1 t", "clustered bca"
     note: str | None = None  # what a reader must know beside the number
     confidence: float = 0.95
 

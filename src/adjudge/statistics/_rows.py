@@ -6,7 +6,6 @@ paired_difference(scores, other_scores, conversations)        ->  how much bette
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
 
 from adjudge.errors import DataError
 from adjudge.statistics._clusters import Clusters, Correction, estimate_of
@@ -38,10 +37,9 @@ def estimate_mean(
     summary = Clusters(range)
     for group in grouped(values, clusters):
         summary.add(group)
-    if clusters is not None:
-        return summary.estimate(method=method, correction=correction, confidence=confidence)
-    estimate = estimate_of(summary, method, "CR1", confidence, unit="value")
-    return estimate and replace(estimate, clusters=None, method=estimate.method.removeprefix("CR1 "))
+    return estimate_of(
+        summary, method, correction if clusters is not None else "CR1", confidence, clustered=clusters is not None
+    )
 
 
 def paired_difference(
@@ -93,9 +91,7 @@ def grouped(values: Sequence[float], clusters: Sequence[Hashable] | None) -> Ite
 def same_length(values: Sequence[object], others: Sequence[object], what: str) -> None:
     """Refuse rows that do not belong together."""
     if len(values) != len(others):
-        raise DataError(
-            f"{len(values)} values, but {what} have {len(others)}: give one for each row, in the same order"
-        )
+        raise DataError(f"{len(values)} values, but {len(others)} of {what}: give one for each row, in the same order")
 
 
 def _ends(values: Sequence[float]) -> tuple[float, ...]:
