@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,6 +63,24 @@ def test_cases_have_the_columns_of_turn_data() -> None:
         "dynamism": None,
         "image_quality": None,
     }
+
+
+def test_rows_of_a_table() -> None:
+    """Values of numpy, as tables have them, are taken for what they are; NaN is nothing."""
+    turns = {"interaction_id": np.array([1, 2]), "query": np.array(["Q", "R"]), "domain": np.array([3.0, np.nan])}
+    answers = {"interaction_id": np.array([1, 2]), "ans_full": np.array(["A", "B"])}
+    row = {"session_id": np.int64(5), "image_url": np.nan, "turns": turns, "answers": answers}
+    (read,) = read_conversations([row])
+    assert told(read.conversation) == {
+        "id": "5",
+        "is_ego": True,
+        "turns": [["1", "Q", ["A"]], ["2", "R", ["B"]]],
+        "labels": [[3, None, None, None], [None] * 4],
+    }
+    question = {"id": np.int32(1), "question": "Q", "answers": np.array(["A"]), "domain": np.array([2])}
+    (read,) = read_conversations([question])
+    assert told(read.conversation)["labels"] == [[2, None, None, None]]
+    assert read.conversation.turns[0].references == ("A",)
 
 
 text = st.text(min_size=1).filter(str.strip)

@@ -7,7 +7,7 @@ A row that cannot be used raises `RowError`, or goes to `on_fault` and the other
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from adjudge.datasets._image import Fetch, RowImage, WebImage, image_source
 from adjudge.datasets._labels import Vocabulary
 from adjudge.datasets._layout import (
+    Asked,
+    Parts,
     build,
     conversation_of,
     flag_of,
@@ -29,7 +31,7 @@ from adjudge.datasets._layout import (
 from adjudge.datasets._seen import Seen
 from adjudge.datasets._sources import PlacedRow, RowSource, open_source
 from adjudge.errors import RowError, UsageError
-from adjudge.model import Conversation, Turn
+from adjudge.model import Conversation
 
 OnFault = Callable[[RowError], None]
 
@@ -130,15 +132,13 @@ class _Reading:
             raise RowError(first.fault or f"{first.place}: cannot be read")
         strict = self._data.require_answers
         if is_conversation_row(first.columns):
-            conversation = conversation_of(first.columns, first.place, require_answers=strict)
+            parts = conversation_of(first.columns, first.place, require_answers=strict)
         else:
-            conversation = _of_questions(rows, require_answers=strict)
-        self._refuse_repeats(conversation, first)
-        image = self._image(rows, conversation.metadata["image_url"])
-        if image is not None and image.path is not None:
-            turns = tuple(replace(turn, image=str(image.path)) for turn in conversation.turns)
-            conversation = replace(conversation, turns=turns)
-        return ConversationRead(conversation, image, first.place)
+            parts = _of_questions(rows, require_answers=strict)
+        self._refuse_repeats(parts, first)
+        image = self._image(rows, parts.url)
+        path = None if image is None else image.path
+        return ConversationRead(build(parts, None if path is None else str(path)), image, first.place)
 
     def _image(self, rows: list[PlacedRow], url: str | None) -> RowImage | None:
         folder, fetch = self._data.image_folder, self._data.fetch
@@ -150,17 +150,17 @@ class _Reading:
                 return RowImage(row.place, source, fetch)
         return None if url is None else RowImage(rows[0].place, WebImage(url), fetch)
 
-    def _refuse_repeats(self, conversation: Conversation, row: PlacedRow) -> None:
-        before = self._seen.add(f"session {conversation.id}", row.number)
+    def _refuse_repeats(self, parts: Parts, row: PlacedRow) -> None:
+        before = self._seen.add(f"session {parts.session}", row.number)
         if before is not None:
             where = f"stands in {self._data.source.place_of(before)} too"
-            raise RowError(f"{row.place}: session_id {conversation.id!r} {where}: a conversation must stand together")
-        for turn in conversation.turns:
-            before = self._seen.add(f"turn {turn.id}", row.number)
+            raise RowError(f"{row.place}: session_id {parts.session!r} {where}: a conversation must stand together")
+        for turn in parts.turns:
+            before = self._seen.add(f"turn {turn.identity}", row.number)
             if before is not None:
                 place = self._data.source.place_of(before)
                 where = "stands twice in it" if before == row.number else f"stands in {place} too"
-                raise RowError(f"{row.place}: interaction_id {turn.id!r} {where}")
+                raise RowError(f"{row.place}: interaction_id {turn.identity!r} {where}")
 
 
 def _together(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
@@ -182,13 +182,13 @@ def _together(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
         yield held
 
 
-def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Conversation:
+def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Parts:
     """Make one conversation of its questions, in the order of their `turn_idx` where all have one."""
-    turns: list[tuple[int, Turn]] = []
+    turns: list[tuple[int, Asked]] = []
     session, url, is_ego = None, None, None
     for row in rows:
         columns, place = row.columns or {}, row.place
-        turn = question_of(columns, place, row.number, require_answers=require_answers)
+        turn = question_of(columns, place, require_answers=require_answers)
         index = number_of(columns, "turn_idx", place)
         turns.append((len(turns) if index is None else index, turn))
         session = session or session_of(columns, place)
@@ -197,7 +197,7 @@ def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Conversati
     if len({index for index, _ in turns}) < len(turns):
         raise RowError(f"{rows[0].place}: two turns of session {session!r} have the same turn_idx")
     ordered = [turn for _, turn in sorted(turns, key=lambda one: one[0])]
-    return build(session or str(ordered[0].id), ordered, url, is_ego)
+    return Parts(session or ordered[0].identity, ordered, url, is_ego=url is None if is_ego is None else is_ego)
 
 
 def _late(row: PlacedRow, folder: Path | None, url: str | None) -> Any:

@@ -4,6 +4,7 @@ An image is looked at when the agent needs it, not before. One that cannot be ha
 """
 
 import os
+import re
 from binascii import a2b_base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from adjudge.errors import AdjudgeError, Caught, RowError
 LARGEST_FILE = 64_000_000  # bytes
 MOST_PIXELS = 1 << 26
 _BEGINNINGS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*", b"RIFF", b"\x00\x00\x00")
+_PLAIN = re.compile(r"(?:\w[\w.-]*/)*\w[\w.-]*")  # a path that plainly leads into a folder and stays there
 
 Fetch = Callable[[str], bytes]
 
@@ -105,6 +107,8 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
         return WebImage(text)
     if folder is None:
         return Path(text)
+    if _PLAIN.fullmatch(text):
+        return folder / text
     # By the names alone: what lies in the folder may be a link, but a row cannot lead out of it.
     base = os.path.normpath(folder.absolute())
     if "\0" in text or not Path(os.path.normpath(Path(base) / text)).is_relative_to(base):

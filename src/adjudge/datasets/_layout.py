@@ -12,7 +12,7 @@ Pure: what a row lacks or has wrong is a `RowError` that names the place, the fi
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from adjudge.datasets._labels import LABELS
 from adjudge.errors import RowError, closest
@@ -23,6 +23,25 @@ ANSWERS = ("answer", "answers", "ground_truth", "reference", "references", "ans_
 SESSIONS = ("session_id", "conversation_id")
 IDS = ("interaction_id", "id")
 _OPTIONAL = ("image", "image_url", "image_quality")
+_REQUIRED = frozenset({"session_id", "turns", "answers", "interaction_id", "query"})
+
+
+class Asked(NamedTuple):
+    """One turn as it was read."""
+
+    identity: str
+    query: str
+    references: tuple[str, ...]
+    labels: dict[str, int | str | None]
+
+
+class Parts(NamedTuple):
+    """What a conversation is made of."""
+
+    session: str
+    turns: list[Asked]
+    url: str | None
+    is_ego: bool
 
 
 def is_conversation_row(row: Mapping[str, Any]) -> bool:
@@ -30,7 +49,7 @@ def is_conversation_row(row: Mapping[str, Any]) -> bool:
     return "turns" in row or not any(name in row for name in QUESTIONS)
 
 
-def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Conversation:
+def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Parts:
     """Read a row that holds a whole conversation."""
     if "turns" not in row:
         hint = closest("turns", row) or closest("question", row)
@@ -40,7 +59,7 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
     session = _identity(row, "session_id", place)
     turns = _records(row["turns"], f"{place}: turns", "query")
     answers = _answers(row, place, require_answers)
-    found: list[Turn] = []
+    found: list[Asked] = []
     for index, fields in enumerate(turns):
         where = f"{place}: turns[{index}]"
         _refuse_misspelt(fields, LABELS, where)
@@ -50,47 +69,50 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
             message = f"{where}: no answer has its interaction_id {identity!r}"
             raise RowError(f"{message}{closest(identity, answers)}")
         gold = answers.get(identity)
-        found.append(_turn(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
+        found.append(Asked(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
     if not found:
         raise RowError(f"{place}: turns: there is none")
-    return build(session, found, url_of(row, place), None)
+    url = url_of(row, place)
+    return Parts(session, found, url, is_ego=url is None)
 
 
-def question_of(row: Mapping[str, Any], place: str, number: int, *, require_answers: bool = True) -> Turn:
-    """Read a row that is one question, by itself or as a turn of a conversation."""
+def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Asked:
+    """Read a row that is one question, by itself or as a turn of a conversation; without an id its place is its id."""
     name = next(name for name in QUESTIONS if name in row)
-    given = next((name for name in ANSWERS if row.get(name) is not None), None)
+    given = _first(row, ANSWERS)
     if given is None and require_answers:
         raise RowError(f"{place}: the row has no 'answer'{closest('answer', row)}")
-    identity = next((_identity(row, one, place) for one in IDS if row.get(one) is not None), f"row-{number}")
+    own = _first(row, IDS)
+    identity = place if own is None else _identity(row, own, place)
     references = () if given is None else _references(row[given], f"{place}: {given}")
-    return _turn(identity, _text(row, name, place), references, _labels(row, {}, place))
+    return Asked(identity, _text(row, name, place), references, _labels(row, {}, place))
 
 
-def raw_session(row: Mapping[str, Any]) -> Any:
-    """Return what a question calls its conversation, whatever it is."""
-    return next((row[name] for name in SESSIONS if row.get(name) is not None), None)
+def raw_session(row: Mapping[str, Any]) -> str | None:
+    """Return what a question calls its conversation, in a form that can be compared whatever it is."""
+    name = _first(row, SESSIONS)
+    return None if name is None else repr(row[name])
 
 
 def session_of(row: Mapping[str, Any], place: str) -> str | None:
     """Return which conversation a question belongs to, if it says so."""
-    name = next((name for name in SESSIONS if row.get(name) is not None), None)
+    name = _first(row, SESSIONS)
     return None if name is None else _identity(row, name, place)
 
 
-def build(session: str, turns: Sequence[Turn], url: str | None, is_ego: bool | None) -> Conversation:
+def build(parts: Parts, image: str | None) -> Conversation:
     """Make a conversation; its cases have the columns of the CRAG-MM turn data among their metadata."""
     about = {
-        "session_id": session,
-        "is_ego": not url if is_ego is None else is_ego,
-        "image_url": url,
-        "total_turn_count": len(turns),
+        "session_id": parts.session,
+        "is_ego": parts.is_ego,
+        "image_url": parts.url,
+        "total_turn_count": len(parts.turns),
     }
-    numbered = (
-        Turn(turn.question, turn.references, None, turn.id, {**turn.metadata, "turn_idx": index})
-        for index, turn in enumerate(turns)
+    turns = (
+        Turn(query, references, image, identity, {"interaction_id": identity, "turn_idx": index, **labels})
+        for index, (identity, query, references, labels) in enumerate(parts.turns)
     )
-    return Conversation(session, tuple(numbered), about)
+    return Conversation(parts.session, tuple(turns), about)
 
 
 def url_of(row: Mapping[str, Any], place: str) -> str | None:
@@ -102,23 +124,29 @@ def url_of(row: Mapping[str, Any], place: str) -> str | None:
 
 
 def flag_of(row: Mapping[str, Any], name: str, place: str) -> bool | None:
-    """Return a column that is true, false or not there."""
-    value = row.get(name)
+    """Return a column that is true, false or not there; in CSV it is a word."""
+    value = _whole(row.get(name))
+    if isinstance(value, str):
+        value = {"": None, "true": True, "false": False}.get(value.strip().lower(), value)
     if value is None or isinstance(value, bool):
         return value
     raise RowError(f"{place}: {name}: must be true or false, got {_said(value)}")
 
 
 def number_of(row: Mapping[str, Any], name: str, place: str) -> int | None:
-    """Return a column that is a whole number or not there."""
+    """Return a column that is a whole number or not there; in CSV it is a text."""
     value = _whole(row.get(name))
+    if isinstance(value, str):
+        value = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else value or None
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise RowError(f"{place}: {name}: must be a whole number, got {_said(value)}")
 
 
-def _turn(identity: str, query: str, references: tuple[str, ...], labels: Mapping[str, Any]) -> Turn:
-    return Turn(query, references, None, identity, {"interaction_id": identity, **labels})
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of the names under which the row has something; nothing, no text and NaN are not."""
+    values = ((name, _whole(row.get(name))) for name in names)
+    return next((name for name, value in values if not (value is None or (isinstance(value, str) and not value))), None)
 
 
 def _answers(row: Mapping[str, Any], place: str, required: bool) -> dict[str, str]:
@@ -167,8 +195,10 @@ def _listed(value: Any, where: str) -> list[Any]:
 
 def _identity(row: Mapping[str, Any], name: str, where: str) -> str:
     value = row.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+    if type(value) is not str:
+        value = _whole(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
     return _text(row, name, where)
 
 
@@ -184,6 +214,8 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _references(value: Any, where: str) -> tuple[str, ...]:
+    if isinstance(value, Mapping) and "text" in value:  # {"text": [...], "answer_start": [...]}, as SQuAD has it
+        value = value["text"]
     texts = [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else _listed(value, where)
     texts = [str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text for text in texts]
     for text in texts:
@@ -206,8 +238,10 @@ def _labels(turn: Mapping[str, Any], row: Mapping[str, Any], where: str) -> dict
 
 
 def _label(value: Any, where: str) -> int | str | None:
-    if isinstance(value, list | tuple):  # a list means its first element
-        value = value[0] if value else None
+    if value is None or type(value) is int:  # as nearly always
+        return value
+    if hasattr(value, "__len__") and not isinstance(value, str | Mapping):  # a list means its first element
+        value = value[0] if len(value) else None
     value = _whole(value)
     if value is None or (isinstance(value, int | str) and not isinstance(value, bool)):
         return value
@@ -218,7 +252,7 @@ def _whole(value: Any) -> Any:
     """Return a whole number as an int, whatever library it came from; NaN, a table's word for nothing, as None."""
     if isinstance(value, float):
         return None if value != value else int(value) if value.is_integer() else value  # noqa: PLR0124 (NaN)
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if isinstance(value, bool) or hasattr(value, "__len__") or not hasattr(value, "__index__"):
         return value
     return operator.index(value)
 
@@ -227,7 +261,7 @@ def _refuse_misspelt(given: Mapping[str, Any], optional: Sequence[str], where: s
     """Refuse a field that is nearly an optional one: left out without a word, it would change the numbers."""
     from difflib import get_close_matches
 
-    others = [str(other) for other in given if other not in optional]
+    others = [str(other) for other in given if other not in optional and other not in _REQUIRED]
     for name in optional if others else ():
         if name in given:
             continue

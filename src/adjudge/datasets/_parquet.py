@@ -1,6 +1,7 @@
 """Conversations in Parquet: texts are read through, images are looked up when somebody needs one.
 
-A file of a few hundred conversations may hold a gigabyte of images; memory holds some records of it.
+A file of a few hundred conversations may hold a gigabyte of images; memory holds a few of them, and the row group that
+is looked through.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ def open_parquet(path: Path) -> Any:
     except ImportError:
         raise MissingExtra.of("parquet", "reading Parquet") from None
     try:
-        return ParquetFile(path, pre_buffer=False)
+        return ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
     except (OSError, ValueError) as error:  # what pyarrow raises for a file that is none
         raise DataError(f"{path} cannot be read as Parquet: {error}") from None
 
