@@ -36,7 +36,7 @@ The key is read from OPENAI_API_KEY. Exit codes: 0 judged; 2 the call is wrong; 
 that did not end goes on with: adjudge resume FILE""",
 )
 @click.argument("rows")
-@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL or panel:A,B.")
+@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
 @with_options(*LIMITS, *BUDGETS)
 @click.option("--run", help="The run file; one that exists goes on, if it is the same run.")

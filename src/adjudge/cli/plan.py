@@ -22,7 +22,7 @@ Examples:
   adjudge plan rows.jsonl --judge local""",
 )
 @click.argument("rows")
-@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL or panel:A,B.")
+@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
 @with_options(*BUDGETS[-2:])
 @debug_option

@@ -16,6 +16,7 @@ from adjudge.model import ChatModel, ChatReply, ChatRequest, Judgement, asking
 from adjudge.prompts import Fields, Form, Prompt, UnreadableReply, load_prompt, nonce_of
 
 if TYPE_CHECKING:
+    from adjudge.chat import ChatClient
     from adjudge.model import Ask
 
 SCHEMA_UNSUPPORTED = "schema-unsupported"
@@ -47,7 +48,7 @@ class ChatJudge:
     max_tokens: int | None = 1024
     temperature: float | None = 0.0
     max_response: int = 200_000
-    api: Literal["openai", "anthropic"] = "openai"
+    api: Literal["openai", "anthropic", "litellm"] = "openai"
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -77,11 +78,14 @@ class ChatJudge:
     def chats(self) -> Mapping[str, ChatModel]:
         """The chat models that answer this judge's requests, by the `model` of the request."""
         if self.chat is None:
-            from adjudge.chat import AnthropicClient, ChatClient
-
-            client = AnthropicClient if self.api == "anthropic" else ChatClient
-            self.chat = client(self.model, base_url=self.base_url, api_key=self.api_key)
+            self.chat = self.client()
         return {self.model: self.chat}
+
+    def client(self, **limits: Any) -> ChatClient:
+        """Return a client of its model, kept to these limits."""
+        from adjudge.chat._apis import client_of
+
+        return client_of(self.api, self.model, base_url=self.base_url, api_key=self.api_key, **limits)
 
     def request(
         self, fields: Fields, schema: Mapping[str, Any], *, form: Form, again: bool = False
