@@ -36,9 +36,12 @@ class Budget:
         self._held_cost = 0.0
         self._settled = asyncio.Event()
 
-    async def reserve(self, request: ChatRequest) -> Reserve:
-        """Set aside the most that one more call can cost; where that is too much even alone, raise `RunStopped`."""
-        if self._config.max_tokens is None and self._config.max_cost is None:
+    async def reserve(self, request: ChatRequest | None) -> Reserve:
+        """Set aside the most that one more call can cost; where that is too much even alone, raise `RunStopped`.
+
+        Of a call without a request nothing is known but that it is one.
+        """
+        if request is None or (self._config.max_tokens is None and self._config.max_cost is None):
             prompt, reply = 0, 0
         else:
             prompt, reply = most_tokens(request)

@@ -19,8 +19,8 @@ T = TypeVar("T")
 Write: TypeAlias = tuple[str, tuple[Any, ...]]
 """One statement with its values."""
 
-Source: TypeAlias = Literal["call", "cache", "shared"]
-"""Where a reply came from: its own call, the cache, or an equal request of another row."""
+Source: TypeAlias = Literal["call", "cache", "shared", "agent"]
+"""Where a reply came from: its own call, the cache, an equal request of another row, or an agent's own means."""
 
 _encode = msgspec.json.Encoder().encode
 

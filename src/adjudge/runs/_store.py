@@ -31,10 +31,10 @@ PENDING = """
     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
 """
 TOTALS = """
-    SELECT count(*) FILTER (WHERE source = 'call'), total(attempts) FILTER (WHERE source = 'call'),
-           total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)) FILTER (WHERE source = 'call'),
+    SELECT count(*) FILTER (WHERE called), total(attempts) FILTER (WHERE called),
+           total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)) FILTER (WHERE called),
            total(cost), count(*) FILTER (WHERE fault IS NOT NULL)
-    FROM replies
+    FROM (SELECT *, source IN ('call', 'agent') AS called FROM replies)
 """
 
 
