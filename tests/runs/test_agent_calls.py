@@ -15,7 +15,7 @@ from adjudge.judges import LLMJudge, PanelJudge
 from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking
 from adjudge.runs import RunConfig, RunResult, evaluate
 from adjudge.runs._look import run_state
-from adjudge.runs._sessions import judge_file
+from adjudge.runs._sessions import answers_of, judge_file
 from adjudge.runs._store import Store
 from adjudge.testing import ChatCall, ChatServer, Fault, verdict
 from runs.doubles import AskingJudge, Model
@@ -251,3 +251,15 @@ def test_interface_of_a_named_judge(tmp_path: Path) -> None:
         (call,) = server.calls
     assert finished.exit_code == 0
     assert call.path.endswith("/messages")
+
+
+def test_older_responses_are_not_judged(tmp_path: Path) -> None:
+    """Where an agent answers, a response that the data set has under another name is not taken for its answer."""
+    judge = AskingJudge()
+    rows = [{"id": 1, "question": "1?", "reference": "x", "response": "stale", "prediction": "stale"}]
+    path = evaluate(rows, agent=lambda question: "fresh", judge=judge, run=tmp_path / "a.run", config=OFF).file
+    saved = [{"id": 1, "final_response": "fresh"}]
+    evaluate(rows, trajectories=saved, judge=judge, run=tmp_path / "b.run", config=OFF)
+    with Store.read(path) as store:
+        evaluate(answers_of(store), judge=judge, run=tmp_path / "c.run", config=OFF)
+    assert judge.model.prompts == ["1?|['x']|fresh"] * 3

@@ -10,18 +10,19 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Message, Score, asking
 from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
-from adjudge.runs._cases import QUESTIONS, text_in
-from adjudge.runs._job import Job, judge_row
+from adjudge.runs._cases import QUESTIONS, answered, text_in
+from adjudge.runs._job import Job, judge_through
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
 
 if TYPE_CHECKING:
-    from adjudge.model import Agent, ChatModel, Judge
+    from adjudge.model import Agent
     from adjudge.runs._source import Source
 
 SPARE = 32  # rows that may wait for the disk however few workers there are
@@ -141,19 +142,20 @@ class Engine:
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
         """Fill in the scores of a unit's cases."""
         ready: list[int] = []
-        columns: list[dict[str, Any]] = []
+        columns: list[Mapping[str, Any]] = []
         history: list[Message] = []
         for index, (case, row) in enumerate(zip(unit, rows, strict=True)):
             if case.row is None:
                 scores[index] = self.job.failed(case.fault or "bad-row")
                 continue
-            overlay = dict(case.row)
+            overlay = case.row
             if self.job.agent is not None:
                 record = await self._answer(self.job.agent, case, row, history)
                 if record.trajectory is None:
                     scores[index] = self.job.failed(record.fault or "agent-failed")
                     continue
-                overlay.update(final_response=record.trajectory.final_response, trajectory=record.trajectory)
+                answer = {"final_response": record.trajectory.final_response, "trajectory": record.trajectory}
+                overlay = answered(case.row, answer)
             ready.append(index)
             columns.append(overlay)
         if ready:
@@ -161,7 +163,9 @@ class Engine:
             for index, one in zip(ready, given, strict=True):
                 scores[index] = one
 
-    async def _score(self, ids: Sequence[Any], columns: list[dict[str, Any]], rows: Sequence[Row]) -> list[list[Score]]:
+    async def _score(
+        self, ids: Sequence[Any], columns: list[Mapping[str, Any]], rows: Sequence[Row]
+    ) -> list[list[Score]]:
         """Ask every scorer, then the judge, about rows that have everything."""
         scores: list[list[Score]] = [[] for _ in rows]
         # A scorer may ask a judge of its own; what it is told is kept with the first row of the unit.
@@ -176,21 +180,10 @@ class Engine:
         if judge is not None:
             for one, column, row in zip(scores, columns, rows, strict=True):
                 with Caught() as caught:
-                    one.append(await self._judge(judge, column, row))
+                    one.append(await judge_through(judge, column, partial(self.asker.of, row)))
                 if caught.reason is not None:
                     one.append(self.job.failed(caught.reason)[-1])
         return scores
-
-    async def _judge(self, judge: Judge, column: Mapping[str, Any], row: Row) -> Score:
-        """Ask the judge, whose models are asked through the run; a panel's members have each their own."""
-        chats: Mapping[str, ChatModel] | None = getattr(judge, "chats", None)
-        if chats:
-            return await judge_row(judge, column, self.asker.of(row, chats))
-        token = asking.set(lambda chats: self.asker.of(row, chats))
-        try:
-            return await judge_row(judge, column, None)
-        finally:
-            asking.reset(token)
 
     async def _answer(self, agent: Agent, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
         """Return what the agent does for a case: from the file, or by asking it now."""

@@ -30,6 +30,11 @@ PENDING = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
 """
+FAILED = """
+    SELECT seq, unit, body, sum FROM cases
+    WHERE seq > ? AND unit IN (SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error')
+    ORDER BY seq LIMIT ?
+"""
 TOTALS = """
     SELECT count(*) FILTER (WHERE called), total(attempts) FILTER (WHERE called),
            total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)) FILTER (WHERE called),
@@ -120,6 +125,10 @@ class Store:
     def pending(self, after: int, most: int) -> list[CaseRecord]:
         """Return the next cases without scores, in order."""
         return [read_case(*row) for row in self.rows(PENDING, after, most)]
+
+    def failed(self, after: int, most: int) -> list[CaseRecord]:
+        """Return the next cases of units in which a case ended in an error, in order."""
+        return [read_case(*row) for row in self.rows(FAILED, after, most)]
 
     def cases(self, after: int, most: int) -> list[CaseRecord]:
         """Return the next cases, in order."""
