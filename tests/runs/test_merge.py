@@ -21,6 +21,7 @@ from adjudge.runs._look import run_state
 from adjudge.runs._merge import merge_runs
 from adjudge.runs._sessions import rescore_run
 from adjudge.runs._store import Store
+from adjudge.runs._tail import tail_files
 from runs.doubles import AskingJudge, Fatal, Model, rows
 from runs.test_run_file import OFF, exported
 
@@ -248,6 +249,35 @@ def test_damage_is_not_handed_on(tmp_path: Path, name: str) -> None:
         merge_runs(tmp_path / "all.run", shards)
     assert caught.value.code == "run-damaged"
     assert not (tmp_path / "all.run").exists()
+
+
+DIES = """
+import os, sys
+sys.path.insert(0, sys.argv[2])
+from adjudge.runs import RunConfig
+from adjudge.runs._store import Store
+from runs.doubles import AskingJudge, Model
+from runs.test_merge import rows, run
+class Dies(Model):
+    async def complete(self, request):
+        if self.calls >= 20:
+            with Store.read(sys.argv[1]) as store:  # not before all its cases are read
+                if store.meta("complete"):
+                    os._exit(9)
+        return await super().complete(request)
+run(sys.argv[1], rows(300, start=300), judge=AskingJudge(Dies(pause=0.01)), config=RunConfig(cache="off", workers=2))
+"""
+
+
+def test_killed_shard(tmp_path: Path) -> None:
+    """What a killed shard had paid for, and not yet in its file, is in the merged one."""
+    shards = [run(tmp_path / "a.run", rows(300)), tmp_path / "b.run"]
+    tests = str(Path(__file__).parent.parent)
+    done = subprocess.run([sys.executable, "-c", DIES, str(shards[1]), tests], check=False)
+    assert done.returncode == 9
+    assert any(tail.exists() for tail in tail_files(shards[1]))
+    merged = merge_runs(tmp_path / "all.run", shards, partial=True)
+    assert table(merged.file, "SELECT count(*) FROM replies")[0][0] >= 300 + 18
 
 
 KILL = """

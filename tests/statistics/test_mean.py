@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from adjudge.errors import UsageError
 from adjudge.statistics import Moments, mean_of, normal_quantile, t_cdf, t_quantile
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
@@ -84,10 +85,14 @@ def test_too_few_values_have_no_interval() -> None:
 
 def test_nonsense_is_refused() -> None:
     """A confidence outside of 0..1 or degrees of freedom below 0 make no sense."""
-    with pytest.raises(ValueError, match="confidence"):
+    with pytest.raises(UsageError, match="confidence"):
         mean_of(Moments.of([1.0]), confidence=95)
-    with pytest.raises(ValueError, match="df"):
+    with pytest.raises(UsageError, match="df"):
         t_quantile(0.975, 0)
+    with pytest.raises(UsageError, match="df"):
+        t_cdf(1.0, 0)
+    with pytest.raises(UsageError, match="probability"):
+        normal_quantile(1.0)
 
 
 def test_sums_are_exact_enough() -> None:

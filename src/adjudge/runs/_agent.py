@@ -39,21 +39,27 @@ class AgentCalls:
 
     async def answer(self, agent: Agent, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
         """Ask the agent about one case, and return when its answer is on disk."""
-        if not getattr(agent, "chats", None):
+        if getattr(agent, "chats", None):
+            token = asking.set(lambda chats: self._asker.of(row, chats, is_agent=True))
+            try:
+                record = await self._respond(agent, case, row, history)
+            finally:
+                asking.reset(token)
+            written = self._keep(row, record)
+        else:
             async with self._call(agent, case, row) as outcome:
-                outcome.append(await self._respond(agent, case, row, history))
-                return await self._kept(row, outcome[0])
-        token = asking.set(lambda chats: self._asker.of(row, chats, is_agent=True))
-        try:
-            return await self._kept(row, await self._respond(agent, case, row, history))
-        finally:
-            asking.reset(token)
-
-    async def _kept(self, row: Row, record: TrajectoryRecord) -> TrajectoryRecord:
-        if row.stopped is None:
+                record = await self._respond(agent, case, row, history)
+                outcome.append(record)
+                written = self._keep(row, record)  # before the place is free: so many answers can be asked for again
+        if written is not None:
             with row.clock:
-                await self._asker.journal.commit(write_trajectory(row.seq, record))
+                await written
+            self._asker.journal.check()
         return record
+
+    def _keep(self, row: Row, record: TrajectoryRecord) -> asyncio.Future[None] | None:
+        """Keep an answer, unless the run is being stopped because of it."""
+        return None if row.stopped is not None else self._asker.journal.keep(write_trajectory(row.seq, record))
 
     async def _respond(self, agent: Agent, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
         """Ask the agent; whatever it raises, and its silence, are faults of this case."""
@@ -98,12 +104,9 @@ class AgentCalls:
         number = asker.next_number()
         body = encode({"agent": agent.name, "case": str(case.id)})
         watch = Watch(number, journal, asker.budget)
-        written = journal.begin(write_request(number, row.seq, b"", time.time(), body))
         outcome: list[TrajectoryRecord] = []
         async with asker.place(row):
-            with row.clock:
-                await written
-            journal.check()
+            journal.keep(write_request(number, row.seq, b"", time.time(), body))
             started = time.monotonic()
             token = attempt_watch.set(watch)
             try:

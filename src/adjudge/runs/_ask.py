@@ -1,8 +1,9 @@
 """The step that reaches outside, as a run does it: remembered, shared, limited, and written down before it is used.
 
 A request is answered, in this order, from the run file (a resumed run), by an equal request that is under way, from
-the cache, or by a call. Before a call the budgets are checked and the request is on disk; after it the raw reply is on
-disk before whoever asked may look at it.
+the cache, or by a call. Before a call the budgets are checked and the request is kept; after it the raw reply is kept
+before its place in flight is given up (so many calls, and no more, can be paid twice), and on disk before whoever asked
+may look at it.
 """
 
 import asyncio
@@ -110,11 +111,11 @@ class Asker:
                 row.stopped = self.stopping
                 raise error
             if reply is not None:  # else whoever asked was stopped, and somebody else must
-                await self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
+                self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
                 return reply
         cached = None if self.cache is None else self.cache.find(key)
         if cached is not None:
-            await self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
+            self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
             return cached
         future = asyncio.get_running_loop().create_future()
         self._shared[key] = future
@@ -145,26 +146,24 @@ class Asker:
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         failure: AdjudgeError | None = None
         cost: float | None = None
-        written = self.journal.begin(write_request(number, row.seq, key, time.time(), body))
-        # The place is given up only when the reply is on disk: so many calls, and no more, can be asked again.
         async with self.place(row):
+            self.journal.keep(write_request(number, row.seq, key, time.time(), body))
+            started = time.monotonic()
             try:
-                if not written.done():  # mostly it is, by the time that a place is free
-                    with row.clock:
-                        await written
-                self.journal.check()
-                started = time.monotonic()
                 reply, fault, failure = await _attempt(transport, request, watch)
                 record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
             finally:
                 cost = self.budget.settle(reserve, record.reply)
+                record = replace(record, attempts=watch.attempts, cost=cost)
                 if record.reply is None and self.journal.fault is None:
-                    self.journal.put(write_reply(number, replace(record, attempts=watch.attempts)))
+                    self.journal.put(write_reply(number, record))
             if record.reply is not None:
                 entry = (key, encode(record.reply)) if keep and is_worth_keeping(record.reply) else None
-                record = replace(record, attempts=watch.attempts, cost=cost)
-                with row.clock:
-                    await self.journal.commit(write_reply(number, record), entry=entry)
+                written = self.journal.keep(write_reply(number, record), entry=entry)
+        if record.reply is not None:
+            with row.clock:
+                await written
+            self.journal.check()
         if failure is not None:
             if getattr(failure, "fatal", False):
                 self.stop(row, failure)
@@ -173,11 +172,9 @@ class Asker:
             raise AdjudgeError(f"the model failed: {record.fault}", code="model-failed")
         return record.reply
 
-    async def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
+    def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
         number = self.next_number()
-        request = write_request(number, row.seq, key, time.time(), body)
-        with row.clock:
-            await self.journal.commit(request, write_reply(number, record))
+        self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
 
     def next_number(self) -> int:
         """Return the number of a new request."""

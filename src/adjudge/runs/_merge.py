@@ -22,6 +22,7 @@ from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import CaseRecord, Write, write_case, write_meta
 from adjudge.runs._source import COMPLETE
 from adjudge.runs._store import Store
+from adjudge.runs._tail import tail_files
 
 PAGE = 256  # cases looked at together
 SHOWN = 3  # repeated cases that are named
@@ -88,6 +89,8 @@ def merge_runs(out: str | Path, files: Sequence[str | Path], *, partial: bool = 
 
 
 def _opened(stack: ExitStack, index: int, path: Path) -> _Shard:
+    if any(tail.exists() for tail in tail_files(path)):
+        Store.write(path).close()  # its writer was killed: what it had paid for goes into the file first
     store = stack.enter_context(Store.read(path))
     store.hold()
     holder = RunLock(path).holder()
@@ -141,7 +144,9 @@ def _written(target: Path, shards: Sequence[_Shard]) -> Merged:
 def _beside(target: Path) -> Iterator[Path]:
     """Give a place beside the target, and leave nothing there; what a killed merge left goes too."""
     place = target.with_name(f"{target.name}.merging")
-    parts = [place.with_name(f"{place.name}{end}") for end in ("", "-wal", "-shm", "-journal", ".lock")]
+    parts = [
+        place.with_name(f"{place.name}{end}") for end in ("", "-wal", "-shm", "-journal", ".lock", ".tail-0", ".tail-1")
+    ]
     try:
         for part in parts:
             part.unlink(missing_ok=True)

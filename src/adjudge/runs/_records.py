@@ -22,6 +22,12 @@ Write: TypeAlias = tuple[str, tuple[Any, ...]]
 Source: TypeAlias = Literal["call", "cache", "shared", "agent"]
 """Where a reply came from: its own call, the cache, an equal request of another row, or an agent's own means."""
 
+_REQUEST = "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)"
+_REPLY = "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_TRAJECTORY = "INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?)"
+KEPT = (_REQUEST, _REPLY, _TRAJECTORY)
+"""The statements of records that must outlive the process from the moment they are made."""
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -85,7 +91,7 @@ def write_case(case: CaseRecord) -> Write:
 def write_request(number: int, seq: int, key: bytes, at: float, body: bytes) -> Write:
     """Keep what is about to be asked."""
     values = (number, seq, key, at, body, checksum("requests", body, number, seq, key))
-    return "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", values
+    return _REQUEST, values
 
 
 def write_reply(number: int, record: ReplyRecord) -> Write:
@@ -97,7 +103,7 @@ def write_reply(number: int, record: ReplyRecord) -> Write:
     sum_ = checksum("replies", body, number, record.source, fault)
     measures = (round(record.seconds, 6), record.attempts, *known, record.cost)
     values = (number, record.source, *measures, fault, body, sum_)
-    return "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values
+    return _REPLY, values
 
 
 def write_attempt(number: int, attempt: int, seconds: float, fault: str) -> Write:
@@ -111,7 +117,7 @@ def write_trajectory(seq: int, record: TrajectoryRecord) -> Write:
     body = encode(record.trajectory)
     fault = _plain(record.fault)
     values = (seq, round(record.seconds, 6), fault, body, checksum("trajectories", body, seq, fault))
-    return "INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?)", values
+    return _TRAJECTORY, values
 
 
 def write_scores(seq: int, scores: Sequence[Score]) -> list[Write]:

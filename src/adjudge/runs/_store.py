@@ -1,7 +1,8 @@
 """The run file itself: opened, locked, read. One thread at a time may use a store.
 
 `synchronous=FULL`: what is committed is on disk, through a power cut too. Write-ahead log where the file system allows
-it (readers may look while the run goes on), else a rollback journal under an exclusive lock.
+it (readers may look while the run goes on), else a rollback journal under an exclusive lock. What a killed process had
+kept beside the file (see `_tail`) is put into it first.
 """
 
 import sqlite3
@@ -24,6 +25,7 @@ from adjudge.runs._records import (
     read_trajectory,
 )
 from adjudge.runs._schema import check_kind, migrate
+from adjudge.runs._tail import read_tail, remove_tail
 
 TOGETHER = 32  # rows of one statement
 PENDING = """
@@ -36,7 +38,9 @@ FAILED = """
     ORDER BY seq LIMIT ?
 """
 TOTALS = """
-    SELECT count(*) FILTER (WHERE called), total(attempts) FILTER (WHERE called),
+    SELECT count(*) FILTER (WHERE called), total(attempts) FILTER (WHERE called) + (
+               SELECT count(*) FROM requests WHERE NOT EXISTS (
+                   SELECT 1 FROM replies WHERE replies.number = requests.number)),
            total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)) FILTER (WHERE called),
            total(cost), count(*) FILTER (WHERE fault IS NOT NULL)
     FROM (SELECT *, source IN ('call', 'agent') AS called FROM replies)
@@ -63,10 +67,15 @@ class Store:
             with trouble(path):
                 connection = _connect(path)
                 migrate(connection, path)
+            store = cls(path, connection, lock)
+            left = list(read_tail(path))
+            if left:
+                store.commit(left)
+            remove_tail(path)
         except BaseException:
             lock.release()
             raise
-        return cls(path, connection, lock)
+        return store
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -187,7 +196,7 @@ class Store:
         return {**dict.fromkeys(names, 0), **{names[worst]: count for worst, count in found}}
 
     def totals(self) -> tuple[int, int, int, float, int]:
-        """Return calls, attempts, tokens, cost and failed calls so far."""
+        """Return calls, attempts, tokens, cost and failed calls so far; a call without a reply is an attempt, too."""
         calls, attempts, tokens, cost, failed = self.rows(TOTALS)[0]
         return int(calls), int(attempts), int(tokens), float(cost), int(failed)
 

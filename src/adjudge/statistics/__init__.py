@@ -1,6 +1,45 @@
-"""Numbers with their error: a mean and its confidence interval, over values that may come in shards."""
+"""Numbers with their error: means, differences of two runs, tests and power, in plain Python.
 
+    estimate_mean(scores, conversations)               a mean, its standard error and interval, clustered
+    paired_difference(scores, others, conversations)   how much better one run is than another
+    Clusters()                                         the same, of values that come in shards
+
+`docs/statistics.md` has every formula with its reference and a worked number.
+"""
+
+from adjudge.statistics._bootstrap import Bootstrap, bootstrap_mean
+from adjudge.statistics._clusters import Clusters, Correction
+from adjudge.statistics._estimate import Estimate, Interval, Range
+from adjudge.statistics._hypotheses import McNemar, benjamini_hochberg, holm, mcnemar
 from adjudge.statistics._mean import Mean, Method, Moments, mean_of
-from adjudge.statistics._quantiles import normal_quantile, t_cdf, t_quantile
+from adjudge.statistics._power import Design, minimum_detectable_effect, power, sample_size
+from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
+from adjudge.statistics._rows import estimate_mean, paired_difference
 
-__all__ = ["Mean", "Method", "Moments", "mean_of", "normal_quantile", "t_cdf", "t_quantile"]
+__all__ = [
+    "Bootstrap",
+    "Clusters",
+    "Correction",
+    "Design",
+    "Estimate",
+    "Interval",
+    "McNemar",
+    "Mean",
+    "Method",
+    "Moments",
+    "Range",
+    "benjamini_hochberg",
+    "bootstrap_mean",
+    "estimate_mean",
+    "holm",
+    "mcnemar",
+    "mean_of",
+    "minimum_detectable_effect",
+    "normal_cdf",
+    "normal_quantile",
+    "paired_difference",
+    "power",
+    "sample_size",
+    "t_cdf",
+    "t_quantile",
+]

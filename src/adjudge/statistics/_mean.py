@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from adjudge.statistics._estimate import check_confidence, wilson
 from adjudge.statistics._quantiles import normal_quantile, t_quantile
 
 Method: TypeAlias = Literal["wilson", "t", "none"]
@@ -77,23 +78,15 @@ def mean_of(moments: Moments, *, confidence: float = 0.95) -> Mean | None:
     >>> f"{result.value:.1f} [{result.low:.6f}, {result.high:.6f}] {result.method}"
     '0.6 [0.312674, 0.831820] wilson'
     """
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
+    check_confidence(confidence)
     n, mean = moments.n, moments.mean
     if n == 0:
         return None
     upper = 0.5 + confidence / 2.0
     if moments.binary:
-        low, high = _wilson(mean, n, normal_quantile(upper))
+        low, high = wilson(mean, n, normal_quantile(upper))
         return Mean(mean, low, high, n, "wilson")
     if n == 1 or moments.squares == 0.0:  # values that are all alike do not show how far they can differ
         return Mean(mean, None, None, n, "none")
     half = t_quantile(upper, n - 1) * math.sqrt(moments.squares / (n - 1) / n)
     return Mean(mean, mean - half, mean + half, n, "t")
-
-
-def _wilson(share: float, n: int, z: float) -> tuple[float, float]:
-    shrink = 1.0 + z * z / n
-    centre = (share + z * z / (2.0 * n)) / shrink
-    half = z * math.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n)) / shrink
-    return max(0.0, centre - half), min(1.0, centre + half)

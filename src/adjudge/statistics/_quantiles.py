@@ -6,6 +6,17 @@ fraction (26.5.8) with Lentz's method; the quantile is found by bisection.
 
 import math
 
+from adjudge.errors import UsageError
+
+
+def normal_cdf(z: float) -> float:
+    """Return P(Z <= z).
+
+    >>> normal_cdf(0.0)
+    0.5
+    """
+    return math.erfc(-z / math.sqrt(2.0)) / 2.0
+
 
 def normal_quantile(probability: float) -> float:
     """Return z with P(Z <= z) = probability.
@@ -15,6 +26,8 @@ def normal_quantile(probability: float) -> float:
     """
     from statistics import NormalDist
 
+    if not 0.0 < probability < 1.0:
+        raise UsageError(f"need 0 < probability < 1, got {probability}")
     return NormalDist().inv_cdf(probability)
 
 
@@ -25,7 +38,7 @@ def t_quantile(probability: float, df: float) -> float:
     2.262157
     """
     if not 0.0 < probability < 1.0 or not df > 0.0:
-        raise ValueError(f"need 0 < probability < 1 and df > 0, got {probability} and {df}")
+        raise UsageError(f"need 0 < probability < 1 and df > 0, got {probability} and {df}")
     if probability < 0.5:
         return -_quantile_of_tail(probability, df)
     return _quantile_of_tail(1.0 - probability, df)  # exact: no digits are lost from 1/2 on
@@ -58,7 +71,7 @@ def t_cdf(t: float, df: float) -> float:
     0.5
     """
     if not df > 0.0:
-        raise ValueError(f"need df > 0, got {df}")
+        raise UsageError(f"need df > 0, got {df}")
     return 1.0 - _beyond(t, df) if t > 0.0 else _beyond(-t, df)
 
 
