@@ -76,3 +76,10 @@ def test_listing(tmp_path: Path, words: list[str]) -> None:
     """The word `list` may be left out."""
     result = adjudge("runs", *words, cwd=tmp_path, env={"ADJUDGE_RUNS": str(tmp_path / "none")})
     assert (result.returncode, result.stdout) == (0, b"There are no runs here.\n")
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    """A folder that is not there is a wrong call, not an empty list."""
+    result = adjudge("runs", "reslts", cwd=tmp_path)
+    assert result.returncode == 2
+    assert said(result) == "reslts: there is no such folder"

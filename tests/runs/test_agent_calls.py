@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from adjudge.errors import RunStopped
 from adjudge.judges import LLMJudge, PanelJudge
 from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking
 from adjudge.runs import RunConfig, RunResult, evaluate
+from adjudge.runs._budget import IMAGE_TOKENS, most_tokens
 from adjudge.runs._look import run_state
-from adjudge.runs._sessions import answers_of, judge_file
+from adjudge.runs._sessions import answers_of, judge_file, rescore_run, resume_run
 from adjudge.runs._store import Store
 from adjudge.testing import ChatCall, ChatServer, Fault, verdict
 from runs.doubles import AskingJudge, Model
@@ -264,3 +266,41 @@ def test_older_responses_are_not_judged(tmp_path: Path) -> None:
     with Store.read(path) as store:
         evaluate(answers_of(store), judge=judge, run=tmp_path / "c.run", config=OFF)
     assert judge.model.prompts == ["1?|['x']|fresh"] * 3
+
+
+def test_only_the_agents_answers_are_scored_again(tmp_path: Path) -> None:
+    """A case that a stopped run's agent was not asked about is no answer of its, whatever its row holds."""
+    rows = [{"id": n, "question": f"{n}?", "answer": "x", "response": "old"} for n in range(6)]
+    path = tmp_path / "a.run"
+    config = RunConfig(cache="off", workers=1, max_calls=2)
+    with pytest.raises(RunStopped):
+        evaluate(rows, agent=lambda question: "x", scorers=["qa_em_reward"], run=path, config=config)
+    again = rescore_run(str(path), scorers=["qa_em_reward"], run=str(tmp_path / "b.run"), config=OFF)
+    assert again.exit_code == 3
+    scores = [row.score for row in RunResult(tmp_path / "b.run").scores]
+    assert [score.status for score in scores] == ["scored"] * 2 + ["error"] * 4
+    assert str(scores[-1].reason).startswith("not-run: the agent")
+
+
+def test_names_are_enough_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that was started from Python with nothing but names goes on by its file alone."""
+    (tmp_path / "rows.jsonl").write_text(
+        "".join(f'{{"id": {n}, "question": "{n}?", "answer": "42"}}\n' for n in range(9))
+    )
+    with ChatServer("42") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        config = RunConfig(cache="off", max_calls=4)
+        named: dict[str, Any] = {"agent": "openai:m", "scorers": ["qa_em_reward"], "judge": "local"}
+        with pytest.raises(RunStopped):
+            evaluate(str(tmp_path / "rows.jsonl"), **named, run=tmp_path / "a.run", config=config)
+        finished = resume_run(str(tmp_path / "a.run"), limits={"max_calls": 100})
+        assert (finished.exit_code, server.counts.calls) == (0, 9)
+
+
+def test_images_are_set_aside_for(tmp_path: Path) -> None:
+    """A budget of tokens keeps room for images and schemas, which have tokens, too."""
+    plain = ChatRequest("m", (Message("user", "What is this?"),))
+    part = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    shown = ChatRequest("m", (Message("user", ({"type": "text", "text": "What is this?"}, part)),))
+    assert most_tokens(shown)[0] == most_tokens(plain)[0] + IMAGE_TOKENS
+    assert most_tokens(replace(plain, schema={"type": "object"}))[0] > most_tokens(plain)[0]

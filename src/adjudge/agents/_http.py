@@ -21,7 +21,7 @@ class HttpAgent:
 
     def __init__(self, url: str, *, name: str | None = None, limits: Limits | None = None) -> None:
         self.url = url
-        self.name = name or url
+        self.name = name or url.partition("?")[0]  # what follows may be a key, and names stand in run files
         self._client = HttpClient(limits or Limits(attempts=3))
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:

@@ -197,13 +197,16 @@ def _refuse_same(rows: str, *written: str | None) -> None:
 
 
 def answers_of(store: Store) -> Iterator[Read]:
-    """Give a run's cases with what its agent did."""
+    """Give a run's cases with what its agent did; a case that it was not asked about is no answer of its."""
+    has_agent = plan_from(store.meta(PLAN), store.path).agent is not None
     last = -1
     while cases := store.cases(last, 256):
         done = store.trajectories(cases[0].seq, cases[-1].seq)
         for case in cases:
             record = done.get(case.seq)
-            if record is None or case.row is None:
+            if record is None and has_agent and case.row is not None:
+                yield Read(case.id, None, "not-run: the agent has not been asked about this case")
+            elif record is None or case.row is None:
                 yield Read(case.id, case.row, case.fault)
             elif record.trajectory is None:
                 yield Read(case.id, None, record.fault)
