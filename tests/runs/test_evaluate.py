@@ -176,7 +176,15 @@ def test_deadline(tmp_path: Path) -> None:
 
 def test_fatal(tmp_path: Path) -> None:
     """A refused key stops the run at once; what was done is kept and the rest is done when it goes on."""
-    model = Model(lambda prompt: Fatal("the key is refused") if model.calls > 20 else "CORRECT")
+    answered: list[str] = []
+
+    def say(prompt: str) -> str | Exception:
+        if len(answered) == 20:
+            return Fatal("the key is refused")
+        answered.append(prompt)
+        return "CORRECT"
+
+    model = Model(say)
     path = tmp_path / "a.run"
     with pytest.raises(RunStopped, match="refused; what was done is in") as caught:
         evaluate(rows(500), judge=AskingJudge(model), run=path, config=RunConfig(cache="off", workers=4))

@@ -173,9 +173,9 @@ evaluate(rows(200), scorers=["qa_f1_reward"], judge=AskingJudge(Dies()), run=sys
 """
 
 
-@pytest.mark.parametrize("part", ["a.run", "a.run-wal"])
+@pytest.mark.parametrize("part", ["a.run", "a.run-wal", "a.run.tail-0"])
 def test_truncation(tmp_path: Path, part: str) -> None:
-    """A run file or its log cut at any byte gives only true records, or says that it is damaged."""
+    """A run file, its log or its tail cut at any byte gives only true records, or says that it is damaged."""
     path = tmp_path / "whole" / "a.run"
     path.parent.mkdir()
     tests = str(Path(__file__).parent.parent)

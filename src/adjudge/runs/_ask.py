@@ -1,8 +1,9 @@
 """The step that reaches outside, as a run does it: remembered, shared, limited, and written down before it is used.
 
 A request is answered, in this order, from the run file (a resumed run), by an equal request that is under way, from
-the cache, or by a call. Before a call the budgets are checked and the request is on disk; after it the raw reply is on
-disk before whoever asked may look at it.
+the cache, or by a call. Before a call the budgets are checked and the request is kept; after it the raw reply is kept
+before its place in flight is given up (so many calls, and no more, can be paid twice), and on disk before whoever asked
+may look at it.
 """
 
 import asyncio
@@ -78,8 +79,11 @@ class Asker:
         self._number = last_request
         self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
 
-    def of(self, row: Row, chats: Mapping[str, ChatModel]) -> Ask:
-        """Return the way in which this row asks those models."""
+    def of(self, row: Row, chats: Mapping[str, ChatModel], *, is_agent: bool = False) -> Ask:
+        """Return the way in which this row asks those models.
+
+        An agent's answers are samples: they are neither shared with other rows nor taken from other runs.
+        """
 
         async def ask(request: ChatRequest) -> ChatReply:
             chat = chats.get(request.model)
@@ -88,7 +92,11 @@ class Asker:
             body = request_body(request)
             key = request_key(endpoint_of(chat), body)
             known = row.known.get(key)
-            return known if known is not None else await self._new(row, request, body, key, chat.complete)
+            if known is not None:
+                return known
+            if is_agent:
+                return await self._call(row, request, body, key, chat.complete, keep=False)
+            return await self._new(row, request, body, key, chat.complete)
 
         return ask
 
@@ -103,11 +111,11 @@ class Asker:
                 row.stopped = self.stopping
                 raise error
             if reply is not None:  # else whoever asked was stopped, and somebody else must
-                await self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
+                self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
                 return reply
         cached = None if self.cache is None else self.cache.find(key)
         if cached is not None:
-            await self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
+            self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
             return cached
         future = asyncio.get_running_loop().create_future()
         self._shared[key] = future
@@ -123,54 +131,53 @@ class Asker:
                 future.set_result((None, None))
         return reply
 
-    async def _call(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
+    async def _call(
+        self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask, *, keep: bool = True
+    ) -> ChatReply:
         self.refuse_if_stopping(row)
         with row.clock:
             try:
                 reserve = await self.budget.reserve(request)
             except RunStopped as error:
-                self._stop(row, error)
+                self.stop(row, error)
                 raise
-        number = self._next()
-        watch = _Watch(number, self.journal, self.budget)
+        number = self.next_number()
+        watch = Watch(number, self.journal, self.budget)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         failure: AdjudgeError | None = None
         cost: float | None = None
-        written = self.journal.begin(write_request(number, row.seq, key, time.time(), body))
-        # The place is given up only when the reply is on disk: so many calls, and no more, can be asked again.
         async with self.place(row):
+            self.journal.keep(write_request(number, row.seq, key, time.time(), body))
+            started = time.monotonic()
             try:
-                if not written.done():  # mostly it is, by the time that a place is free
-                    with row.clock:
-                        await written
-                self.journal.check()
-                started = time.monotonic()
                 reply, fault, failure = await _attempt(transport, request, watch)
                 record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
             finally:
                 cost = self.budget.settle(reserve, record.reply)
-                if record.reply is None and self.journal.fault is None:
-                    self.journal.put(write_reply(number, replace(record, attempts=watch.attempts)))
-            if record.reply is not None:
-                entry = (key, encode(record.reply)) if is_worth_keeping(record.reply) else None
                 record = replace(record, attempts=watch.attempts, cost=cost)
-                with row.clock:
-                    await self.journal.commit(write_reply(number, record), entry=entry)
+                if record.reply is None and self.journal.fault is None:
+                    self.journal.put(write_reply(number, record))
+            if record.reply is not None:
+                entry = (key, encode(record.reply)) if keep and is_worth_keeping(record.reply) else None
+                written = self.journal.keep(write_reply(number, record), entry=entry)
+        if record.reply is not None:
+            with row.clock:
+                await written
+            self.journal.check()
         if failure is not None:
             if getattr(failure, "fatal", False):
-                self._stop(row, failure)
+                self.stop(row, failure)
             raise failure
         if record.reply is None:
             raise AdjudgeError(f"the model failed: {record.fault}", code="model-failed")
         return record.reply
 
-    async def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
-        number = self._next()
-        request = write_request(number, row.seq, key, time.time(), body)
-        with row.clock:
-            await self.journal.commit(request, write_reply(number, record))
+    def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
+        number = self.next_number()
+        self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
 
-    def _next(self) -> int:
+    def next_number(self) -> int:
+        """Return the number of a new request."""
         self._number += 1
         return self._number
 
@@ -180,7 +187,8 @@ class Asker:
             row.stopped = self.stopping
             raise RunStopped("the run is being stopped")
 
-    def _stop(self, row: Row, error: AdjudgeError) -> None:
+    def stop(self, row: Row, error: AdjudgeError) -> None:
+        """End the run because of what this row met."""
         row.stopped = error
         self.stopping = self.stopping or error
         if self.on_stop is not None:
@@ -189,7 +197,8 @@ class Asker:
 
 def endpoint_of(chat: ChatModel) -> str:
     """Say where a model is asked: the same name at another address is another model."""
-    return str(getattr(chat, "base_url", None) or chat.name)
+    address = getattr(chat, "base_url", None)
+    return f"{chat.name} at {address}" if address else chat.name
 
 
 class Place:
@@ -214,7 +223,7 @@ class Place:
         self._asker.places.release()
 
 
-class _Watch:
+class Watch:
     """Counts the attempts of one call against the budget, and keeps why they failed."""
 
     def __init__(self, number: int, journal: Journal, budget: Budget) -> None:
@@ -238,7 +247,7 @@ class _Watch:
 
 
 async def _attempt(
-    transport: Ask, request: ChatRequest, watch: _Watch
+    transport: Ask, request: ChatRequest, watch: Watch
 ) -> tuple[ChatReply | None, str | None, AdjudgeError | None]:
     """Call the model: its reply, or the fault in words, as an error of ours where it is one."""
     token = attempt_watch.set(watch)

@@ -1,10 +1,11 @@
-"""The one thread that writes a run file, in groups: a record is acknowledged when its group is on disk.
+"""The one thread that writes a run file, in groups: a disk's sync is shared by all that comes within some milliseconds.
 
+    journal.keep(*writes)             outlives the process from now on, and goes with the next group
     journal.put(*writes)              goes with the next group; nobody waits
     await journal.commit(*writes)     returns when the group is on disk
     await journal.read(function)      asks the store, after everything that was put before
 
-A group is what comes within a few milliseconds, so that a disk's sync is shared by all rows in flight.
+What was paid for is kept, through the tail beside the file; what can be made again is put.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from adjudge.errors import Caught, RunError
 from adjudge.runs._cache import Cache, Entry
 from adjudge.runs._records import Write
 from adjudge.runs._store import Store
+from adjudge.runs._tail import Tail
 
 T = TypeVar("T")
 
@@ -29,7 +31,7 @@ LARGEST = 2048  # writes of one group
 class _Item:
     """Something for the thread to do: write, or read, and whom to tell."""
 
-    __slots__ = ("done", "entry", "quiet", "read", "writes")
+    __slots__ = ("done", "entry", "kept", "read", "writes")
 
     def __init__(
         self,
@@ -37,13 +39,13 @@ class _Item:
         read: Callable[[Store], Any] | None = None,
         done: "asyncio.Future[Any] | None" = None,
         entry: Entry | None = None,
-        quiet: bool = False,
+        kept: int = 0,
     ) -> None:
         self.writes = writes
         self.read = read
         self.done = done
         self.entry = entry
-        self.quiet = quiet  # whether a fault is left for the caller to look for
+        self.kept = kept  # how many of the writes stand in the tail
 
 
 class Journal:
@@ -55,31 +57,40 @@ class Journal:
         self.fault: RunError | None = None  # once something could not be written, nothing is any more
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._tail = Tail(store.path)
         self._thread = Thread(target=self._work, name="adjudge-journal", daemon=True)
         self._thread.start()
+
+    def keep(self, *writes: Write, entry: Entry | None = None) -> "asyncio.Future[None]":
+        """Write with the next group, but safe from the end of this process at once; `entry` goes to the cache.
+
+        The future is done when it is on disk, or when nothing can be: see `check`.
+        """
+        self.check()
+        try:
+            self._tail.add(writes)
+        except RunError as error:
+            self.fault = error
+            raise
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._queue.put(_Item(writes, None, done, entry, kept=len(writes)))
+        return done
 
     def put(self, *writes: Write) -> None:
         """Write with the next group."""
         self.check()
         self._queue.put(_Item(writes))
 
-    def begin(self, *writes: Write) -> "asyncio.Future[None]":
-        """Write with the next group; the future is done when it is on disk, or when nothing can be: see `check`."""
-        self.check()
-        done: asyncio.Future[None] = self._loop.create_future()
-        self._queue.put(_Item(writes, None, done, quiet=True))
-        return done
-
     def check(self) -> None:
         """Raise what keeps the file from being written, if anything does."""
         if self.fault is not None:
             raise self.fault
 
-    async def commit(self, *writes: Write, entry: Entry | None = None) -> None:
-        """Write, and return when it is on disk; `entry` goes to the cache."""
+    async def commit(self, *writes: Write) -> None:
+        """Write, and return when it is on disk, and everything that was put before."""
         self.check()
         done: asyncio.Future[None] = self._loop.create_future()
-        self._queue.put(_Item(writes, None, done, entry))
+        self._queue.put(_Item(writes, None, done))
         await done
 
     async def read(self, function: Callable[[Store], T]) -> T:
@@ -92,6 +103,7 @@ class Journal:
         """Write what is left and end the thread; the store stays open. A fault is left for the caller to look at."""
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
+        self._tail.close()
 
     def _work(self) -> None:
         is_open = True
@@ -115,10 +127,12 @@ class Journal:
         writes = [write for item in group for write in item.writes]
         if writes and self.fault is None:
             _, self.fault = _attempt(partial(self.store.commit, writes))
+            if self.fault is None:
+                self._tail.settle(sum(item.kept for item in group))
         answers: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
         for item in group:
             if item.done is not None and item.read is None:
-                answers.append((item.done, None, None if item.quiet else self.fault))
+                answers.append((item.done, None, None if item.kept else self.fault))
             elif item.done is not None and item.read is not None:
                 answers.append((item.done, *_attempt(partial(item.read, self.store))))
         if answers:
