@@ -39,6 +39,13 @@ class Agent(Batches):
         time.sleep(self.pause)
         return [answer_to(query) for query in queries]
 
+class Held(Agent):
+    def batch_generate_response(self, *given):
+        answers = super().batch_generate_response(*given)
+        while not os.path.exists("go"):
+            time.sleep(0.01)
+        return answers
+
 class Slow(Agent):
     pause = 0.05
 
@@ -322,14 +329,15 @@ def test_bad_calls(folder: Path) -> None:
 
 def test_two_processes(folder: Path) -> None:
     """A second process on the same folder is refused with the first one's id."""
-    arguments = call("generate", agent="Slow")
+    arguments = call("generate", agent="Held")
     process: subprocess.Popen[bytes] = start(*arguments, cwd=folder)
     deadline = time.monotonic() + PATIENCE
-    while settled(folder / "out" / "generate.run", "generate") < 4:
+    while not (folder / "asked.txt").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     done = adjudge(*arguments, cwd=folder)
+    (folder / "go").touch()
     assert done.returncode == 3
     assert f"process {process.pid}" in said(done)
-    assert process.wait(PATIENCE) == 0
-    process.communicate()
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
