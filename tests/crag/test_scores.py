@@ -183,6 +183,8 @@ def test_bad_rows() -> None:
         score_results([{**row, "domain": [1]}])
     with pytest.raises(RowError, match="session 's0000', turn 0: a turn cannot be correct and a miss at once"):
         score_results([{**row, "is_miss": True}])
+    with pytest.raises(RowError, match="session 's0000': the scorer 'f1' has the status scored and no number"):
+        score_results([{**row, "scorers": {"f1": {"value": None, "status": "scored"}}}])
     with pytest.raises(DataError, match="session 's0000' has two turns 0"):
         score_results([row, row])
 

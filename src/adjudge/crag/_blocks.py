@@ -23,6 +23,7 @@ _LABELS = (
     Labels(status="unscored"),
     Labels(status="error"),
 )
+_BYTES = tuple(bytes([code]) for code in range(len(_LABELS)))
 _MISS, _WRONG, _UNSCORED, _ERROR = 2, 3, 4, 5
 
 
@@ -91,15 +92,25 @@ class Block:
 
 def _short(codes: bytes) -> bytes | Profile:
     """Return what a conversation is counted by: its codes, of which short ones are often the same, or its profile."""
-    return codes if len(codes) <= _REMEMBERED else profile_of([_LABELS[code] for code in codes])
+    return codes if len(codes) <= _REMEMBERED else _profile(codes)
+
+
+def _profile(codes: bytes) -> Profile:
+    return profile_of([_LABELS[code] for code in codes])
 
 
 def _tallies(counts: Mapping[tuple[Any, bytes | Profile], int]) -> dict[Any, Tally]:
     """Return the tally of each value."""
     tallies: dict[Any, Tally] = {}
+    known: dict[bytes | Profile, Profile] = {}
     for (value, some), count in counts.items():
-        profile = profile_of([_LABELS[code] for code in some]) if isinstance(some, bytes) else some
-        tallies.setdefault(value, Tally()).profiles[profile] += count
+        profile = known.get(some)
+        if profile is None:
+            profile = known[some] = _profile(some) if isinstance(some, bytes) else some
+        tally = tallies.get(value)
+        if tally is None:
+            tally = tallies[value] = Tally()
+        tally.profiles[profile] += count
     return tallies
 
 
@@ -108,13 +119,12 @@ def _grouped(codes: bytes, values: Sequence[Any]) -> dict[Any, bytes | Profile]:
     first = values[0]
     if values.count(first) == len(values):
         return {first: _short(codes)}
-    groups: dict[Any, bytearray] = {}
+    groups: dict[Any, bytes] = {}
     for value, code in zip(values, codes, strict=True):
-        if value in groups:
-            groups[value].append(code)
-        else:
-            groups[value] = bytearray((code,))
-    return {value: _short(bytes(group)) for value, group in groups.items()}
+        groups[value] = groups.get(value, b"") + _BYTES[code]
+    if len(codes) <= _REMEMBERED:
+        return dict(groups)
+    return {value: _short(group) for value, group in groups.items()}
 
 
 def _place(item: tuple[Any, Tally]) -> tuple[int, Any]:
