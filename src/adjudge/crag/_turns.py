@@ -38,6 +38,9 @@ REQUIRED = ("session_id", "query", "ground_truth", "agent_response")
 FAULT = "fault"
 """The field of turn data that says why an agent gave no answer; rows of healthy turns lack it."""
 
+TOKENIZER = "tokenizer"
+"""The field of turn data that says by which tokenizer, and where, the response was cut; others may not know."""
+
 SCORERS = "scorers"
 """The field of a result that holds the scores of additional scorers, by name."""
 

@@ -29,7 +29,7 @@ class ChatJudge:
     """A judge that asks a chat model; `LLMJudge` and `RubricJudge` say what about.
 
     `chat` answers the requests; without it, a client for `model` at `base_url` is made when the first one is asked,
-    one that speaks the interface `api`.
+    one that speaks the interface `api` and makes at most `attempts` of one question.
     `secret` keys the nonces of requests that carry one: give the same bytes again and the same question is the same
     request. `structured=False` asks for the answer on a line with a nonce from the start; otherwise that is done
     where the endpoint knows no JSON schemas. `gate=False` lets vacuous responses through to the model.
@@ -48,6 +48,7 @@ class ChatJudge:
     temperature: float | None = 0.0
     max_response: int = 200_000
     api: Literal["openai", "anthropic"] = "openai"
+    attempts: int = 8
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -77,11 +78,16 @@ class ChatJudge:
     def chats(self) -> Mapping[str, ChatModel]:
         """The chat models that answer this judge's requests, by the `model` of the request."""
         if self.chat is None:
-            from adjudge.chat import AnthropicClient, ChatClient
-
-            client = AnthropicClient if self.api == "anthropic" else ChatClient
-            self.chat = client(self.model, base_url=self.base_url, api_key=self.api_key)
+            self.chat = self.client()
         return {self.model: self.chat}
+
+    def client(self, **limits: Any) -> Any:
+        """Return a new client for this judge's model; `limits` are those of `ChatClient`. Whoever asks closes it."""
+        from adjudge.chat import AnthropicClient, ChatClient
+
+        make = AnthropicClient if self.api == "anthropic" else ChatClient
+        given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
+        return make(self.model, **given, **limits)
 
     def request(
         self, fields: Fields, schema: Mapping[str, Any], *, form: Form, again: bool = False

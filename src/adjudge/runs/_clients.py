@@ -34,20 +34,13 @@ async def ready(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterat
 
 
 def _judges(job: Job) -> list[Any]:
-    """Return the judge, and the members of a panel."""
-    return [] if job.judge is None else [job.judge, *getattr(job.judge, "members", ())]
+    """Return the judge, those that scorers ask, and the members of panels."""
+    asked = [] if job.judge is None else [job.judge]
+    asked += [judge for scorer in job.scorers for judge in getattr(scorer, "judges", ())]
+    return [one for judge in asked for one in (judge, *getattr(judge, "members", ()))]
 
 
 def _client(judge: Any, config: RunConfig) -> Any:
-    from adjudge.chat import ChatClient
-
     # A little less than the row has, so that the client can still say what it tried.
     deadline = config.deadline - min(0.5, 0.05 * config.deadline)
-    return ChatClient(
-        judge.model,
-        base_url=judge.base_url,
-        api_key=judge.api_key,
-        in_flight=config.workers,
-        attempt_timeout_s=config.attempt_timeout,
-        deadline_s=deadline,
-    )
+    return judge.client(in_flight=config.workers, attempt_timeout_s=config.attempt_timeout, deadline_s=deadline)
