@@ -7,10 +7,8 @@ from adjudge.conversations import RATE_RANGES, RATES, Labels, Profile, Tally, gi
 from adjudge.crag._intervals import interval_of
 from adjudge.model import Status
 
-CATEGORIES = ("domain", "query_category", "dynamism", "image_quality")
-
-BREAKDOWNS = (*CATEGORIES, "turn_idx")
-"""What the numbers are broken down by."""
+BREAKDOWNS = ("domain", "query_category", "dynamism", "image_quality", "turn_idx")
+"""What the numbers are broken down by: the categories, and the number of the turn."""
 
 _REMEMBERED = 8  # turns of a conversation whose labels are remembered as they are
 
@@ -61,7 +59,7 @@ class Block:
 
     def __init__(self) -> None:
         self._wholes: dict[bytes | Profile, int] = {}
-        self._parts: tuple[dict[tuple[Any, bytes | Profile], int], ...] = tuple({} for _ in CATEGORIES)
+        self._parts: tuple[dict[tuple[Any, bytes | Profile], int], ...] = tuple({} for _ in BREAKDOWNS[:-1])
         self._turns: dict[tuple[int, int], int] = {}
 
     def add(self, codes: bytes, turns: Sequence[int], categories: Sequence[Sequence[Any]]) -> None:
