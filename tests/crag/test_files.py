@@ -256,6 +256,23 @@ def test_other_tables(tmp_path: Path) -> None:
     assert row["note"] == "hm"
 
 
+def test_other_parquet(tmp_path: Path) -> None:
+    """A Parquet file of something else says which column is missing, or which cell cannot be read."""
+    import pyarrow as pa
+    from pyarrow.parquet import read_table, write_table
+
+    write_table(pa.table({"session_id": ["s"]}), tmp_path / "other.parquet")
+    with pytest.raises(RowError, match="row 1: there is no field 'interaction_id'"):
+        list(read_results(tmp_path / "other.parquet"))
+    path = save_results(rows_of(["C"]), {}, tmp_path, parquet=True)[ALL_PARQUET]
+    table = read_table(path)
+    for column, value, said in (("query", 'json:"', "query: "), ("api_response", "{", "api_response: not JSON: ")):
+        place = table.column_names.index(column)
+        write_table(table.set_column(place, column, [[value]]), tmp_path / "broken.parquet")
+        with pytest.raises(RowError, match=f"row 1: {said}"):
+            list(read_results(tmp_path / "broken.parquet"))
+
+
 def test_broken_scores(tmp_path: Path) -> None:
     """A file that holds no scores says so."""
     path = tmp_path / "scores.json"

@@ -1,5 +1,6 @@
 """Result rows as a sequence: in order, unchanging, in little memory, and as tables of other libraries."""
 
+import pickle
 import random
 import sys
 import tempfile
@@ -55,6 +56,17 @@ def test_unchanging() -> None:
     assert results[0]["query"] == "What color is this car?"
     assert TurnResults.of(results) is results
     assert repr(results) == "TurnResults(2 rows)"
+
+
+def test_copies() -> None:
+    """Results of equal rows are equal, also after a journey to another process, and have no hash."""
+    results = TurnResults.of(rows_of(["CHHC"]), rule_scope="all")
+    assert pickle.loads(pickle.dumps(results)) == results  # noqa: S301 (our own bytes)
+    assert results != TurnResults.of(rows_of(["CHHC"]))
+    assert results != results[:3]
+    assert results != list(results)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(results)
 
 
 def test_stable() -> None:

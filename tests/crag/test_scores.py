@@ -93,6 +93,8 @@ def test_scopes() -> None:
     assert (raw["accuracy"], raw["truthfulness_score"]) == (0.6, 0.2)
     assert (ruled["accuracy"], ruled["missing"], ruled["truthfulness_score"]) == (0.2, 0.4, -0.2)
     assert raw["mean_multi_turn_conversation_score"] == ruled["mean_multi_turn_conversation_score"] == -0.2
+    with pytest.raises(UsageError, match="different rule_scope cannot be merged: conversation, all"):
+        Scores().merge(Scores(rule_scope="all"))
     with pytest.raises(UsageError, match="rule_scope is 'conversation' or 'all', got 'turn'"):
         Scores(rule_scope=cast("RuleScope", "turn"))
 
@@ -179,10 +181,14 @@ def test_bad_rows() -> None:
     (row,) = rows_of(["C"])
     with pytest.raises(RowError, match="there is no field 'domain'"):
         score_results([{name: value for name, value in row.items() if name != "domain"}])
+    with pytest.raises(RowError, match="turn_idx: 4294967296 is no number of turns"):
+        score_results([{**row, "turn_idx": 2**32}])
     with pytest.raises(RowError, match="domain: expected"):
         score_results([{**row, "domain": [1]}])
     with pytest.raises(RowError, match="session 's0000', turn 0: a turn cannot be correct and a miss at once"):
         score_results([{**row, "is_miss": True}])
+    with pytest.raises(RowError, match="session 's0000': the scorer 'f1' has the status scored and no number"):
+        score_results([{**row, "scorers": {"f1": {"value": None, "status": "scored"}}}])
     with pytest.raises(DataError, match="session 's0000' has two turns 0"):
         score_results([row, row])
 

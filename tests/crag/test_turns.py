@@ -80,6 +80,13 @@ def test_defaults(tmp_path: Path) -> None:
     assert all(tuple(row) == TURN_FIELDS for row in rows)
 
 
+def test_nulls_and_whole_floats() -> None:
+    """In a row that has every field, null is a field that it lacks, and 2.0, as some libraries save a 2, is 2."""
+    nulls = dict.fromkeys(("interaction_id", "is_ego", "total_turn_count", "interaction_id_history", "domain"))
+    row = turn_row({**SEED, **nulls, "turn_idx": 2.0, "dynamism": 1.0})
+    assert (row["interaction_id"], row["turn_idx"], row["total_turn_count"], row["dynamism"]) == ("abc123/2", 2, 3, 1)
+
+
 def test_history_numbers_the_turn() -> None:
     """A turn without a number comes after the interactions of its history."""
     assert turn_row({**LEAST, "interaction_id_history": ["a", "b"]})["turn_idx"] == 2

@@ -7,10 +7,8 @@ from adjudge.conversations import RATE_RANGES, RATES, Labels, Profile, Tally, gi
 from adjudge.crag._intervals import interval_of
 from adjudge.model import Status
 
-CATEGORIES = ("domain", "query_category", "dynamism", "image_quality")
-
-BREAKDOWNS = (*CATEGORIES, "turn_idx")
-"""What the numbers are broken down by."""
+BREAKDOWNS = ("domain", "query_category", "dynamism", "image_quality", "turn_idx")
+"""What the numbers are broken down by: the categories, and the number of the turn."""
 
 _REMEMBERED = 8  # turns of a conversation whose labels are remembered as they are
 
@@ -23,6 +21,7 @@ _LABELS = (
     Labels(status="unscored"),
     Labels(status="error"),
 )
+_BYTES = tuple(bytes([code]) for code in range(len(_LABELS)))
 _MISS, _WRONG, _UNSCORED, _ERROR = 2, 3, 4, 5
 
 
@@ -60,7 +59,7 @@ class Block:
 
     def __init__(self) -> None:
         self._wholes: dict[bytes | Profile, int] = {}
-        self._parts: tuple[dict[tuple[Any, bytes | Profile], int], ...] = tuple({} for _ in CATEGORIES)
+        self._parts: tuple[dict[tuple[Any, bytes | Profile], int], ...] = tuple({} for _ in BREAKDOWNS[:-1])
         self._turns: dict[tuple[int, int], int] = {}
 
     def add(self, codes: bytes, turns: Sequence[int], categories: Sequence[Sequence[Any]]) -> None:
@@ -91,15 +90,25 @@ class Block:
 
 def _short(codes: bytes) -> bytes | Profile:
     """Return what a conversation is counted by: its codes, of which short ones are often the same, or its profile."""
-    return codes if len(codes) <= _REMEMBERED else profile_of([_LABELS[code] for code in codes])
+    return codes if len(codes) <= _REMEMBERED else _profile(codes)
+
+
+def _profile(codes: bytes) -> Profile:
+    return profile_of([_LABELS[code] for code in codes])
 
 
 def _tallies(counts: Mapping[tuple[Any, bytes | Profile], int]) -> dict[Any, Tally]:
     """Return the tally of each value."""
     tallies: dict[Any, Tally] = {}
+    known: dict[bytes | Profile, Profile] = {}
     for (value, some), count in counts.items():
-        profile = profile_of([_LABELS[code] for code in some]) if isinstance(some, bytes) else some
-        tallies.setdefault(value, Tally()).profiles[profile] += count
+        profile = known.get(some)
+        if profile is None:
+            profile = known[some] = _profile(some) if isinstance(some, bytes) else some
+        tally = tallies.get(value)
+        if tally is None:
+            tally = tallies[value] = Tally()
+        tally.profiles[profile] += count
     return tallies
 
 
@@ -108,13 +117,12 @@ def _grouped(codes: bytes, values: Sequence[Any]) -> dict[Any, bytes | Profile]:
     first = values[0]
     if values.count(first) == len(values):
         return {first: _short(codes)}
-    groups: dict[Any, bytearray] = {}
+    groups: dict[Any, bytes] = {}
     for value, code in zip(values, codes, strict=True):
-        if value in groups:
-            groups[value].append(code)
-        else:
-            groups[value] = bytearray((code,))
-    return {value: _short(bytes(group)) for value, group in groups.items()}
+        groups[value] = groups.get(value, b"") + _BYTES[code]
+    if len(codes) <= _REMEMBERED:
+        return dict(groups)
+    return {value: _short(group) for value, group in groups.items()}
 
 
 def _place(item: tuple[Any, Tally]) -> tuple[int, Any]:

@@ -118,6 +118,16 @@ class TurnResults(Sequence[dict[str, Any]]):
             return TurnResults(self._pile, self._places[index], self._ruled)
         return self._one(self._places[index])
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TurnResults):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # as of every sequence of dicts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TurnResults.of, (list(self),)
+
     def __repr__(self) -> str:
         return f"TurnResults({len(self)} rows)"
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from adjudge.conversations import RULE_SCOPES, RuleScope
-from adjudge.crag._blocks import CATEGORIES, Block, Mark, ruled
+from adjudge.crag._blocks import BREAKDOWNS, Block, Mark, ruled
 from adjudge.crag._extras import ExtraScores
 from adjudge.crag._turns import SCORERS, check_result, labels_of
 from adjudge.errors import DataError, UsageError
@@ -82,7 +82,7 @@ class Scores:
                 found.append(row["turn_idx"] << _BITS | number)
                 if SCORERS in row:
                     self.extras.add(session, row["is_ego"], row[SCORERS])
-        except (KeyError, TypeError):
+        except (KeyError, OverflowError, TypeError):
             check_result(row)  # names what is wrong
             raise
 
@@ -93,6 +93,8 @@ class Scores:
 
     def merge(self, other: "Scores") -> None:
         """Take what another has taken; a conversation may have turns in both."""
+        if other.rule_scope != self.rule_scope:
+            raise UsageError(f"scores of different rule_scope cannot be merged: {self.rule_scope}, {other.rule_scope}")
         again = [self.numbers.setdefault(mark, len(self.numbers)) for mark in other.numbers]
         for session, turns in other.turns.items():
             mine = self.turns.setdefault(session, array("q"))
@@ -104,7 +106,7 @@ class Scores:
         marks = list(self.numbers)
         codes_of = bytes(mark.code for mark in marks)
         is_ego = [mark.is_ego for mark in marks]
-        columns = [[getattr(mark, name) for mark in marks] for name in CATEGORIES]
+        columns = [[getattr(mark, name) for mark in marks] for name in BREAKDOWNS[:-1]]
         everything, ego = Block(), Block()
         for session, packed in self.turns.items():
             ordered = sorted(packed)

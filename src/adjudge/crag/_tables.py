@@ -1,14 +1,15 @@
 """Results as tables of other libraries, each imported only here and only when asked for."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Any
 
 from adjudge.crag._cells import category_of, category_text, fit, unfit
-from adjudge.crag._turns import CATEGORIES, COLUMNS, check_result
+from adjudge.crag._csv import read_row
+from adjudge.crag._turns import CATEGORIES, COLUMNS
 from adjudge.datasets import read_rows, whole_file
-from adjudge.errors import MissingExtra, RowError
+from adjudge.errors import MissingExtra
 from adjudge.model import decode_json, encode_json
 
 TEXTS = ("session_id", "interaction_id", "query", "ground_truth", "agent_response")
@@ -96,16 +97,15 @@ def _with_json(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
 
 def read_parquet(path: str) -> Iterator[dict[str, Any]]:
     """Read results as they were written; what cannot be read raises `RowError` with file, row and column."""
+    readers: dict[str, Callable[[Any], Any]] = {
+        **dict.fromkeys(CATEGORIES, lambda value: category_of(unfit(value)) if isinstance(value, str) else value),
+        "interaction_id_history": lambda ids: [_text(id_) for id_ in ids] if isinstance(ids, list) else ids,
+        "api_response": lambda value: decode_json(value) if isinstance(value, str) else value,
+    }
     for number, columns, _ in read_rows(path, "parquet"):
-        place = f"{path}, row {number}: "
-        row = dict(columns or {})
-        try:
-            for name in CATEGORIES:
-                row[name] = category_of(unfit(row[name])) if isinstance(row.get(name), str) else row.get(name)
-            for name in TEXTS:
-                row[name] = unfit(row[name])
-            row["interaction_id_history"] = [unfit(id_) for id_ in row["interaction_id_history"]]
-            row["api_response"] = None if row["api_response"] is None else decode_json(row["api_response"])
-        except (AttributeError, KeyError, TypeError, ValueError, RowError):
-            pass  # the check below names the column
-        yield check_result(row, place=place)
+        yield read_row(columns or {}, readers, _text, f"{path}, row {number}: ")
+
+
+def _text(value: Any) -> Any:
+    """Return a text as it was; what is none is for the check to name."""
+    return unfit(value) if isinstance(value, str) else value

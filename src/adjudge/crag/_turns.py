@@ -49,6 +49,8 @@ CATEGORIES = ("image_quality", "query_category", "domain", "dynamism")
 
 Category = int | str | None
 _TURN_FIELDS = frozenset(TURN_FIELDS)
+_WITH_DEFAULTS = ("interaction_id", "turn_idx", "is_ego", "total_turn_count", "interaction_id_history")
+_NUMBERS = ("turn_idx", "total_turn_count", *CATEGORIES)
 _MOST_TURNS = 1 << 31
 
 
@@ -92,7 +94,7 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
     >>> row["interaction_id"], row["turn_idx"], row["is_ego"], row["total_turn_count"], row["domain"]
     ('s/0', 0, False, 1, None)
     """
-    if columns.keys() >= _TURN_FIELDS and columns["turn_idx"] is not None:
+    if columns.keys() >= _TURN_FIELDS and None not in [columns[name] for name in _WITH_DEFAULTS]:
         return _checked(columns, TurnRow, TURN_FIELDS, place)
     return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
 
@@ -103,6 +105,7 @@ def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str
     if "turn_idx" not in given:
         given["turn_idx"] = len(history) if turn_idx is None and isinstance(history, list) else turn_idx
     turn = given["turn_idx"]
+    turn = int(turn) if isinstance(turn, float) and turn.is_integer() else turn
     given.setdefault("interaction_id", f"{given.get('session_id')}/{turn}")
     given.setdefault("total_turn_count", turn + 1 if isinstance(turn, int) else None)
     given.setdefault("is_ego", False)
@@ -156,6 +159,10 @@ def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: s
     try:
         checked: dict[str, Any] = msgspec.convert(row, kind)
     except msgspec.ValidationError as error:
+        given = {name: row[name] for name in _NUMBERS if name in row}
+        whole = {name: int(value) for name, value in given.items() if isinstance(value, float) and value.is_integer()}
+        if whole:  # 2.0, as some libraries save a 2
+            return _checked({**row, **whole}, kind, names, place)
         raise RowError(f"{place}{_fault(str(error), row, names)}") from None
     except UnicodeEncodeError:  # another field has half a character in its name
         known = _checked({name: row[name] for name in names if name in row}, kind, names, place)
