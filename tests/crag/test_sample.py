@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adjudge.conversations import says_unknown
-from adjudge.crag import sample
+from adjudge.crag import CRAGEvaluator, sample
 from adjudge.crag.dataset_utils import convert_domain_indices_to_names, prepare_feature_vocabularies
 from adjudge.datasets import LABELS
 from adjudge.errors import UsageError
@@ -150,6 +150,20 @@ def test_agents_answer_as_they_did() -> None:
         assert agent.batch_generate_response(queries, nothing, nothing) == [row["agent_response"] for row in rows]
         assert agent.batch_generate_response(["Who are you?"], [None], [[]]) == ["I don't know."]
         assert agent.get_batch_size() >= 1
+
+
+@pytest.mark.parametrize("name", sample.AGENTS)
+def test_saved_answers_score_as_the_agent_does(name: str) -> None:
+    """Asking the agent and loading its saved answers give the same labels and scores, offline."""
+    asked = CRAGEvaluator(sample.conversations(), sample.agent(name), "local", show_progress=False)
+    results, scores = asked.evaluate_agent()
+    loaded = CRAGEvaluator(None, None, "local", show_progress=False)
+    again, same = loaded.evaluate_agent_responses(loaded.load_turn_data(sample.answers_path(name)))
+    assert list(results) == list(again)
+    assert scores["all"] == same["all"]
+    assert scores["ego"] == same["ego"]
+    assert scores["all"]["total"] == len(TURNS)
+    assert round(scores["all"]["accuracy"], 12) == round(rates(name)[0], 12)
 
 
 def test_unknown_agents() -> None:

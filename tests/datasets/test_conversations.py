@@ -188,8 +188,9 @@ def test_splits() -> None:
     assert list(ids(read_conversations({"validation": rows, "test": []}, split="validation"))) == ["a"]
     with pytest.raises(UsageError, match="say which split"):
         read_conversations({"validation": rows, "test": []})
-    with pytest.raises(UsageError, match="a data set without splits"):
-        read_conversations(rows, split="validation")
+    for source in (rows, "rows.jsonl"):
+        with pytest.raises(UsageError, match="a data set without splits"):
+            read_conversations(source, split="validation")
 
 
 def test_csv_of_questions(tmp_path: Path) -> None:
@@ -284,6 +285,17 @@ class Hub:
         return Hub(self.rows, {name: self.features[name] for name in names})
 
 
+class Texts(Hub):
+    """A data set whose image column is text."""
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {name: self.rows[index][name] for name in self.features}
+
+    def select_columns(self, names: list[str]) -> "Texts":
+        """Return the data with some columns only."""
+        return Texts(self.rows, {name: self.features[name] for name in names})
+
+
 HUB = {"session_id": None, "turns": SimpleNamespace(feature={"domain": SimpleNamespace(names=["x"])}), "answers": None}
 
 
@@ -305,9 +317,28 @@ def test_objects_of_the_datasets_library(tmp_path: Path) -> None:
     assert found[3] is not None
     with pytest.raises(RowError, match=r"^row 4: image: "):
         found[3].load()
+    odd = Hub([crag("a", "1", image={"url": "x"})], {**HUB, "image": ImageFeature()})
+    (read,) = read_conversations(odd)
+    assert read.image is not None
+    with pytest.raises(RowError, match=r"^row 1: image: a mapping must have 'bytes' or 'path', this one has 'url'$"):
+        read.image.load()
     plain = Hub(rows, HUB)
     assert list(ids(read_conversations(plain))) == ["a", "b", "c", "d"]
     assert read_conversations(plain, num_conversations=2).count == 2
+
+
+def test_only_the_library_knows_paths_elsewhere(tmp_path: Path) -> None:
+    """A column of texts is what rows say: it leads nowhere but into the folder, in a data set of the library too."""
+    rows = [crag("a", "1", image=str(tmp_path / "a.png"))]
+    (tmp_path / "a.png").write_bytes(png())
+    features = {**HUB, "image": SimpleNamespace(dtype="string")}
+    (read,) = read_conversations(Texts(rows, features))
+    assert read.image is not None
+    with pytest.raises(RowError, match="lies outside"):
+        read.image.load()
+    (read,) = read_conversations(Texts(rows, features), image_folder=tmp_path)
+    assert read.image is not None
+    assert read.image.load().size == (3, 2)
 
 
 @pytest.mark.parametrize("source", ["hub:someone/something@v1", "saved"])

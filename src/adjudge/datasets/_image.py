@@ -51,7 +51,8 @@ class RowImage:
             return _loaded(self._found())
         error = caught.error
         detail = error.message if isinstance(error, AdjudgeError) else (caught.reason or "").removeprefix("raised: ")
-        raise RowError(f"{self.place}: image: {detail}", code="bad-image") from None
+        where = f"{self.place}: image: "
+        raise RowError(f"{where}{detail.removeprefix(where)}", code="bad-image") from None
 
     def _found(self) -> Any:
         source = self.source() if callable(self.source) else self.source

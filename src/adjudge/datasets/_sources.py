@@ -50,8 +50,11 @@ def open_source(source: Any, split: str | None) -> RowSource:
     if isinstance(source, str) and source.startswith(HUB):
         return open_source(_from_hub(source.removeprefix(HUB), split), None)
     if isinstance(source, str | Path):
-        return _of_folder(Path(source), split) if Path(source).is_dir() else _of_files([Path(source)])
-    if isinstance(source, Mapping):
+        if Path(source).is_dir():
+            return _of_folder(Path(source), split)
+        if split is None:
+            return _of_files([Path(source)])
+    elif isinstance(source, Mapping):
         return open_source(_one_split(source, split), None)
     if split is not None:
         raise UsageError(f"there is no split {split!r}: this is a data set without splits")
@@ -95,9 +98,10 @@ def _of_hub_object(data: Any) -> RowSource:
     if getattr(image, "decode", False) and hasattr(data, "cast_column"):
         # Decoded while rows are read, one broken image would end the reading.
         data = data.cast_column("image", type(image)(decode=False))
-    if image is None or not (hasattr(data, "__len__") and hasattr(data, "select_columns")):
-        return RowSource(partial(_numbered, data), None, vocabularies=vocabularies, count=_length(data))
-    return RowSource(partial(_indexed, data), None, vocabularies=vocabularies, count=len(data))
+    folder = None if hasattr(image, "decode") else Path()  # the library knows where its own images lie
+    can_wait = image is not None and hasattr(data, "__len__") and hasattr(data, "select_columns")
+    rows = partial(_indexed if can_wait else _numbered, data)
+    return RowSource(rows, folder, vocabularies=vocabularies, count=_length(data))
 
 
 def _indexed(data: Any) -> Iterator[PlacedRow]:

@@ -31,7 +31,7 @@ def chapter(say: Callable[[str], None]) -> None:
     whole = scores[sample.AGENTS[0]]["all"]
     say(
         f"4. Benchmarks: {len(sample.AGENTS)} agents in {whole['conversations']} conversations about images, "
-        f"{whole['n']} turns, with the files and scores of CRAG-MM"
+        f"{whole['total']:.0f} turns, with the files and scores of CRAG-MM"
     )
     for name, turn in TOLD:
         say(_told(name, next(row for row in results[name] if row["interaction_id"] == turn)))
