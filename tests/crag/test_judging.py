@@ -148,14 +148,14 @@ def test_workers_and_order_change_nothing(tmp_path: Path) -> None:
     """1 and 8 workers, and turns in any order, give the same files, byte for byte."""
     turns = answered(40)
     shuffled = random.Random(3).sample(turns, len(turns))  # noqa: S311 (no secret)
-    with ChatServer(by_color, latency_s=0.002) as server:
+    with ChatServer(by_color, latency_s=0.02) as server:
         for folder, workers, given in (("1", 1, turns), ("8", 8, shuffled)):
             evaluator = CRAGEvaluator(
                 eval_model_name="m", eval_base_url=server.base_url, num_workers=workers, config=QUICK
             )
             results, scores = evaluator.evaluate_agent_responses(given)
             evaluator.save_results(results, scores, tmp_path / folder)
-        assert server.counts.max_in_flight == 8
+        assert 1 < server.counts.max_in_flight <= 8
     for name in ("turn_evaluation_results_all.csv", "turn_evaluation_results_ego.csv", "scores_dictionary.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "8" / name).read_bytes()
 
