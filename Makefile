@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test check bench oracle soak lock reference clean
+.PHONY: help demo test check bench oracle integration soak lock reference clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -23,6 +23,9 @@ check: $(VENV)/.dev  ## style, types, layers, generated docs
 
 oracle: $(VENV)/.oracle  ## differential tests against the peer packages
 	$(BIN)/python -m pytest -q -W default tests/oracle
+
+integration: $(VENV)/.integration  ## judges and agents on a real llama.cpp server
+	$(BIN)/python -m pytest -q tests/integration
 
 bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
@@ -60,6 +63,10 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 
 $(VENV)/.oracle: $(VENV)/.dev requirements/oracle.txt
 	$(BIN)/pip install --quiet -r requirements/oracle.txt
+	@touch $@
+
+$(VENV)/.integration: $(VENV)/.dev requirements/integration.txt
+	$(BIN)/pip install --quiet --no-deps -r requirements/integration.txt
 	@touch $@
 
 clean:  ## remove what the targets above made

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adjudge.agents._answer import asked, to_trajectory
+from adjudge.agents._images import image_url
 from adjudge.agents._sessions import session_of
 from adjudge.chat import ChatClient
 from adjudge.chat._apis import Api, client_of
@@ -83,7 +84,7 @@ class ChatAgent:
         opening = () if self.system is None else (Message("system", self.system),)
         question = asked(case)
         if case.image is not None and not case.messages:
-            image = {"type": "image_url", "image_url": {"url": case.image}}
+            image = {"type": "image_url", "image_url": {"url": image_url(case.image)}}
             question = (Message("user", ({"type": "text", "text": case.question}, image)),)
         return ChatRequest(self.model, (*opening, *history, *question), max_tokens=self.max_tokens)
 

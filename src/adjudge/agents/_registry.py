@@ -47,10 +47,12 @@ def _named(spec: str, options: dict[str, Any]) -> Agent:
     if not colon or not kind or not rest:
         kinds = "module:function, http://ADDRESS, openai:MODEL, anthropic:MODEL, litellm:MODEL, command: PROGRAM"
         raise UsageError(f"no agent is called {spec!r}: write {kinds}", code="unknown-agent")
-    return get_agent(_load(spec, kind, rest), **options)
+    return get_agent(load_place(spec), **options)
 
 
-def _load(spec: str, module_name: str, attribute: str) -> Any:
+def load_place(spec: str) -> Any:
+    """Return what stands at a place, `module:name`."""
+    module_name, _, attribute = spec.partition(":")
     with Caught() as caught:
         module = import_module(module_name)
     if caught.reason is not None:

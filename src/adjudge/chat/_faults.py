@@ -82,11 +82,10 @@ def _said(body: str) -> str:
 
 def as_chat_error(error: HttpError) -> ChatError:
     """Return the chat error for a failure below; reason and wording stay."""
-    code = None if error.code == "connection" else error.code
     if isinstance(error, ConnectionFailed):
-        return Unreachable(error.message, code=code)
+        return Unreachable(error.message, code=error.code)
     if isinstance(error, AttemptTimeout | DeadlineExceeded):
-        return ChatTimeout(error.message, code=code)
+        return ChatTimeout(error.message, code=error.code)
     if isinstance(error, ReplyTooLarge | ReplyUnreadable):
         return MalformedReply(error.message)
-    return ChatError(error.message, code=code)
+    return ChatError(error.message, code=error.code)

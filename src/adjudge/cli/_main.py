@@ -13,6 +13,7 @@ from adjudge.errors import AdjudgeError, UsageError, closest
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
 COMMANDS = {
+    "crag": "adjudge.cli.crag",
     "demo": "adjudge.cli.demo",
     "judge": "adjudge.cli.judge",
     "math": "adjudge.cli.math",

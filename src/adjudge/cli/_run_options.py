@@ -31,14 +31,14 @@ class Price(click.ParamType[tuple[float, float]]):
         return prompt, completion
 
 
-_SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS = click.FloatRange(min=0, min_open=True)
 _COUNT = click.IntRange(min=0)
 
 LIMITS = (
     click.option("--workers", default=32, show_default=True, type=click.IntRange(min=1), help="Calls in flight."),
-    click.option("--deadline", default=120.0, show_default=True, type=_SECONDS, help="Seconds a row may take in all."),
+    click.option("--deadline", default=120.0, show_default=True, type=SECONDS, help="Seconds a row may take in all."),
     click.option(
-        "--attempt-timeout", default=60.0, show_default=True, type=_SECONDS, help="Seconds one attempt may take."
+        "--attempt-timeout", default=60.0, show_default=True, type=SECONDS, help="Seconds one attempt may take."
     ),
     click.option(
         "--max-unscored", default="5%", show_default=True, type=Share(), help="Share of rows that may have no score."

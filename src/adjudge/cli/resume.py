@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from adjudge.cli._options import SETTINGS, Share, debug_option, findable
-from adjudge.cli._run_options import BUDGETS, Price, dry_run_option, terminable, with_options
+from adjudge.cli._run_options import BUDGETS, SECONDS, Price, dry_run_option, terminable, with_options
 
 
 @click.command(
@@ -23,6 +23,8 @@ Examples:
 @click.option("--retry-failed", is_flag=True, help="Ask again about rows that ended in an error.")
 @click.option("--base-url", help="Another address for the judge's endpoint.")
 @click.option("--workers", type=click.IntRange(min=1), help="Calls in flight.")
+@click.option("--deadline", type=SECONDS, help="Seconds a row may take in all.")
+@click.option("--attempt-timeout", type=SECONDS, help="Seconds one attempt may take.")
 @click.option("--max-unscored", type=Share(), help="Share of rows that may have no score.")
 @click.option("--price", type=Price(), help="Dollars for a million prompt and completion tokens: 0.15,0.60.")
 @with_options(*BUDGETS[:3])

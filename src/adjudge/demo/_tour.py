@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.demo import _math, _rewards
+from adjudge.demo import _crag, _judges, _math, _rewards
 from adjudge.runs import Summary
 
 
@@ -10,8 +10,12 @@ def tour(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
     """Give the whole tour; `say` prints a paragraph, `show` a summary."""
     _rewards.chapter(say, show)
     _math.chapter(say)
+    _judges.chapter(say, show)
+    _crag.chapter(say)
     say(
         "Try it on your own rows:\n"
         "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"
-        "    adjudge scorers"
+        "    adjudge scorers\n"
+        "    adjudge judge run rows.jsonl --judge openai:MODEL --run my.run\n"
+        "    adjudge resume my.run"
     )

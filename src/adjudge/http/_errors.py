@@ -39,7 +39,7 @@ class HttpError(AdjudgeError):
 class ConnectionFailed(HttpError):
     """There was no connection, or it ended before the reply was whole. A certificate that is not good is `tls`."""
 
-    default_code = "connection"
+    default_code = "unreachable"
 
 
 class AttemptTimeout(HttpError):

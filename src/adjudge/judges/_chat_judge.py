@@ -30,7 +30,7 @@ class ChatJudge:
     """A judge that asks a chat model; `LLMJudge` and `RubricJudge` say what about.
 
     `chat` answers the requests; without it, a client for `model` at `base_url` is made when the first one is asked,
-    one that speaks the interface `api`.
+    one that speaks the interface `api` and makes at most `attempts` of one question.
     `secret` keys the nonces of requests that carry one: give the same bytes again and the same question is the same
     request. `structured=False` asks for the answer on a line with a nonce from the start; otherwise that is done
     where the endpoint knows no JSON schemas. `gate=False` lets vacuous responses through to the model.
@@ -49,6 +49,7 @@ class ChatJudge:
     temperature: float | None = 0.0
     max_response: int = 200_000
     api: Literal["openai", "anthropic", "litellm"] = "openai"
+    attempts: int = 8
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -82,10 +83,11 @@ class ChatJudge:
         return {self.model: self.chat}
 
     def client(self, **limits: Any) -> ChatClient:
-        """Return a client of its model, kept to these limits."""
+        """Return a new client for this judge's model; `limits` are those of `ChatClient`. Whoever asks closes it."""
         from adjudge.chat._apis import client_of
 
-        return client_of(self.api, self.model, base_url=self.base_url, api_key=self.api_key, **limits)
+        given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
+        return client_of(self.api, self.model, **given, **limits)
 
     def request(
         self, fields: Fields, schema: Mapping[str, Any], *, form: Form, again: bool = False

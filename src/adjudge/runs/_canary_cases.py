@@ -35,7 +35,7 @@ def with_canaries(reads: Iterable[Read], rate: float, seed: int) -> Iterator[Rea
 
 def _material(read: Read) -> dict[str, Any]:
     """Return what a canary is made of; a case that cannot be judged gets none."""
-    row = read.row or {}
+    row = {} if read.row is None or read.fault is not None else read.row
     try:
         return {"id": read.id, "question": text_in(row, QUESTIONS), "reference": references_in(row)}
     except DataError:

@@ -23,7 +23,7 @@ _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
 
 
 class Read(NamedTuple):
-    """One case as it was read: its columns, or why it has none."""
+    """One case as it was read: its columns, or why it has none or, beside its columns, why it cannot be scored."""
 
     id: Any
     row: Mapping[str, Any] | None

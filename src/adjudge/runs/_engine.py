@@ -52,7 +52,8 @@ class Engine:
         self.progress = Progress()
         self._source = source
         self._deadline = deadline
-        self._room = 2 * workers + SPARE
+        # An agent that answers its units together is given so many, no more: its batches are then always the same.
+        self._room = job.together or 2 * workers + SPARE
         self._stop = asyncio.Event()
         self._clocks: dict[Clock, float] = {}  # of the rows in progress, with the seconds they have
         self._error: AdjudgeError | None = None
@@ -151,7 +152,7 @@ class Engine:
         columns: list[Mapping[str, Any]] = []
         history: list[Message] = []
         for index, (case, row) in enumerate(zip(unit, rows, strict=True)):
-            if case.row is None:
+            if case.row is None or case.fault is not None:
                 scores[index] = self.job.failed(case.fault or "bad-row")
                 continue
             overlay = case.row

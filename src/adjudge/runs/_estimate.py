@@ -163,7 +163,7 @@ class _Estimator:
         before = found.calls + found.known + found.repeated
         found.rows += 1
         row = planned.read.row
-        if row is None:
+        if row is None or planned.read.fault is not None:
             found.unreadable += 1
             return
         done = planned.done

@@ -34,6 +34,11 @@ class Job:
         return None if self.agent is None else CONVERSATION
 
     @property
+    def together(self) -> int | None:
+        """How many units the agent wants in progress, because it answers them together; None where it does not mind."""
+        return getattr(self.agent, "together", None)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What the scores are called, in their order."""
         judge = () if self.judge is None else (self.judge.name,)

@@ -33,7 +33,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class CaseRecord:
-    """One case: its columns, or why it has none."""
+    """One case: its columns, or why it has none, or why it cannot be scored as it stands."""
 
     seq: int
     unit: int  # the first case of those that are scored together

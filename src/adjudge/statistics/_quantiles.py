@@ -5,6 +5,7 @@ fraction (26.5.8) with Lentz's method; the quantile is found by bisection.
 """
 
 import math
+from functools import lru_cache
 
 from adjudge.errors import UsageError
 
@@ -44,6 +45,7 @@ def t_quantile(probability: float, df: float) -> float:
     return _quantile_of_tail(1.0 - probability, df)  # exact: no digits are lost from 1/2 on
 
 
+@lru_cache(maxsize=1024)  # a table of results asks for the same few over and over
 def _quantile_of_tail(tail: float, df: float) -> float:
     """Return t >= 0 with P(T > t) = tail."""
     if tail <= 0.0:

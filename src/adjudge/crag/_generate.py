@@ -1,0 +1,201 @@
+"""Phase 1: the agent answers every turn, turn n + 1 after turn n, and what it said is in a run file before it counts.
+
+A run with an agent and one scorer that says how long the answers are. Rows hold no images: those are looked up, one by
+one, when the agent is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from adjudge.crag import config
+from adjudge.crag._agent import BatchTurns, Props, SingleTurns, batch_size_of
+from adjudge.crag._agent_batches import batches
+from adjudge.crag._tokens import Tokenizer, cut, name_of, tokens_of
+from adjudge.crag._turns import FAULT, TOKENIZER, TURN_FIELDS
+from adjudge.datasets import json_line
+from adjudge.errors import AdjudgeError, DataError
+from adjudge.model import Conversation
+from adjudge.rewards import get_reward, reward
+from adjudge.runs import Plan, RunConfig
+from adjudge.runs._job import Job
+from adjudge.runs._run import Work
+from adjudge.runs._store import Store
+
+if TYPE_CHECKING:
+    from adjudge.crag._phases import Phases
+    from adjudge.datasets import Conversations, RowImage
+    from adjudge.model import Case
+    from adjudge.rewards import Scorer
+
+FILE = "generate"
+PAGE = 1024
+NEVER = 1e9  # seconds: an agent of batches keeps its own time
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What there is to ask, found in one pass that also checks every row: turns by conversation, and a digest."""
+
+    turns: tuple[tuple[str, ...], ...]
+    digest: str
+
+    @classmethod
+    def of(cls, conversations: Conversations) -> Survey:
+        """Go through the data set once."""
+        digest = blake2b(digest_size=16)
+        turns = []
+        for read in conversations:
+            rows = list(rows_of(read.conversation))
+            for row in rows:
+                digest.update(json_line(row))
+            turns.append(tuple(row["interaction_id"] for row in rows))
+        return cls(tuple(turns), digest.hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Everything that phase 1 needs."""
+
+    conversations: Conversations
+    survey: Survey
+    agent: Any
+    tokenizer: Tokenizer
+    rag_context: Any = None
+
+    def work(self, path: Path, settings: RunConfig, workers: int, *, retry: bool = False) -> Work:
+        """Return the run, as it is to be done from here: turns that have been answered are not asked again."""
+        most = config.MAX_RESPONSE_LENGTH_IN_TOKENS
+        done = answered(path, retry=retry)
+        images = Images(self.conversations, done)
+        names = self.conversations.vocabularies["domain"]
+        props = Props(
+            image=images.of,
+            domain=lambda case: names.name_of(case.metadata.get("domain")),
+            cut=lambda text: cut(text, self.tokenizer, most),
+            rag_context=self.rag_context,
+        )
+        size = batch_size_of(self.agent)
+        agent: BatchTurns | SingleTurns
+        if size is None:
+            agent, limits = SingleTurns(self.agent, props), replace(settings, workers=workers)
+        else:
+            asked = batches(self.survey.turns, size, done)
+            agent = BatchTurns(self.agent, props, asked, size=size, deadline=settings.deadline)
+            limits = replace(settings, workers=size, deadline=NEVER)
+        job = Job((length_scorer(self.tokenizer, most),), agent=agent)
+        plan = Plan("evaluate", agent=agent.name, digest=self.survey.digest)
+        cases = (row for read in self.conversations for row in rows_of(read.conversation))
+        return Work(path, job, plan, limits, cases, retry_failed=retry)
+
+
+def generate(phases: Phases, generation: Generation, settings: RunConfig, workers: int, *, retry: bool) -> Path:
+    """Do phase 1 and return its run file."""
+    path = phases.file(FILE, anew=True)
+    work = generation.work(path, settings, workers, retry=retry)
+    phases.conduct("generating", lambda watch: replace(work, signals=phases.signals, watch=watch))
+    return path
+
+
+def rows_of(conversation: Conversation) -> Iterator[dict[str, Any]]:
+    """Give a conversation's turns as rows: the fields of turn data, but for the answer, and what the engine needs."""
+    history: list[str] = []
+    for case in conversation.cases():
+        known = {**case.metadata, "query": case.question, "interaction_id": case.id}
+        known["ground_truth"] = case.references[0] if case.references else ""
+        known["interaction_id_history"] = list(history)
+        row = {name: known.get(name) for name in TURN_FIELDS if name != "agent_response"}
+        if len(case.references) > 1:
+            row["references"] = list(case.references)
+        yield {"id": case.id, "conversation_id": conversation.id, **row}
+        history.append(case.id)
+
+
+def generated(path: Path, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
+    """Give the turns of a finished run with their answers; a turn whose agent failed says why in `fault`."""
+    label = cut_label(tokenizer)
+    with Store.read(path) as store:
+        last = -1
+        while cases := store.cases(last, PAGE):
+            said = store.trajectories(cases[0].seq, cases[-1].seq)
+            for case in cases:
+                record = said.get(case.seq)
+                if case.row is None or record is None:
+                    raise DataError(f"{path}: turn {case.id} was not answered: {case.fault or 'not-run'}")
+                trajectory = record.trajectory
+                row = {**case.row, "agent_response": "" if trajectory is None else trajectory.final_response or ""}
+                turn = {name: row[name] for name in TURN_FIELDS}
+                if "references" in row:
+                    turn["references"] = row["references"]
+                turn[TOKENIZER] = label
+                if trajectory is None:
+                    turn[FAULT] = record.fault or "agent-failed"
+                yield turn
+            last = cases[-1].seq
+
+
+def answered(path: Path, *, retry: bool = False) -> frozenset[str]:
+    """Return the turns that will not be asked again, by ids: the answered ones and, if not `retry`, the failed ones."""
+    found: set[str] = set()
+    try:
+        with Store.read(path) as store:
+            last = -1
+            while cases := store.cases(last, PAGE):
+                said = store.trajectories(cases[0].seq, cases[-1].seq)
+                # The engine forgets failures of conversations that are through; others go on as they are.
+                through = store.scores(cases[0].seq, cases[-1].seq) if retry else {}
+                kept = (case for case in cases if case.seq in said)
+                found.update(str(case.id) for case in kept if said[case.seq].fault is None or case.seq not in through)
+                last = cases[-1].seq
+    except AdjudgeError as error:
+        if error.code not in ("cannot-read", "not-a-run"):  # nothing was begun yet
+            raise
+    return frozenset(found)
+
+
+def cut_label(tokenizer: Tokenizer) -> str:
+    """Say by which tokenizer responses are cut, and where."""
+    return f"{name_of(tokenizer)}, first {config.MAX_RESPONSE_LENGTH_IN_TOKENS}"
+
+
+def length_scorer(tokenizer: Tokenizer, most: int) -> Scorer:
+    """Return a scorer that counts the tokens of a response; another tokenizer, or limit, is another edition of it."""
+
+    @reward(name="response_tokens", version=cut_label(tokenizer), range=(0.0, float(most)))
+    def response_tokens(final_response: str) -> float:
+        """How many tokens the response has."""
+        return float(min(most, len(tokens_of(final_response, tokenizer))))
+
+    return get_reward(response_tokens)
+
+
+class Images:
+    """The images of conversations in progress, read along in the order of the data set."""
+
+    def __init__(self, conversations: Conversations, done: Container[str]) -> None:
+        self._left = self._unfinished(conversations, done)
+        self._found: dict[str, RowImage | None] = {}
+        self._lock = Lock()
+
+    def of(self, case: Case) -> Any:
+        """Load the image of a turn's conversation; None where it has none."""
+        session = case.conversation_id or ""
+        with self._lock:
+            while session not in self._found:
+                name, image = next(self._left, (session, None))
+                self._found[name] = image
+            image = self._found[session]
+            if case.metadata.get("turn_idx") == case.metadata.get("total_turn_count", 0) - 1:
+                del self._found[session]
+        return None if image is None else image.load()
+
+    @staticmethod
+    def _unfinished(conversations: Iterable[Any], done: Container[str]) -> Iterator[tuple[str, RowImage | None]]:
+        for read in conversations:
+            if any(turn.id not in done for turn in read.conversation.turns):
+                yield read.conversation.id, read.image

@@ -1,0 +1,211 @@
+"""Phase 2: every turn is labelled, in the order miss? exact? judge, so that only turns that need it cost a call.
+
+A run whose first scorer is that rule. Replies are in the run file before they are read, and in the cache for the next
+run. Whatever keeps a judge from a verdict leaves the turn unscored; it never makes it wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adjudge.conversations import Labels, settle, unscored, verdict_labels
+from adjudge.crag._turns import FAULT, result_row, turn_row
+from adjudge.crag.llm_judge import api_response
+from adjudge.datasets import json_line
+from adjudge.errors import Caught, DataError
+from adjudge.model import Judge, Provenance, Score
+from adjudge.rewards import Scorer, get_reward
+from adjudge.runs import Plan, RunConfig
+from adjudge.runs._cases import Read
+from adjudge.runs._export import scored_cases
+from adjudge.runs._job import Job
+from adjudge.runs._plan import PLAN, plan_from
+from adjudge.runs._run import Work
+from adjudge.runs._store import Store
+
+if TYPE_CHECKING:
+    from adjudge.crag._phases import Phases
+    from adjudge.model import Context
+
+FILE = "evaluate"
+RULE = "crag_turn"
+REPLY = "api_response"
+OURS = ("id", "question", "answer", "final_response")  # columns that scorers know, beside those of the turn
+
+
+class TurnScorer(Scorer):
+    """1 for a correct turn, 0 for a miss or a wrong one, by the rule and, where that leaves it open, by a judge."""
+
+    parts = ("exact", "miss")
+    range = (0.0, 1.0)
+    columns = ("final_response", "question", "answer")
+    accepts = columns
+    is_async = True
+    has_async = True
+    is_group = False
+
+    def __init__(self, judge: Judge | None) -> None:
+        self.name = RULE
+        self.version = "1, no judge" if judge is None else f"1, {judge.name} {judge.version}"
+        self.judge = judge
+        self.judges = () if judge is None else (judge,)
+        prompt = getattr(judge, "prompt_hash", None)
+        self.provenance = Provenance(RULE, self.version, None if judge is None else judge.name, prompt)
+
+    def _score_slice(
+        self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
+    ) -> list[Score]:
+        from adjudge.rewards._scorer import run_sync
+
+        return run_sync(self._ascore_rows(rows, contexts, labels), self.name)
+
+    async def _ascore_rows(
+        self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
+    ) -> list[Score]:
+        del contexts, labels
+        scores: list[Score] = []
+        for row in rows:
+            with Caught() as caught:
+                scores.append(await self._turn(row))
+            if caught.reason is not None:
+                scores.append(self._failed("error", caught.reason))
+        return scores
+
+    async def _turn(self, row: Mapping[str, Any]) -> Score:
+        response, truths = str(row["final_response"]), references_of(row["answer"])
+        labels = settled(response, truths)
+        if labels is not None:
+            return self._scored(
+                labels, "exact" if labels.is_exact_match else "miss" if labels.is_miss else "unknown-too"
+            )
+        if self.judge is None:
+            return self._scored(verdict_labels(correct=False), "no-judge")
+        judgement = await self.judge.ajudge(str(row["question"]), truths, response)
+        notes = {REPLY: json.dumps(api_response(judgement))}
+        if judgement.verdict is None:
+            status = "error" if judgement.status == "error" else "unscored"
+            return self._failed(status, judgement.reason or "no-verdict", notes)
+        return self._scored(verdict_labels(correct=judgement.verdict == "CORRECT"), judgement.reason, notes)
+
+    def _scored(self, labels: Labels, reason: str | None, notes: Mapping[str, str] | None = None) -> Score:
+        parts = {"exact": float(labels.is_exact_match), "miss": float(labels.is_miss)}
+        value = float(labels.is_correct)
+        return Score.scored(value, reason=reason, parts=parts, notes=notes, provenance=self.provenance)
+
+    def _failed(self, status: str, reason: str, notes: Mapping[str, str] | None = None) -> Score:
+        make = Score.error if status == "error" else Score.unscored
+        return make(reason, parts=dict.fromkeys(self.parts), notes=notes, provenance=self.provenance)
+
+
+def references_of(answer: Any) -> list[str]:
+    """Return the ground truths of a turn: one, or several that are as good."""
+    return [str(one) for one in answer] if isinstance(answer, list | tuple) else [str(answer)]
+
+
+def settled(response: str, truths: Sequence[str]) -> Labels | None:
+    """Return the labels of a turn that needs no judge, by the ground truth that suits it best; None where it needs one.
+
+    >>> settled("Red", ["crimson", "red"]).is_exact_match, settled("Reddish", ["red"]) is None
+    (True, True)
+    """
+    found = [settle(response, truth) for truth in truths]
+    known = [labels for labels in found if labels is not None]
+    if not known:
+        return None
+    return max(known, key=lambda labels: (labels.is_correct, labels.is_exact_match))
+
+
+def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the turns in order of (session_id, turn_idx), checked; one that is there twice raises `DataError`."""
+    turns = [turn_row(turn, place=f"turn {number}: ") for number, turn in enumerate(turn_data, 1)]
+    turns.sort(key=lambda turn: (turn["session_id"], turn["turn_idx"]))
+    ids: set[str] = set()
+    places: set[tuple[str, int]] = set()
+    for turn in turns:
+        place = (turn["session_id"], turn["turn_idx"])
+        if place in places:
+            raise DataError(f"session {place[0]!r} has two turns {place[1]}: number its turns from 0", code="same-turn")
+        if turn["interaction_id"] in ids:
+            message = f"interaction_id {turn['interaction_id']!r} stands twice (again in session {place[0]!r})"
+            raise DataError(message, code="same-turn")
+        ids.add(turn["interaction_id"])
+        places.add(place)
+    return turns
+
+
+def evaluate(
+    phases: Phases, turns: Sequence[Mapping[str, Any]], scorers: Sequence[Scorer], settings: RunConfig, *, retry: bool
+) -> Path:
+    """Do phase 2 for turns that are in order, and return its run file; the first of the scorers is the rule."""
+    path = phases.file(FILE, anew=True)
+    sums = blake2b(digest_size=16)
+    for turn in turns:
+        sums.update(json_line(turn))
+    digest = sums.hexdigest()
+    if retry and _digest_in(path) not in (None, digest):
+        # Turns that had failed have answers now: another run, to which the cache gives what was paid for.
+        path.replace(path.with_name(f"{path.name}.before"))
+    plan = Plan("evaluate", scorers=tuple(scorer.name for scorer in scorers), digest=digest)
+    work = Work(path, Job(tuple(scorers)), plan, settings, map(_case, turns), retry_failed=retry)
+    phases.conduct("evaluating", lambda watch: replace(work, signals=phases.signals, watch=watch))
+    return path
+
+
+def scorers_of(judge: Judge | None, more: Sequence[Any], columns: Iterable[str]) -> list[Scorer]:
+    """Return the rule, then the scorers that were asked for beside it; turns must have the columns that they need."""
+    given = [more] if isinstance(more, str) or callable(more) else more
+    scorers = [get_reward(scorer) for scorer in given]
+    there = dict.fromkeys((*columns, *OURS))
+    for scorer in scorers:
+        scorer.check(there)
+    return [TurnScorer(judge), *scorers]
+
+
+def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Give the results of a finished run, in order."""
+    with Store.read(path) as store:
+        for page in scored_cases(store, names, "not-run: the run ended before this turn"):
+            for case, (score, *others) in page:
+                row = case.row or {}
+                turn = {name: value for name, value in row.items() if name not in OURS}
+                labels = _labels(row, score, failed=case.fault is not None)
+                reply = (score.notes or {}).get(REPLY)
+                extra = dict(zip(names[1:], map(_plain, others), strict=True))
+                yield result_row(turn, labels, None if reply is None else json.loads(reply), scorers=extra)
+
+
+def _digest_in(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    with Store.read(path) as store:
+        return plan_from(store.meta(PLAN), path).digest
+
+
+def _case(turn: Mapping[str, Any]) -> Read:
+    """Return a turn as a case with the columns that scorers know; one whose agent failed cannot be scored."""
+    row = {
+        **turn,
+        "id": turn["interaction_id"],
+        "question": turn["query"],
+        "answer": turn.get("references", turn["ground_truth"]),
+        "final_response": turn["agent_response"],
+    }
+    return Read(row["id"], row, turn.get(FAULT))
+
+
+def _labels(row: Mapping[str, Any], score: Score, *, failed: bool) -> Labels:
+    if failed:
+        return unscored("error")
+    if score.value is None:
+        return unscored()
+    labels = settled(row["final_response"], references_of(row["answer"]))
+    return verdict_labels(correct=score.value == 1.0) if labels is None else labels
+
+
+def _plain(score: Score) -> dict[str, Any]:
+    return {"value": score.value, "status": score.status, "reason": score.reason}

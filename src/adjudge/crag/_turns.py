@@ -1,0 +1,167 @@
+"""The rows of an evaluation: a turn with its answer, and the same turn with its labels.
+
+    turn data    13 fields, one JSON object a line
+    results      the same 13, five more that say how the turn was labelled, and `status`
+
+Rows are plain dicts. Turn data may have other fields too: a scorer may ask for them, they are saved and loaded, and
+they stand in no result. A turn whose agent failed has an empty response, and says why in `fault`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import msgspec
+
+from adjudge.conversations import Labels
+from adjudge.errors import RowError, closest
+from adjudge.model import Status
+
+TURN_FIELDS = (
+    *("session_id", "interaction_id", "turn_idx", "is_ego", "image_quality", "query_category", "domain", "dynamism"),
+    *("query", "ground_truth", "agent_response", "total_turn_count", "interaction_id_history"),
+)
+"""The fields of turn data, in their order."""
+
+RESULT_COLUMNS = (
+    *TURN_FIELDS,
+    *("is_exact_match", "is_correct", "is_miss", "is_semantically_correct", "api_response"),
+)
+"""The columns of a result, as the benchmark defines them."""
+
+COLUMNS = (*RESULT_COLUMNS, "status")
+"""The columns of a result file."""
+
+REQUIRED = ("session_id", "query", "ground_truth", "agent_response")
+"""The fields that turn data cannot do without."""
+
+FAULT = "fault"
+"""The field of turn data that says why an agent gave no answer; rows of healthy turns lack it."""
+
+TOKENIZER = "tokenizer"
+"""The field of turn data that says by which tokenizer, and where, the response was cut; others may not know."""
+
+SCORERS = "scorers"
+"""The field of a result that holds the scores of additional scorers, by name."""
+
+CATEGORIES = ("image_quality", "query_category", "domain", "dynamism")
+"""The fields that say what kind of turn it is: a number, a name, or None where that is not known."""
+
+Category = int | str | None
+_TURN_FIELDS = frozenset(TURN_FIELDS)
+_MOST_TURNS = 1 << 31
+
+
+class TurnRow(TypedDict):
+    """One turn with its answer; the four categories are None where they are not known."""
+
+    session_id: str
+    interaction_id: str
+    turn_idx: int
+    is_ego: bool
+    image_quality: Category
+    query_category: Category
+    domain: Category
+    dynamism: Category
+    query: str
+    ground_truth: str
+    agent_response: str
+    total_turn_count: int
+    interaction_id_history: list[str]
+
+
+class ResultRow(TurnRow):
+    """One turn with its labels."""
+
+    is_exact_match: bool
+    is_correct: bool
+    is_miss: bool
+    is_semantically_correct: bool
+    api_response: dict[str, Any] | None
+    status: Status
+
+
+def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | None = None) -> dict[str, Any]:
+    """Return a turn with all its fields, in order, the optional ones by default, or raise `RowError` with the place.
+
+    Where `turn_idx` is not in the row it is the given one, else as many as there are interactions before it.
+    `interaction_id` is made of session and turn, `total_turn_count` is the least that there can be, `is_ego` is false,
+    categories are None, the history is empty.
+
+    >>> row = turn_row({"session_id": "s", "query": "?", "ground_truth": "a", "agent_response": "b"})
+    >>> row["interaction_id"], row["turn_idx"], row["is_ego"], row["total_turn_count"], row["domain"]
+    ('s/0', 0, False, 1, None)
+    """
+    if columns.keys() >= _TURN_FIELDS and columns["turn_idx"] is not None:
+        return _checked(columns, TurnRow, TURN_FIELDS, place)
+    return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
+
+
+def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str, Any]:
+    given = {name: value for name, value in columns.items() if value is not None or name in REQUIRED}
+    history = given.setdefault("interaction_id_history", [])
+    if "turn_idx" not in given:
+        given["turn_idx"] = len(history) if turn_idx is None and isinstance(history, list) else turn_idx
+    turn = given["turn_idx"]
+    given.setdefault("interaction_id", f"{given.get('session_id')}/{turn}")
+    given.setdefault("total_turn_count", turn + 1 if isinstance(turn, int) else None)
+    given.setdefault("is_ego", False)
+    return {**dict.fromkeys(CATEGORIES), **given}
+
+
+def result_row(
+    turn: Mapping[str, Any],
+    labels: Labels,
+    api_response: Mapping[str, Any] | None = None,
+    *,
+    scorers: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return the result of a turn: its fields, its labels, what the judge replied, and its status.
+
+    `scorers` has, by name, the `value`, `status` and `reason` that additional scorers gave the turn.
+    """
+    row = {name: turn[name] for name in TURN_FIELDS}
+    row["is_exact_match"] = labels.is_exact_match
+    row["is_correct"] = labels.is_correct
+    row["is_miss"] = labels.is_miss
+    row["is_semantically_correct"] = labels.is_semantically_correct
+    row["api_response"] = None if api_response is None else dict(api_response)
+    row["status"] = labels.status
+    if scorers:
+        row[SCORERS] = {name: dict(score) for name, score in scorers.items()}
+    return row
+
+
+def labels_of(row: Mapping[str, Any]) -> Labels:
+    """Return the labels of a result; those that contradict one another raise `ValueError`."""
+    return Labels(
+        row["is_exact_match"], row["is_correct"], row["is_miss"], row["is_semantically_correct"], row["status"]
+    )
+
+
+def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
+    """Return a result with its columns in order, or raise `RowError` with the place and the column."""
+    return _checked(row, ResultRow, COLUMNS, place)
+
+
+def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: str) -> dict[str, Any]:
+    try:
+        checked: dict[str, Any] = msgspec.convert(row, kind)
+    except msgspec.ValidationError as error:
+        raise RowError(f"{place}{_fault(str(error), row, names)}") from None
+    for name in ("turn_idx", "total_turn_count"):
+        if not 0 <= checked[name] < _MOST_TURNS:
+            raise RowError(f"{place}{name}: {checked[name]} is no number of turns")
+    if tuple(checked) != names:
+        checked = {name: checked[name] for name in names}
+    if len(row) > len(checked):
+        checked.update((name, value) for name, value in row.items() if name not in checked)
+    return checked
+
+
+def _fault(message: str, row: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    """Say which field is wrong, and how."""
+    missing = next((name for name in names if name not in row), None)
+    if missing is not None:
+        return f"there is no field {missing!r}{closest(missing, (str(name) for name in row if name not in names))}"
+    what, _, path = message.partition(" - at `$")
+    return f"{path.rstrip('`').lstrip('.')}: {what[:1].lower()}{what[1:]}"

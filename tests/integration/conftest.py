@@ -1,0 +1,14 @@
+"""One server for all tests of this folder."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from integration.llama import LlamaProcess, llama
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[LlamaProcess]:
+    """Give the server."""
+    with llama() as running:
+        yield running
