@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -12,6 +13,9 @@ from rich.text import Text
 
 from adjudge.cli._options import printable
 from adjudge.runs import Summary, Tally
+
+if TYPE_CHECKING:
+    from adjudge.judges import CanaryReport
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 EVERY = 10.0  # seconds between progress lines where there is no terminal
@@ -36,6 +40,8 @@ def show_summary(summary: Summary, console: Console) -> None:
     console.print(table)
     for tally in summary.tallies:
         _show_missing(tally, console)
+    if summary.canaries is not None:
+        _show_canaries(summary.canaries, console)
     for warning in summary.warnings:
         console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
 
@@ -61,6 +67,18 @@ def _show_missing(tally: Tally, console: Console) -> None:
     console.print(Text(f"* {printable(tally.scorer)}: {share}: {why}{bounds}"), soft_wrap=True)
     for reason in tally.failures:
         console.print(Text(f"    {printable(reason)}", style="dim"), soft_wrap=True)
+
+
+def _show_canaries(report: "CanaryReport", console: Console) -> None:
+    """Say how often the judge was fooled by answers that are known to be bad."""
+    share = "" if report.rate is None else f" ({report.rate:.1%}"
+    interval = "" if report.low is None else f", 95 % interval {report.low:.1%} .. {report.high:.1%}"
+    words = f"{report.false_positives:,} of {report.scored:,} judged were called CORRECT{share}{interval}"
+    rest = f"; {report.unscored + report.error:,} without a verdict" if report.scored < report.total else ""
+    console.print(Text(f"canaries: {words}{')' if share else ''}{rest}"), soft_wrap=True)
+    for kind, (fooled, judged) in report.by_kind.items():
+        if fooled:
+            console.print(Text(f"    {kind}: {fooled:,} of {judged:,}", style="dim"), soft_wrap=True)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.cli._options import SETTINGS, Share, debug_option
 from adjudge.cli._run_options import BUDGETS, LIMITS, terminable, with_options
 
 
@@ -39,6 +39,7 @@ that did not end goes on with: adjudge resume FILE""",
 @click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL or panel:A,B.")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
 @with_options(*LIMITS, *BUDGETS)
+@click.option("--canaries", default="0%", type=Share(), help="Judge known-bad answers, too, for this share of rows.")
 @click.option("--run", help="The run file; one that exists goes on, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
 @click.option("--dry-run", is_flag=True, help="Say what would be called and what it would cost, and stop.")

@@ -9,6 +9,7 @@ from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Ask, ChatReply, ChatRequest
 from adjudge.runs._ask import endpoint_of
 from adjudge.runs._cache import Cache, request_body, request_key
+from adjudge.runs._canaries import mixed
 from adjudge.runs._cases import read_cases
 from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
@@ -59,7 +60,7 @@ async def _estimate(rows: str, job: Any, config: RunConfig) -> Estimate:
 
     async with ready(job, config, cache):
         chats = getattr(job.judge, "chats", {})
-        for read in read_cases(rows):
+        for read in mixed(read_cases(rows), config):
             found.rows += 1
             if read.row is None:
                 found.unreadable += 1

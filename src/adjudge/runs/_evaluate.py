@@ -42,8 +42,8 @@ class RowScore(NamedTuple):
 class RunResult:
     """What came of a run; everything is read from its file when it is asked for.
 
-    `counts` are the rows by outcome (a row counts as its worst score) and add up to the number of cases. A row that a
-    stopped run did not reach is an error, `not-run`.
+    `counts` are the rows by outcome (a row counts as its worst score) and add up to the number of cases, canaries
+    included; `summary` has those apart. A row that a stopped run did not reach is an error, `not-run`.
     """
 
     file: Path

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adjudge.datasets import json_line
-from adjudge.model import Score
+from adjudge.model import Judgement, Score
+from adjudge.runs._canaries import is_canary, outcome_of, report_of
 from adjudge.runs._records import CaseRecord
 from adjudge.runs._score_file import score_line
 from adjudge.runs._store import Store
@@ -37,10 +38,13 @@ def summarise(
     write: Callable[[bytes], object] | None = None,
     lines: Lines | None = None,
 ) -> Summary:
-    """Add up the scores of a run and, on the way, write the lines of its cases."""
+    """Add up the scores of a run and, on the way, write the lines of its cases; canaries are counted apart."""
     tallies = tuple(Tally(name, range_) for name, range_ in zip(names, ranges, strict=True))
     rows = 0
-    for page in scored_cases(store, names, missing):
+    canaries: list[tuple[str, Judgement]] = []
+    for whole in scored_cases(store, names, missing):
+        page = [one for one in whole if not is_canary(one[0])]
+        canaries += [outcome_of(case, scores[-1]) for case, scores in whole if is_canary(case)]
         rows += len(page)
         for index, tally in enumerate(tallies):
             part = Tally(tally.scorer, tally.range)
@@ -48,13 +52,13 @@ def summarise(
             tally.merge(part)
         if write is not None and lines is not None:
             write(b"".join([lines(case.id, names, scores) for case, scores in page]))
-    return Summary(rows, tallies)
+    return Summary(rows, tallies, canaries=report_of(canaries))
 
 
 def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:
     """Give the lines of a run, a page at a time."""
     for page in scored_cases(store, names, missing):
-        yield b"".join([lines(case.id, names, scores) for case, scores in page])
+        yield b"".join([lines(case.id, names, scores) for case, scores in page if not is_canary(case)])
 
 
 def score_lines(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> bytes:

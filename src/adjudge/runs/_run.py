@@ -11,6 +11,7 @@ from adjudge.errors import AdjudgeError, RunError, RunStopped
 from adjudge.runs._ask import Asker
 from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache
+from adjudge.runs._canaries import check_canaries, mixed
 from adjudge.runs._cases import Cases, digest_of, read_cases
 from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
@@ -52,6 +53,7 @@ class Session:
 
 async def conduct(work: Work) -> Session:
     """Do one session of a run; `RunError` where the file cannot be used, everything else that stops it is returned."""
+    check_canaries(work.job, work.config)
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
         plan = _agree(store, work)
@@ -129,7 +131,7 @@ async def _work_through(work: Work, journal: Journal, cache: Cache | None) -> tu
 
 
 async def _read(work: Work, source: Source, engine: Engine) -> None:
-    cases = None if work.cases is None else read_cases(work.cases, work.trajectories)
+    cases = None if work.cases is None else mixed(read_cases(work.cases, work.trajectories), work.config)
     try:
         await source.read(cases, check_groups=work.job.unit_column == GROUP)
     except AdjudgeError as error:

@@ -3,9 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from adjudge.model import Score
 from adjudge.statistics import Mean, Moments, mean_of
+
+if TYPE_CHECKING:
+    from adjudge.judges import CanaryReport
 
 KINDS = 50  # kinds of reasons that a tally tells apart
 SHOWN = 3  # failed rows that a summary shows
@@ -84,11 +88,15 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What came of scoring a file: a tally for each scorer, in the order they were asked for."""
+    """What came of scoring a file: a tally for each scorer, in the order they were asked for.
+
+    Canaries are no rows: `canaries` says how many of them there were, and how many the judge called CORRECT.
+    """
 
     rows: int
     tallies: tuple[Tally, ...]
     warnings: tuple[str, ...] = ()
+    canaries: "CanaryReport | None" = None
 
     @property
     def failed_share(self) -> float:
