@@ -71,11 +71,13 @@ def _show_missing(tally: Tally, console: Console) -> None:
 
 def _show_canaries(report: "CanaryReport", console: Console) -> None:
     """Say how often the judge was fooled by answers that are known to be bad."""
-    share = "" if report.rate is None else f" ({report.rate:.1%}"
-    interval = "" if report.low is None else f", 95 % interval {report.low:.1%} .. {report.high:.1%}"
-    words = f"{report.false_positives:,} of {report.scored:,} judged were called CORRECT{share}{interval}"
-    rest = f"; {report.unscored + report.error:,} without a verdict" if report.scored < report.total else ""
-    console.print(Text(f"canaries: {words}{')' if share else ''}{rest}"), soft_wrap=True)
+    words = f"canaries: {report.false_positives:,} of {report.scored:,} judged were called CORRECT"
+    if report.rate is not None:
+        interval = "" if report.low is None else f", 95 % interval {report.low:.1%} .. {report.high:.1%}"
+        words += f" ({report.rate:.1%}{interval})"
+    if report.scored < report.total:
+        words += f"; {report.unscored + report.error:,} without a verdict"
+    console.print(Text(words), soft_wrap=True)
     for kind, (fooled, judged) in report.by_kind.items():
         if fooled:
             console.print(Text(f"    {kind}: {fooled:,} of {judged:,}", style="dim"), soft_wrap=True)
