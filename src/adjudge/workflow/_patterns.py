@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_TEXT = 100_000  # characters of one argument
 LIMIT = 1.0  # seconds of CPU time for one job
+MOST_ALONE = 8  # searches that are tried one by one when all together took too long
 
 
 class Search(NamedTuple):
@@ -30,18 +31,20 @@ def search(wanted: Sequence[Search]) -> list[bool | None]:
     if not wanted:
         return []
     together = _attempt(wanted)
-    if together is not None or len(wanted) == 1:
-        return list(together or [None])
-    # One of them takes too long; one by one, so that the others are still answered.
-    return [(_attempt([one]) or [None])[0] for one in wanted]
+    if together is not None:
+        return together
+    # One of them takes too long; some are tried one by one, so that a record of many calls has its limit too.
+    alone = wanted[:MOST_ALONE] if len(wanted) > 1 else ()
+    found = [(_attempt([one]) or [None])[0] for one in alone]
+    return [*found, *[None] * (len(wanted) - len(found))]
 
 
 def _attempt(wanted: Sequence[Search]) -> list[bool | None] | None:
-    from adjudge.processes import JobCrashed, JobTimeout
+    from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:
         found: list[bool | None] = _pool().run([[*one] for one in wanted], cpu_s=LIMIT)
-    except (JobTimeout, JobCrashed):
+    except (JobTimeout, JobCrashed, JobFailed):
         return None
     return found
 
