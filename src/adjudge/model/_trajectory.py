@@ -24,6 +24,7 @@ class Trajectory:
 
     `tool_calls` is None where the record cannot show tool calls at all, as a list of plain texts cannot; that
     is not the same as no calls. `complete` is False where part of the record is known to be missing.
+    `trace_id` names the trace that it can be found under, `seconds` is how long it took.
     """
 
     messages: tuple[Message, ...] = ()
@@ -32,6 +33,8 @@ class Trajectory:
     final_response: str | None = None
     sources: tuple[str, ...] = ()
     complete: bool = True
+    trace_id: str | None = None
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         if self.tool_calls == () and self.messages:
