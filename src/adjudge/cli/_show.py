@@ -41,18 +41,21 @@ def show_summary(summary: Summary, console: Console) -> None:
     for tally in summary.tallies:
         _show_missing(tally, console)
     if summary.canaries is not None:
-        console.print(Text(_canaries(summary.canaries)), soft_wrap=True)
+        _show_canaries(summary.canaries, console)
     for warning in summary.warnings:
         console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
 
 
-def _canaries(report: "CanaryReport") -> str:
-    """Say how often the judge took an answer that is known to be bad."""
+def _show_canaries(report: "CanaryReport", console: Console) -> None:
+    """Say how often the judge took an answer that is known to be bad, and of which kinds."""
     words = f"canaries: {report.false_positives:,} of {report.scored:,} known-bad answers were called CORRECT"
     if report.rate is not None and report.low is not None and report.high is not None:
         words += f" ({report.rate:.1%}, 95 % interval {report.low:.1%} .. {report.high:.1%})"
     missing = report.total - report.scored
-    return f"{words}; {missing:,} have no verdict" if missing else words
+    console.print(Text(f"{words}; {missing:,} have no verdict" if missing else words), soft_wrap=True)
+    for kind, (taken, judged) in report.by_kind.items():
+        if taken:
+            console.print(Text(f"    {kind}: {taken:,} of {judged:,}", style="dim"), soft_wrap=True)
 
 
 def _cells(tally: Tally) -> list[Text]:

@@ -87,7 +87,7 @@ class ChatJudge:
         from adjudge.chat._apis import client_of
 
         given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
-        return client_of(self.api, self.model, **given, **limits)
+        return client_of(self.api, self.model, **{**given, **limits})
 
     def request(
         self, fields: Fields, schema: Mapping[str, Any], *, form: Form, again: bool = False
