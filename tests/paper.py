@@ -1,10 +1,12 @@
 """Servers on paper: what an endpoint takes and refuses, and a pace played against it without a clock or a socket."""
 
 import heapq
+import itertools
 import math
 import random
 from collections import deque
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from adjudge.http._pace import Pace, Ticket
 
@@ -17,12 +19,13 @@ class Endpoint:
 
     at_once: float = math.inf
     per_s: float = math.inf
-    kind: str = "sliding"  # the last second | calendar: this second | bucket: tokens that come back
+    kind: Literal["sliding", "calendar", "bucket"] = "sliding"  # the last second, this second, tokens that come back
     burst: float = 1.0  # what the bucket holds
     latency_s: float = 0.2
     spread: float = 0.0  # of the log-normal latency
-    refusal_s: float = 0.01  # until a refusal arrives
-    retry_after: float | str | None = None  # seconds, or "exact"
+    refusal_s: float = 0.01  # until a refusal is sent
+    transit_s: float = 0.0  # on the way, at most, each way: calls that are sent together arrive in any order
+    retry_after: float | Literal["exact"] | None = None
     chance: float = 0.0  # of being refused, whatever the load
     most: int = 64  # that the client has at once
     change: tuple[float, float] = (math.inf, 1.0)  # from then on, times the limits
@@ -30,7 +33,14 @@ class Endpoint:
     def allowed(self, now: float) -> float:
         """Return the calls a second that can be accepted at most."""
         times = self.change[1] if now >= self.change[0] else 1.0
-        return min(self.per_s * times, min(self.at_once * times, self.most) / self.latency_s)
+        return min(self.per_s * times, min(self.at_once * times, self.most) / (self.latency_s + self.transit_s))
+
+
+@dataclass(slots=True)
+class _Event:
+    what: Literal["arrives", "leaves", "is back"]
+    ticket: Ticket
+    refusal: float | None = None
 
 
 class _Server:
@@ -50,6 +60,9 @@ class _Server:
         if not rule.spread:
             return rule.latency_s
         return rule.latency_s * self.chance.lognormvariate(-(rule.spread**2) / 2, rule.spread)
+
+    def transit_s(self) -> float:
+        return self.chance.uniform(0.0, self.rule.transit_s) if self.rule.transit_s else 0.0
 
     def refuses(self, now: float) -> float | None:
         """Return None where the call is taken, else the seconds after which it would be."""
@@ -87,29 +100,38 @@ def play(rule: Endpoint, until: float, *, seed: int = 1) -> list[tuple[float, bo
     """Keep a pace busy and return every call with its moment and whether it was accepted."""
     server, pace, now = _Server(rule, seed), Pace(rule.most), 0.0
     calls: list[tuple[float, bool]] = []
-    ends: list[tuple[float, int, Ticket, float | None]] = []
+    events: list[tuple[float, int, _Event]] = []
     change_at = rule.change[0]
+
+    def put(after_s: float, event: _Event) -> None:
+        heapq.heappush(events, (now + after_s, next(order), event))
+
+    order = itertools.count()
     while now < until:
         while (wait := pace.wait_s(now)) <= 0:
-            ticket, refusal = pace.start(now), server.refuses(now)
+            put(server.transit_s(), _Event("arrives", pace.start(now)))
             assert pace.in_flight <= rule.most
-            calls.append((now, refusal is None))
-            lasts = server.latency_s() if refusal is None else rule.refusal_s
-            heapq.heappush(ends, (now + lasts, len(calls), ticket, refusal))
-        assert ends or wait < math.inf, "stuck"
-        if ends and ends[0][0] <= now + wait:
-            now, _, ticket, refusal = heapq.heappop(ends)
-            if refusal is None:
-                server.in_hand -= 1
-                pace.accepted(ticket, now)
-            else:
-                says = rule.retry_after
-                pace.refused(ticket, now, refusal if says == "exact" else says)  # type: ignore[arg-type]
-        else:
+        assert events or wait < math.inf, "stuck"
+        if not events or events[0][0] > now + wait:
             now += wait + 1e-9
+            continue
+        now, _, event = heapq.heappop(events)
         if now >= change_at:
             server.changed()
             change_at = math.inf
+        if event.what == "arrives":
+            event.refusal = server.refuses(now)
+            calls.append((now, event.refusal is None))
+            event.what = "leaves"
+            put(server.latency_s() if event.refusal is None else rule.refusal_s, event)
+        elif event.what == "leaves":
+            server.in_hand -= event.refusal is None
+            event.what = "is back"
+            put(server.transit_s(), event)
+        elif event.refusal is None:
+            pace.accepted(event.ticket, now)
+        else:
+            pace.refused(event.ticket, now, event.refusal if rule.retry_after == "exact" else rule.retry_after)
     return calls
 
 

@@ -5,13 +5,14 @@ import math
 __all__ = ["Rate", "Window"]
 
 _LEAST = 0.2
+_LONG_S = 0.5
 _FINE, _CLOSED = 1.12, 1.1
 _SHOWN_S, _SHOWN_WELL_S, _SHOWN_HASTILY_S = 1.1, 2.1, 0.3
 
 
 def _patience_s(fails: int, pause_s: float) -> float:
     """Seconds until what was refused is tried again: the longer, the more often it was refused and the more it cost."""
-    return max(min(5.0, 4.0 ** min(fails, 2)), pause_s * (30 if fails or pause_s >= 0.5 else 2))
+    return max(min(5.0, 4.0 ** min(fails, 2)), pause_s * (30 if fails else 2))
 
 
 class Window:
@@ -137,5 +138,5 @@ class Rate:
 
     def hold(self, resume_at: float, pause_s: float) -> None:
         """Stay there for a while: a small step was refused, so there is little to gain."""
-        self.try_at = resume_at + _patience_s(self._fails, pause_s)
+        self.try_at = resume_at + _patience_s(self._fails + (pause_s >= _LONG_S), pause_s)
         self._fails += 1

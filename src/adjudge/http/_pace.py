@@ -177,7 +177,7 @@ class Pace:
         expected = now < series.chance_until and self._fast < 1.5 * series.chance + 0.1
         cause: _Cause = "chance"
         if self._starting:
-            cause = "start" if many else "chance"
+            cause = "chance" if not many else "start" if ticket.level > 1 else "surplus"
         elif expected:
             cause = "chance"
         elif ticket.level > self._sent.proven:
@@ -209,6 +209,7 @@ class Pace:
     def _cut_surplus(self, ticket: Ticket, now: float, wait_s: float | None) -> None:
         """Lower the rate: calls were refused though nothing new was tried."""
         window, rate, series, sent = self._window, self._rate, self._series, self._sent
+        self._starting = False
         last = float(sent.second_before(ticket))
         length = series.add(window.now, rate.good, last)
         if length > 1 and (self._fast > _SOME or wait_s is not None):
