@@ -38,7 +38,7 @@ bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/crag.py
 
 soak: $(VENV)/.dev  ## long fault tests at their full counts
-	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q
+	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
 
 reference: $(VENV)/.dev  ## write docs/reference from the docstrings
 	$(BIN)/python tools/reference.py
