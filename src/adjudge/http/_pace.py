@@ -5,9 +5,10 @@ until the caller's limit is reached or the server refuses (429, 503 and the like
 calls. Then the window is the number at which the first call was refused, less one. From there it is spread out, so that
 a window that opens is no burst.
 
-Every later refusal has one of four causes:
+Calls that were sent before a cut belong to it, and so do refusals of the second after a cut of the rate. Every other
+refusal has one of four causes:
 
-- window: more were in flight than ever before. Back to one fewer.
+- window: more were in flight than had been carried three times. Back to one fewer.
 - rate: a higher rate was being tried. Back to the rate before, and nothing until the last second holds no more of it.
 - surplus: neither, but everything points to a limit: the server says how long to wait, or refuses too large a share
   (3.5 % of hundreds of calls, 30 % of the last dozens). Then the limit is one of calls a second, or has changed: the
@@ -15,10 +16,10 @@ Every later refusal has one of four causes:
 - chance: none of these. Nothing is cut. If the share goes on though the rate was lowered five times and by a fifth, the
   surplus was chance, too: everything is given back, and for a minute that share is expected.
 
-What holds the calls back, the window or the rate, is tried higher in steps that double, where a step costs nothing; a
-step that is refused is not tried again soon: first after a second, then after five, and thirty times the wait that
-the server asked for. A try needs a refusal in hand: there are eight for the first eight seconds, then every sixty
-accepted calls earn one, so that no more than one call in sixty is refused for the sake of learning.
+What holds the calls back, the window or the rate, is tried higher in steps that double while they are carried. A step
+that is refused is not tried again soon: first after a second, then after four, then after five, or after thirty times
+the wait that the server asked for. A try needs a refusal in hand: there are eight for the first eight seconds, then
+every sixty accepted calls earn one, so that learning costs about one call in sixty.
 
 A refusal makes everybody wait: for as long as the server says, or else for a moment that grows with the share of calls
 that are refused.
