@@ -21,7 +21,7 @@ import msgspec
 from adjudge.traces import load
 
 SPANS = 10_000
-TURNS = 13  # model calls of one agent, each with two tool spans and all that was said before
+TURNS = 6  # model calls of one agent, each with two tool spans and all that was said before
 SIZES = (100_000, 1_000_000)
 SPEED_BAR = 1.0  # seconds of CPU
 GROWTH_BAR = 1.1
@@ -286,7 +286,7 @@ def write_spans(path: Path, count: int) -> None:
         for start in range(0, count // per_trace, 50):
             for kind, number, agent, attributes in shapes:
                 for trace in range(start + 1, min(start + 51, count // per_trace + 1)):
-                    batch.append(span_of(kind, number, agent, attributes, trace))  # noqa: PERF401 (cut below)
+                    batch.append(span_of(kind, number, agent, attributes, trace))
                     if len(batch) == 100:
                         file.write(msgspec.json.encode(document(batch)) + b"\n")
                         batch = []
@@ -304,8 +304,8 @@ def memory() -> bool:
             traces, calls, complete, cpu, peak = done.stdout.split()
             peaks.append(float(peak))
             print(
-                f"{size:9,} spans, {path.stat().st_size / 1e6:6.0f} MB: {int(traces):,} traces, {int(complete):,} complete, "
-                f"{int(calls):,} calls, {float(cpu):.1f} s CPU, {float(peak):.0f} MB peak"
+                f"{size:9,} spans, {path.stat().st_size / 1e6:6.0f} MB: {int(traces):,} traces, "
+                f"{int(complete):,} complete, {int(calls):,} calls, {float(cpu):.1f} s CPU, {float(peak):.0f} MB peak"
             )
     growth = peaks[-1] / peaks[0]
     print(f"memory {growth:.2f}x from {SIZES[0]:,} to {SIZES[-1]:,} spans (bar {GROWTH_BAR}x)")
