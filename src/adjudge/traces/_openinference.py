@@ -1,0 +1,152 @@
+"""OpenInference: the attributes that Phoenix and its instrumentations write.
+
+`openinference.span.kind` says what a span is, `llm.input_messages.N.message.*` and `llm.output_messages.N.message.*`
+hold the messages, `input.value` and `output.value` whatever went in and came out.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from adjudge.model import Message
+from adjudge.traces._facts import Facts
+from adjudge.traces._flat import nested
+from adjudge.traces._messages import Known, read_messages
+from adjudge.traces._otlp import Raw
+from adjudge.traces._spans import Kind
+from adjudge.traces._values import arguments_of, as_text, loose, text
+
+_KINDS: dict[str, Kind] = {"AGENT": "agent", "LLM": "llm", "TOOL": "tool", "GUARDRAIL": "aside", "EVALUATOR": "aside"}
+_Side: TypeAlias = dict[str, list[tuple[str, Any]]]
+_HANDOFF = "handoff to "
+_GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
+
+
+def read_openinference(raw: Raw, where: str, known: Known) -> Facts | None:
+    """Read a span's OpenInference attributes, where it has any."""
+    named = raw.attributes.get("openinference.span.kind")
+    if not isinstance(named, str):
+        return None
+    facts = Facts(_KINDS.get(named.upper(), "other"))
+    attributes = raw.attributes
+    if facts.kind == "llm":
+        given, said = _sides(attributes)
+        facts.input = _messages(facts, given, _GIVEN, where, known)
+        facts.output = _messages(facts, said, _SAID, where, known)
+        if not facts.input:
+            facts.input = facts.messages("input.value", attributes.get("input.value"), where, "user", known)
+        if not facts.output:
+            facts.output = facts.messages("output.value", attributes.get("output.value"), where, "assistant", known)
+    elif facts.kind == "tool" and raw.name.startswith(_HANDOFF) and "tool.name" not in attributes:
+        facts.kind, facts.name = "handoff", raw.name.removeprefix(_HANDOFF)
+    elif facts.kind == "tool":
+        facts.name = text(attributes.get("tool.name"), f"{where}: tool.name") or raw.name
+        for key in ("tool_call.id", "tool.id"):
+            facts.call_id = facts.call_id or text(attributes.get(key), f"{where}: {key}") or None
+        if attributes.get("input.value") is not None:
+            facts.arguments, _ = arguments_of(facts.whole("input.value", attributes["input.value"]))
+        if attributes.get("output.value") is not None:
+            facts.result = _said(attributes)
+    else:
+        agent = text(attributes.get("agent.name"), f"{where}: agent.name")
+        facts.name = agent if facts.kind == "agent" else None
+        value, _ = loose(attributes.get("output.value"))
+        facts.text = _said(attributes) if isinstance(value, str) else None
+    return facts
+
+
+def _said(attributes: Mapping[str, Any]) -> str:
+    """Return `output.value` as text; JSON that is one text is that text."""
+    value = attributes["output.value"]
+    if isinstance(value, str) and attributes.get("output.mime_type") == "application/json" and value[:1] == '"':
+        decoded, _ = loose(f"[{value}]")
+        if isinstance(decoded, list) and len(decoded) == 1 and isinstance(decoded[0], str):
+            return decoded[0]
+    return as_text(value)
+
+
+def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
+    """Return the attributes of the messages that were given and said, by the message's number."""
+    sides: tuple[_Side, _Side] = ({}, {})
+    for name, value in attributes.items():
+        place = _place(name)
+        if place is not None:
+            side, number, rest = sides[place[0]], place[1], place[2]
+            if number in side:
+                side[number].append((rest, value))
+            else:
+                side[number] = [(rest, value)]
+    return sides
+
+
+@lru_cache(maxsize=4096)  # the same names stand on every span
+def _place(name: str) -> tuple[int, str, str] | None:
+    """Return whether an attribute belongs to what was given or said, the message's number, and the rest of the name."""
+    for side, key in enumerate((_GIVEN, _SAID)):
+        if name.startswith(key):
+            number, _, rest = name[len(key) :].partition(".")
+            return side, number, rest
+    return None
+
+
+def _messages(facts: Facts, side: _Side, key: str, where: str, known: Known) -> tuple[Message, ...]:
+    """Read the messages of one side, in order of their numbers; one that was read before is known."""
+    role = "user" if key == _GIVEN else "assistant"
+    messages: list[Message] = []
+    for number in sorted((each for each in side if each.isdigit()), key=lambda each: (len(each), each)):
+        pairs = (role, *side[number])
+        try:
+            found = known.get(pairs)
+        except TypeError:  # a value that is a list
+            found = None
+        if found is None:
+            faults = len(facts.faults)
+            held = nested(side[number]).get("message")
+            found = read_messages([_message(facts, held, key, role)], f"{where}: {key}{number}", role)
+            if len(facts.faults) == faults and all(isinstance(value, str) for _, value in side[number]):
+                known[pairs] = found  # one with a fault is looked at again
+        messages.extend(found)
+    return tuple(messages)
+
+
+def _message(facts: Facts, item: object, key: str, role: str) -> Mapping[str, Any]:
+    if not isinstance(item, dict):
+        return {"role": role, "content": None}
+    parts = [_part(facts, part, key) for part in _list(item.get("contents"))]
+    calls = [_call(facts, part.get("tool_call"), key) for part in _list(item.get("tool_calls"))]
+    if item.get("function_call_name"):
+        calls.append({"name": item["function_call_name"], "arguments": item.get("function_call_arguments_json")})
+    content = item.get("content")
+    return {
+        "role": item.get("role") or role,
+        "content": parts if parts and content is None else content,
+        "tool_calls": [call for call in calls if call is not None],
+        "tool_call_id": item.get("tool_call_id"),
+        "name": item.get("name"),
+    }
+
+
+def _list(found: object) -> Iterable[Mapping[Any, Any]]:
+    if not isinstance(found, dict):
+        return ()
+    return [found[key] for key in sorted(key for key in found if isinstance(key, int)) if isinstance(found[key], dict)]
+
+
+def _part(facts: Facts, part: Mapping[Any, Any], key: str) -> Mapping[str, Any]:
+    body = part.get("message_content")
+    held = body if isinstance(body, dict) else {}
+    kind = held.get("type", "text")
+    call = _call(facts, part.get("tool_call"), key)
+    if kind == "tool_use" and call is not None:
+        return {"type": "tool_use", **call}
+    return {"type": kind, **{name: value for name, value in held.items() if isinstance(name, str) and name != "type"}}
+
+
+def _call(facts: Facts, found: object, key: str) -> dict[str, Any] | None:
+    if not isinstance(found, dict):
+        return None
+    function = found.get("function")
+    held = function if isinstance(function, dict) else {}
+    arguments = held.get("arguments")
+    facts.whole(f"{key} (arguments of {held.get('name')})", arguments)
+    return {"id": found.get("id"), "name": held.get("name"), "arguments": arguments}
