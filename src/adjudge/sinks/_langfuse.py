@@ -19,9 +19,9 @@ from adjudge.sinks._clean import cleaned_score, why_not_sendable
 from adjudge.sinks._client import hand_over
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._errors import BatchRefused, DeliveryFault
-from adjudge.sinks._keys import BasicKeys, as_json, setting
+from adjudge.sinks._keys import BasicKeys, address, as_json, setting
 from adjudge.sinks._scores import OutScore, Receipt
-from adjudge.sinks._wire import REFUSALS, exchange, json_object, refuse, said_by
+from adjudge.sinks._wire import REFUSALS, each, exchange, json_object, refuse, said_by
 
 __all__ = ["LangfuseSink", "LangfuseWire", "langfuse_keys"]
 
@@ -97,7 +97,7 @@ class LangfuseWire:
 
     @property
     def _host(self) -> str:
-        return (setting(self._given, "LANGFUSE_BASE_URL", "LANGFUSE_HOST") or _HOST).rstrip("/")
+        return address(self._given, "LANGFUSE_BASE_URL", "LANGFUSE_HOST") or _HOST
 
     def about(self) -> Mapping[str, str]:
         """Return host and environment."""
@@ -122,20 +122,22 @@ class LangfuseWire:
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send the scores in the form that the server takes, and find out which that is."""
         if self._form == "object":
-            return await self._post_each(client, scores)
+            return await each(lambda score: self._post_one(client, score), scores)
         reply = await self._ask(client, msgspec.json.encode([self._body(score) for score in scores]))
         if 200 <= reply.status < 300:
             reasons = self._read(reply, scores)
             self._form = "list"
             return reasons
+        also = None
         if self._form is None and reply.status != 413:
-            first = await self._ask(client, msgspec.json.encode(self._body(scores[0])))
-            if 200 <= first.status < 300 and "id" in json_object(first, _RECEIVER):
+            also = await self._ask(client, msgspec.json.encode(self._body(scores[0])))
+            if 200 <= also.status < 300 and "id" in json_object(also, _RECEIVER):
                 self._form = "object"
-                return [None, *await self._post_each(client, scores[1:])]
-        if reply.status in REFUSALS:
-            return refuse(reply, scores, self._keys.secrets())
-        raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
+                return [None, *await each(lambda score: self._post_one(client, score), scores[1:])]
+        if reply.status not in REFUSALS:
+            raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
+        (reason,) = refuse(reply, scores, self._keys.secrets())
+        return [reason if also is None else f"{reason}; as a request of its own, {said_by(also, self._keys.secrets())}"]
 
     async def _ask(self, client: HttpClient, body: bytes) -> HttpReply:
         request = Request(f"{self._host}/api/public/scores", body, headers=as_json(self._keys.headers))
@@ -150,9 +152,6 @@ class LangfuseWire:
         if len(scores) > 1:
             raise BatchRefused(said_by(reply, self._keys.secrets()))
         return [f"refused: {said_by(reply, self._keys.secrets())}"]
-
-    async def _post_each(self, client: HttpClient, scores: Sequence[OutScore]) -> list[str | None]:
-        return list(await asyncio.gather(*(self._post_one(client, score) for score in scores)))
 
     async def _post_one(self, client: HttpClient, score: OutScore) -> str | None:
         reply = await self._ask(client, msgspec.json.encode(self._body(score)))

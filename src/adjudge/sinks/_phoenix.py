@@ -11,7 +11,7 @@ from adjudge.http import HttpClient, Limits, Request
 from adjudge.sinks._clean import why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._errors import BatchRefused
-from adjudge.sinks._keys import TokenKey, as_json, setting
+from adjudge.sinks._keys import TokenKey, address, as_json
 from adjudge.sinks._scores import OutScore
 from adjudge.sinks._wire import REFUSALS, Unready, exchange, json_object, refuse, said_by
 
@@ -69,7 +69,7 @@ class PhoenixWire:
 
     @property
     def _host(self) -> str:
-        return (setting(self._given, "PHOENIX_COLLECTOR_ENDPOINT") or _HOST).rstrip("/").removesuffix("/v1/traces")
+        return (address(self._given, "PHOENIX_COLLECTOR_ENDPOINT") or _HOST).removesuffix("/v1/traces")
 
     async def _post_kind(self, client: HttpClient, kind: str, scores: Sequence[OutScore]) -> list[str | None]:
         body = msgspec.json.encode({"data": [_annotation(kind, score) for score in scores]})

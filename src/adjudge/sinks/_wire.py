@@ -1,13 +1,15 @@
 """How one kind of receiver is spoken to, and what its replies mean."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from adjudge.errors import AdjudgeError
 from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Request, is_transient
 from adjudge.sinks._errors import BatchRefused, DeliveryFault
 from adjudge.sinks._scores import OutScore
 
-__all__ = ["REFUSALS", "Unready", "Wire", "exchange", "json_object", "refuse", "said_by"]
+__all__ = ["REFUSALS", "Unready", "Wire", "each", "exchange", "json_object", "refuse", "said_by"]
 
 REFUSALS = (400, 413, 422)
 """Statuses with which receivers refuse what is in a request."""
@@ -55,6 +57,16 @@ class Wire(Protocol):
         where nothing was acknowledged.
         """
         ...
+
+
+async def each(post: Callable[[OutScore], Awaitable[str | None]], scores: Sequence[OutScore]) -> list[str | None]:
+    """Send one request a score, all at once; what some acknowledge counts, also where others come to nothing."""
+    results = await asyncio.gather(*(post(score) for score in scores), return_exceptions=True)
+    errors = [one for one in results if isinstance(one, BaseException)]
+    strange = [error for error in errors if not isinstance(error, AdjudgeError)]
+    if strange or (errors and len(errors) == len(results)):
+        raise (strange or errors)[0]
+    return [Unready(one.reason) if isinstance(one, AdjudgeError) else one for one in results]  # type: ignore[misc]
 
 
 async def exchange(client: HttpClient, request: Request, *, receiver: str, keys: str) -> HttpReply:
