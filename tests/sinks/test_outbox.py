@@ -174,6 +174,32 @@ def test_same_score_again(tmp_path: Path) -> None:
         assert (server.scores[first.id]["value"], server.scores[first.id]["timestamp"]) == (0.25, time)
 
 
+def test_replaced_while_it_is_sent(tmp_path: Path) -> None:
+    """A score that gets another value while the first is on its way is not taken for delivered."""
+    path = tmp_path / "a.outbox"
+    changed = replace(good_scores(1)[0], value=0.25)
+
+    def change(_: ChatCall) -> None:
+        with Outbox(path) as outbox:
+            outbox.add("langfuse", {"kind": "langfuse", "host": server.host}, [changed])
+
+    with ScoreServer(change) as server:
+        assert send(path, server.host, good_scores(1)).pending == 1
+        assert resend(path)["langfuse"].delivered == 1
+        assert server.scores[changed.id]["value"] == 0.25
+
+
+def test_refused_for_a_while(tmp_path: Path) -> None:
+    """What was refused because of a setting on the server is sent again when that is asked for, and only that."""
+    reasons: list[str | None] = ["no such score config", None]
+    with ScoreServer(refuse=lambda _: reasons[0]) as server:
+        assert len(send(tmp_path / "a.outbox", server.host, [*good_scores(3), *bad_scores()]).rejected) == 15
+        reasons.pop(0)
+        assert resend(tmp_path / "a.outbox")["langfuse"].delivered == 0
+        receipt = resend(tmp_path / "a.outbox", refused=True)["langfuse"]
+    assert (receipt.delivered, len(receipt.rejected)) == (3, 12)
+
+
 def test_one_sender(tmp_path: Path) -> None:
     """Two processes do not send one outbox at once; scores can be added meanwhile, and the lock leaves nothing."""
     with ScoreServer() as server, Outbox(tmp_path / "a.outbox") as outbox:

@@ -86,7 +86,7 @@ class _Delivery:
     def _sendable(self, entries: Sequence[Entry]) -> list[Entry]:
         reasons = [self._wire.why_not(entry.score) for entry in entries]
         pairs = list(zip(entries, reasons, strict=True))
-        self._outbox.end(End(entry.number, "rejected", reason) for entry, reason in pairs if reason is not None)
+        self._outbox.end(End(entry, "rejected", reason) for entry, reason in pairs if reason is not None)
         return [entry for entry, reason in pairs if reason is None]
 
     async def _placed(self, entries: list[Entry]) -> list[Entry]:
@@ -162,5 +162,5 @@ class _Delivery:
             if isinstance(reason, Unready):
                 self._fault = reason
             else:
-                ends.append(End(entry.number, "delivered" if reason is None else "rejected", reason))
+                ends.append(End(entry, "delivered" if reason is None else "rejected", reason))
         self._outbox.end(ends)
