@@ -1,11 +1,13 @@
 """The outbox against a real receiver that fails in every way it can: every valid score arrives, once."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from adjudge.testing import Fault, ScoreServer
 from adjudge.testing._calls import ChatCall
 from sinks import scores as sending
 from sinks.scores import ENV, KEYS, QUICK, bad_scores, good_scores, odd_scores, send
+from support import soak
 
 SCRIPTS: dict[str, Sequence[Fault | None]] = {
     "500 three times": [Fault("500")] * 3,
@@ -159,6 +162,22 @@ def test_killed_while_sending(number: signal.Signals, post: int, taken: bool, tm
         assert (after.delivered, after.pending, after.rejected) == (600, 0, ())
         check_all(server, 600)
         assert len(server.arrivals) == (700 if taken else 600)
+
+
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """Processes that are killed at any moment, one after another, lose and double nothing."""
+    chance = random.Random(20261115)  # noqa: S311 (moments for a test)
+    with ScoreServer(keys=KEYS, latency_s=0.01) as server:
+        command = [sys.executable, sending.__file__, str(tmp_path / "a.outbox"), server.host, "600"]
+        for _ in range(soak(50)):
+            process = subprocess.Popen(command, env={**os.environ, **ENV}, stderr=subprocess.DEVNULL)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(chance.uniform(0.2, 1.2))
+            process.kill()
+            process.wait()
+        receipt = send(tmp_path / "a.outbox", server.host, good_scores(600))
+        assert (receipt.delivered, receipt.pending, receipt.rejected) == (600, 0, ())
+        check_all(server, 600)
 
 
 def test_same_score_again(tmp_path: Path) -> None:

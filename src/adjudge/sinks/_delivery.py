@@ -141,7 +141,11 @@ class _Delivery:
             return
         try:
             reasons = await self._wire.post(self._client, [entry.score for entry in batch])
-        except BatchRefused:
+        except BatchRefused as refusal:
+            self._failures = 0
+            if len(batch) == 1:
+                self._mark(batch, [refusal.reason])
+                return
             half = len(batch) // 2
             await self._post(batch[:half])
             await self._post(batch[half:])

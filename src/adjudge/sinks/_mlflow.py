@@ -15,7 +15,7 @@ from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._errors import DeliveryFault
 from adjudge.sinks._keys import TokenKey, address, as_json
 from adjudge.sinks._scores import OutScore
-from adjudge.sinks._wire import REFUSALS, Unready, each, exchange, json_object, refuse, said_by
+from adjudge.sinks._wire import REFUSALS, Unready, each, exchange, json_object, refused, said_by
 
 __all__ = ["MlflowSink", "MlflowWire"]
 
@@ -88,7 +88,7 @@ class MlflowWire:
         if reply.status == 404:
             return Unready(f"no-trace: {said_by(reply, self._key.secrets())}")
         if reply.status in REFUSALS:
-            return refuse(reply, [score], self._key.secrets())[0]
+            raise refused(reply, self._key.secrets())
         json_object(reply, _RECEIVER)
         return None
 

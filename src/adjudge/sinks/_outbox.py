@@ -147,9 +147,10 @@ class Outbox:
 
     def end(self, ends: Iterable[End]) -> None:
         """Write down what became of scores; it is on disk when this returns. One replaced meanwhile stays pending."""
-        with self._transaction() as connection:
-            rows = [(end.state, end.reason, end.entry.number, end.entry.version) for end in ends]
-            connection.executemany(_END, rows)
+        rows = [(end.state, end.reason, end.entry.number, end.entry.version) for end in ends]
+        if rows:
+            with self._transaction() as connection:
+                connection.executemany(_END, rows)
 
     def retry_refused(self, sink: str) -> None:
         """Make those scores pending again that the receiver had refused."""
