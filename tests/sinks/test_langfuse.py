@@ -39,7 +39,7 @@ def test_seed_names(tmp_path: Path) -> None:
 def test_undecided_scenario_sends_no_number(tmp_path: Path) -> None:
     """A workflow that was not decided and quality that was not scored are listed; no mean is made of a part."""
     quality = {"answer_quality": None, "factual_correctness": 1.0, "completeness": 1.0, "reasoning": None}
-    result = {"workflow": {"pass": None}, "quality": quality, "reason": "unscored: incomplete-trace"}
+    result = {"workflow": {"pass": None}, "quality": quality, "status": "unscored", "reasons": ["incomplete-trace"]}
     with ScoreServer() as server:
         receipt = send(tmp_path / "a.outbox", server.host, scenario_scores(result, OutScore("", trace_id="t")))
         assert sorted(score["name"] for score in server.scores.values()) == [
