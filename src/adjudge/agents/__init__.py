@@ -3,7 +3,7 @@
 get_agent(my_function)                    sync or async: question in, answer (or its whole trajectory) out
 get_agent("my_agents:answer")             the same, by its place
 get_agent("http://localhost:8000/chat")   POST {"message", "session_id"}
-get_agent("openai:MODEL")                 an OpenAI-compatible endpoint
+get_agent("openai:MODEL")                 an OpenAI-compatible endpoint; also anthropic:MODEL, litellm:MODEL
 get_agent("command: ./agent --fast")      JSON lines over a program's standard input and output
 """
 

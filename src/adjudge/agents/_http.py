@@ -1,14 +1,16 @@
-"""Agents behind an address: a plain chat endpoint, or a model behind an OpenAI-compatible one."""
+"""Agents behind an address: a plain chat endpoint, or a chat model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from adjudge.agents._answer import asked, to_trajectory
 from adjudge.agents._images import image_url
 from adjudge.agents._sessions import session_of
 from adjudge.chat import ChatClient
+from adjudge.chat._apis import Api, client_of
 from adjudge.errors import DataError
 from adjudge.http import HttpClient, Limits, Request
-from adjudge.model import Case, ChatRequest, Message, Trajectory, decode_json, to_json
+from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking, decode_json, to_json
 
 
 class HttpAgent:
@@ -20,7 +22,7 @@ class HttpAgent:
 
     def __init__(self, url: str, *, name: str | None = None, limits: Limits | None = None) -> None:
         self.url = url
-        self.name = name or url
+        self.name = name or url.partition("?")[0]  # what follows may be a key, and names stand in run files
         self._client = HttpClient(limits or Limits(attempts=3))
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
@@ -38,30 +40,65 @@ class HttpAgent:
 
 
 class ChatAgent:
-    """A model behind an OpenAI-compatible endpoint as the agent under test."""
+    """A chat model as the agent under test; `api` says which interface it speaks.
+
+    In a run its questions are asked through the run: written down before they are sent, counted against the budgets,
+    and not asked again after an interruption. `chat` answers them; without it, a client is made when it is needed.
+    """
 
     def __init__(
-        self, model: str, *, base_url: str | None = None, system: str | None = None, max_tokens: int | None = None
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        system: str | None = None,
+        max_tokens: int | None = None,
+        api: Api = "openai",
+        chat: ChatModel | None = None,
     ) -> None:
         self.model = model
-        self.name = f"openai:{model}"
+        self.name = f"{api}:{model}" if chat is None else chat.name
         self.system = system
         self.max_tokens = max_tokens
-        self._client = ChatClient(model, base_url=base_url)
+        self.chat = chat
+        self._own: ChatClient | None = None
+        # In a closure, not in an attribute that somebody prints.
+        self._client: Callable[..., ChatClient] = lambda **limits: client_of(
+            api, model, base_url=base_url, api_key=api_key, **limits
+        )
 
-    async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
-        """Ask the model, with the history before the question and the image, if there is one, beside it."""
+    def client(self, **limits: Any) -> ChatClient:
+        """Return a client of its model, kept to these limits."""
+        return self._client(**limits)
+
+    @property
+    def chats(self) -> Mapping[str, ChatModel]:
+        """The chat model that answers its requests, by the `model` of the request."""
+        if self.chat is None:
+            self.chat = self._own = self.client()
+        return {self.model: self.chat}
+
+    def request(self, case: Case, history: Sequence[Message]) -> ChatRequest:
+        """Return what the model is asked: the history before the question, the image, if there is one, beside it."""
         opening = () if self.system is None else (Message("system", self.system),)
         question = asked(case)
         if case.image is not None and not case.messages:
             image = {"type": "image_url", "image_url": {"url": image_url(case.image)}}
             question = (Message("user", ({"type": "text", "text": case.question}, image)),)
-        messages = (*opening, *history, *question)
-        reply = await self._client.complete(ChatRequest(self.model, messages, max_tokens=self.max_tokens))
+        return ChatRequest(self.model, (*opening, *history, *question), max_tokens=self.max_tokens)
+
+    async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
+        """Ask the model."""
+        request = self.request(case, history)
+        way = asking.get()
+        reply = await (self.chats[self.model].complete if way is None else way(self.chats))(request)
         if reply.text is None:
             raise DataError(f"the model gave no text: {reply.refusal or reply.finish_reason}", code="bad-answer")
-        return Trajectory((*messages, Message("assistant", reply.text)), final_response=reply.text)
+        return Trajectory((*request.messages, Message("assistant", reply.text)), final_response=reply.text)
 
     async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.close()
+        """Close the connections that it made itself."""
+        if self._own is not None:
+            await self._own.close()
+            self.chat = self._own = None

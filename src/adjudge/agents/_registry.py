@@ -37,12 +37,15 @@ def _named(spec: str, options: dict[str, Any]) -> Agent:
         from adjudge.agents._http import HttpAgent
 
         return HttpAgent(spec, **options)
-    if kind == "openai" and rest:
+    if kind in ("openai", "anthropic", "litellm") and rest:
         from adjudge.agents._http import ChatAgent
+        from adjudge.chat._litellm import require_litellm
 
-        return ChatAgent(rest, **options)
+        if kind == "litellm":
+            require_litellm()
+        return ChatAgent(rest, **{**options, "api": kind})
     if not colon or not kind or not rest:
-        kinds = "module:function, http://ADDRESS, openai:MODEL, command: PROGRAM"
+        kinds = "module:function, http://ADDRESS, openai:MODEL, anthropic:MODEL, litellm:MODEL, command: PROGRAM"
         raise UsageError(f"no agent is called {spec!r}: write {kinds}", code="unknown-agent")
     return get_agent(load_place(spec), **options)
 

@@ -15,6 +15,16 @@ def debug_option(command: Command) -> Command:
     return click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")(command)
 
 
+def findable() -> None:
+    """Let module:function find what lies in the working folder."""
+    import os
+    import sys
+
+    here = os.getcwd()  # noqa: PTH109 (sys.path holds texts)
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
 def printable(text: str, most: int = 200) -> str:
     """Return the text fit for a terminal: what a row wrote must not move the cursor or fill the screen."""
     shown = "".join(character if character.isprintable() else "�" for character in text[:most])

@@ -53,6 +53,12 @@ BUDGETS = (
 )
 
 
+def dry_run_option(command: Command) -> Command:
+    """Add `--dry-run`."""
+    words = "Say what would be called and what it would cost, and stop."
+    return click.option("--dry-run", is_flag=True, help=words)(command)
+
+
 def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Add options to a command, in their order."""
 

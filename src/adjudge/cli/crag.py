@@ -8,8 +8,8 @@ from adjudge.cli._options import SETTINGS, debug_option
 from adjudge.cli._run_options import BUDGETS, LIMITS, terminable, with_options
 
 CODES = """\b
-Exit codes: 0 evaluated; 2 the call is wrong; 3 undecided (stopped, no turns, or more than
---max-unscored have no label); 130 and 143 interrupted. The same command goes on where it stopped."""
+Exit codes: 0 done; 2 the call is wrong; 3 undecided (stopped, no turns, or more than
+--max-unscored have no label); 130 and 143 interrupted. The same command goes on."""
 
 BREAKDOWNS = ("domain", "query_category", "dynamism", "image_quality", "turn_idx")
 
@@ -39,7 +39,12 @@ JUDGE = (
     click.option("--by", multiple=True, type=click.Choice(BREAKDOWNS), help="Show a breakdown; repeatable."),
 )
 OUT = (
-    click.option("--out", required=True, help="The folder of the run files and of everything that is written."),
+    click.option(
+        "--out",
+        default="crag-results",
+        show_default=True,
+        help="The folder of the run files and of everything that is written.",
+    ),
     click.option("--retry-failed", is_flag=True, help="Do turns again that ended in an error."),
 )
 
@@ -61,7 +66,7 @@ def command() -> None:
     short_help="Let an agent answer, and evaluate its answers.",
     epilog=f"""\b
 Examples:
-  adjudge crag run --agent my_agent:Agent --dataset conversations.jsonl --judge local --out results
+  adjudge crag run --agent my_agent:Agent --dataset conversations.jsonl --judge local
   adjudge crag run --agent my_agent:Agent --dataset hub:crag-mm-2025/crag-mm-multi-turn-public \\
       --split validation --num-conversations 100 --workers 8 --out results
 
@@ -104,7 +109,8 @@ def generate(**options: Any) -> int:
     epilog=f"""\b
 Examples:
   adjudge crag evaluate turns.jsonl --judge local --out results
-  adjudge crag evaluate turns.jsonl --judge llama --base-url http://localhost:8000/v1 --out results --by domain
+  adjudge crag evaluate turns.jsonl --judge llama --base-url http://localhost:8000/v1
+  adjudge crag evaluate turns.jsonl --judge gpt-4o --workers 16 --by domain --out results
 
 {CODES}""",
 )

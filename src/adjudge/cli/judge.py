@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from adjudge.cli._options import SETTINGS, debug_option
-from adjudge.cli._run_options import BUDGETS, LIMITS, terminable, with_options
+from adjudge.cli._run_options import BUDGETS, LIMITS, dry_run_option, terminable, with_options
 
 
 @click.group(
@@ -36,12 +36,12 @@ The key is read from OPENAI_API_KEY. Exit codes: 0 judged; 2 the call is wrong; 
 that did not end goes on with: adjudge resume FILE""",
 )
 @click.argument("rows")
-@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL or panel:A,B.")
+@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
 @with_options(*LIMITS, *BUDGETS)
 @click.option("--run", help="The run file; one that exists goes on, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
-@click.option("--dry-run", is_flag=True, help="Say what would be called and what it would cost, and stop.")
+@dry_run_option
 @debug_option
 def run(
     rows: str, judge: str, base_url: str | None, run: str | None, out: str | None, dry_run: bool, **limits: Any
@@ -51,14 +51,16 @@ def run(
     Replies are kept in the run file before they are read, so that nothing is paid twice.
     """
     from adjudge.cli._live import live, show_finished
-    from adjudge.cli.plan import show_estimate
     from adjudge.runs import RunConfig
     from adjudge.runs._sessions import judge_file
 
     config = RunConfig(**limits)
     options = {"base_url": base_url}
     if dry_run:
-        return show_estimate(rows, judge, options, config)
+        from adjudge.cli.plan import show_estimate
+        from adjudge.runs._estimate import estimate
+
+        return show_estimate(estimate(rows, judge=judge, options=options, config=config))
     with terminable(), live() as watch:
         finished = judge_file(rows, judge, options=options, config=config, run=run, out=out, watch=watch)
     return show_finished(finished, to_stderr=out == "-")

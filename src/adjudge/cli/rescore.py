@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option
-from adjudge.cli._run_options import BUDGETS, LIMITS, terminable, with_options
+from adjudge.cli._options import SETTINGS, debug_option, findable
+from adjudge.cli._run_options import BUDGETS, LIMITS, dry_run_option, terminable, with_options
 
 
 @click.command(
@@ -19,11 +19,12 @@ Examples:
 )
 @click.argument("file")
 @click.option("--scorer", "scorers", multiple=True, help="A name, module:function, or either with (option=value).")
-@click.option("--judge", help="local, openai:MODEL, anthropic:MODEL or panel:A,B.")
+@click.option("--judge", help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
 @with_options(*LIMITS, *BUDGETS)
 @click.option("--run", help="The new run file.")
 @click.option("--out", help="Write the results here, in input order ('-': standard output).")
+@dry_run_option
 @debug_option
 def command(
     file: str, scorers: tuple[str, ...], judge: str | None, base_url: str | None, run: str | None, **more: Any
@@ -36,14 +37,21 @@ def command(
     from adjudge.runs import RunConfig
     from adjudge.runs._sessions import rescore_run
 
-    out = more.pop("out")
+    findable()
+    out, dry_run, options = more.pop("out"), more.pop("dry_run"), {"base_url": base_url}
+    config = RunConfig(**more)
+    if dry_run:
+        from adjudge.cli.plan import show_estimate
+        from adjudge.runs._estimate import estimate_rescore
+
+        return show_estimate(estimate_rescore(file, scorers=scorers, judge=judge, options=options, config=config))
     with terminable(), live() as watch:
         finished = rescore_run(
             file,
             scorers=scorers,
             judge=judge,
-            options={"base_url": base_url},
-            config=RunConfig(**more),
+            options=options,
+            config=config,
             run=run,
             out=out,
             watch=watch,

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, Share, debug_option
-from adjudge.cli._run_options import BUDGETS, SECONDS, Price, terminable, with_options
+from adjudge.cli._options import SETTINGS, Share, debug_option, findable
+from adjudge.cli._run_options import BUDGETS, SECONDS, Price, dry_run_option, terminable, with_options
 
 
 @click.command(
@@ -28,8 +28,9 @@ Examples:
 @click.option("--max-unscored", type=Share(), help="Share of rows that may have no score.")
 @click.option("--price", type=Price(), help="Dollars for a million prompt and completion tokens: 0.15,0.60.")
 @with_options(*BUDGETS[:3])
+@dry_run_option
 @debug_option
-def command(file: str, out: str | None, retry_failed: bool, base_url: str | None, **limits: Any) -> int:
+def command(file: str, out: str | None, retry_failed: bool, base_url: str | None, dry_run: bool, **limits: Any) -> int:
     """Go on with the run in FILE where it stopped, with the limits that it began with unless others are given.
 
     Rows that are done stay as they are; a reply that had arrived is not paid for again.
@@ -37,8 +38,13 @@ def command(file: str, out: str | None, retry_failed: bool, base_url: str | None
     from adjudge.cli._live import live, show_finished
     from adjudge.runs._sessions import resume_run
 
+    findable()
+    options = {"base_url": base_url}
+    if dry_run:
+        from adjudge.cli.plan import show_estimate
+        from adjudge.runs._estimate import estimate_resume
+
+        return show_estimate(estimate_resume(file, options=options, limits=limits, retry_failed=retry_failed))
     with terminable(), live() as watch:
-        finished = resume_run(
-            file, out=out, options={"base_url": base_url}, limits=limits, retry_failed=retry_failed, watch=watch
-        )
+        finished = resume_run(file, out=out, options=options, limits=limits, retry_failed=retry_failed, watch=watch)
     return show_finished(finished, to_stderr=out == "-")

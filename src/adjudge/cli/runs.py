@@ -1,19 +1,38 @@
-"""`adjudge runs`: which runs there are."""
+"""`adjudge runs`: which runs there are, and one run out of several."""
 
 import click
 
 from adjudge.cli._options import SETTINGS, debug_option, printable
 
 
-@click.command(
+class _Listing(click.Group):
+    """A group whose first word may be left out: `adjudge runs results/` lists."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take anything that is no command and no option for the folder."""
+        if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help", "--debug")):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
     "runs",
+    cls=_Listing,
     context_settings=SETTINGS,
-    short_help="List run files.",
-    epilog="\b\nExamples:\n  adjudge runs\n  adjudge runs results/",
+    short_help="List run files, or merge shards.",
+    epilog="\b\nExamples:\n  adjudge runs\n  adjudge runs results/\n  adjudge runs merge all.run a.run b.run c.run",
+)
+@debug_option
+def command() -> None:
+    """List the run files of a folder (`adjudge runs [FOLDER]`), or make one run of several."""
+
+
+@command.command(
+    "list", context_settings=SETTINGS, epilog="\b\nExamples:\n  adjudge runs\n  adjudge runs list results/"
 )
 @click.argument("folder", required=False)
 @debug_option
-def command(folder: str | None) -> None:
+def list_(folder: str | None) -> None:
     """List the run files (*.run) in FOLDER, or in the folder of runs that were given no place, oldest first."""
     from adjudge.runs._look import list_runs
 
@@ -27,3 +46,37 @@ def command(folder: str | None) -> None:
         counts = ", ".join(f"{count:,} {status}" for status, count in (run.counts or {}).items())
         what = ", ".join(run.plan.names)
         click.echo(f"{run.file}  {run.state}  {run.done:,} of {run.cases:,} rows ({counts})  {printable(what)}")
+
+
+@command.command(
+    "merge",
+    context_settings=SETTINGS,
+    short_help="Make one run of the shards of a job.",
+    epilog="""\b
+Examples:
+  adjudge runs merge all.run a.run b.run c.run
+  adjudge runs merge all.run shard-*.run --partial && adjudge resume all.run""",
+)
+@click.argument("out")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--partial", is_flag=True, help="Take shards that are not done, too; adjudge resume OUT goes on.")
+@debug_option
+def merge(out: str, files: tuple[str, ...], partial: bool) -> None:
+    """Make one run file OUT of the run files of one job's shards: all cases in the order of the files.
+
+    The shards are left as they are. A case that is in two of them is kept once; one id for two different cases is
+    refused.
+    """
+    from adjudge.cli._run_options import terminable
+    from adjudge.runs._merge import merge_runs
+
+    with terminable():
+        merged = merge_runs(out, files, partial=partial)
+    click.echo(f"{merged.file}: {merged.cases:,} rows of {len(files)} files")
+    if merged.repeated:
+        named = ", ".join(printable(str(id_), most=60) for id_ in merged.examples)
+        more = ", ..." if merged.repeated > len(merged.examples) else ""
+        other = f"; {merged.differing:,} have other scores in a later file" if merged.differing else ""
+        click.echo(f"rows that more than one file has, kept once: {merged.repeated:,} ({named}{more}){other}")
+    if merged.missing:
+        click.echo(f"{merged.missing:,} rows have no score yet: adjudge resume {merged.file} goes on")

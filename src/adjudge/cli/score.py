@@ -2,7 +2,7 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, Mapping, Share, debug_option
+from adjudge.cli._options import SETTINGS, Mapping, Share, debug_option, findable
 
 
 @click.command(
@@ -47,15 +47,11 @@ def command(
     A row's columns are the scorer's arguments: final_response (or prediction), answer, trajectory, ... A row that
     cannot be scored becomes an error row; the others go on.
     """
-    import os
-    import sys
-
     from adjudge.cli._show import Terminal, progress, show_summary
     from adjudge.datasets import format_of
     from adjudge.runs import score_file
 
-    if os.getcwd() not in sys.path:  # noqa: PTH109 (sys.path holds texts)
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109 (same): so that module:function finds what lies here
+    findable()
     with progress(rows) as on_progress:
         summary = score_file(
             rows,

@@ -29,7 +29,8 @@ def command(file: str, with_failures: bool) -> int:
         raise RunError(run.fault or f"{file} cannot be read", code="run-damaged")
     cost = f", ${run.cost:.4f}" if run.cost else ""
     click.echo(f"{run.state}: {run.done:,} of {run.cases:,} rows, {run.calls:,} calls, {run.tokens:,} tokens{cost}")
-    click.echo(f"started {run.plan.started} by adjudge {run.plan.adjudge}, cases from {run.plan.source or 'Python'}")
+    source = ", ".join(run.plan.merged) or run.plan.source or "Python"
+    click.echo(f"started {run.plan.started} by adjudge {run.plan.adjudge}, cases from {printable(source, most=500)}")
     show_summary(run_summary(file), Terminal())
     if with_failures:
         for failure in failures(file):

@@ -6,7 +6,7 @@ however many conversations there are.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -158,20 +158,24 @@ class Tally:
 
     def cells(self, rate: Rate) -> Iterator[Cell]:
         """Give the conversations that a rate is the mean over, those alike together, the scored ones only."""
+        sum_of = _SUMS[rate]
+        alike: dict[tuple[int, int], int] = {}
         for profile, count in self.profiles.items():
             if profile.total:
-                yield Cell(count, *_values(profile, rate))
+                key = profile.total, sum_of(profile)
+                alike[key] = alike.get(key, 0) + count
+        for (total, points), count in alike.items():
+            if rate == "mean_multi_turn_conversation_score":
+                yield Cell(count, 1, Fraction(points, total))
+            else:
+                yield Cell(count, total, points)
 
 
-def _values(profile: Profile, rate: Rate) -> tuple[int, Fraction | int]:
-    if rate == "mean_multi_turn_conversation_score":
-        return 1, Fraction(profile.ruled_correct - profile.ruled_wrong, profile.total)
-    wrong = profile.total - profile.correct - profile.miss
-    sums = {
-        "exact_match": profile.exact,
-        "accuracy": profile.correct,
-        "missing": profile.miss,
-        "hallucination_rate": wrong,
-        "truthfulness_score": profile.correct - wrong,
-    }
-    return profile.total, sums[rate]
+_SUMS: dict[Rate, Callable[[Profile], int]] = {
+    "exact_match": lambda profile: profile.exact,
+    "accuracy": lambda profile: profile.correct,
+    "missing": lambda profile: profile.miss,
+    "hallucination_rate": lambda profile: profile.total - profile.correct - profile.miss,
+    "truthfulness_score": lambda profile: 2 * profile.correct + profile.miss - profile.total,
+    "mean_multi_turn_conversation_score": lambda profile: profile.ruled_correct - profile.ruled_wrong,
+}

@@ -3,22 +3,41 @@
 from adjudge.crag.evaluator import CRAGEvaluator     the evaluator
 from adjudge.crag.llm_judge import LLMJudge          its judge
 from adjudge.crag import config                      its constants
+from adjudge.crag import read_results, read_scores   what it saved, read back equal
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from adjudge.crag._files import read_results, read_scores, save_results
     from adjudge.crag._results import TurnResults
+    from adjudge.crag._scores import Scores, score_results
     from adjudge.crag._tokens import WordTokenizer
+    from adjudge.crag._turn_data import read_turns, write_turns
     from adjudge.crag.evaluator import CRAGEvaluator
     from adjudge.crag.llm_judge import LLMJudge
 
-__all__ = ["CRAGEvaluator", "LLMJudge", "TurnResults", "WordTokenizer"]
+__all__ = [
+    "CRAGEvaluator",
+    "LLMJudge",
+    "Scores",
+    "TurnResults",
+    "WordTokenizer",
+    "read_results",
+    "read_scores",
+    "read_turns",
+    "save_results",
+    "score_results",
+    "write_turns",
+]
 
 # Each loaded when first used: whoever evaluates saved turns pays for no tokenizer.
 _HOMES = {
+    "_files": ("read_results", "read_scores", "save_results"),
     "_results": ("TurnResults",),
+    "_scores": ("Scores", "score_results"),
     "_tokens": ("WordTokenizer",),
+    "_turn_data": ("read_turns", "write_turns"),
     "evaluator": ("CRAGEvaluator",),
     "llm_judge": ("LLMJudge",),
 }

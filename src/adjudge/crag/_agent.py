@@ -48,7 +48,7 @@ class Asked:
 def agent_of(given: Any) -> Any:
     """Return the agent that is meant: what stands at a place, an instance of a class, or the thing itself."""
     kind, colon, _ = given.partition(":") if isinstance(given, str) else ("", "", "")
-    if colon and kind not in ("command", "http", "https", "openai"):
+    if colon and kind not in ("command", "http", "https", "openai", "anthropic", "litellm"):
         given = load_place(given)
     if not isinstance(given, type):
         return given
@@ -181,7 +181,9 @@ class SingleTurns:
         image = await in_thread(self._props.image, case)
         if self._agent is not None:
             done = await self._agent.respond(replace(case, image=image), history)
-            return replace(done, final_response=self._props.cut(_text(done.final_response)))
+            # What was said before is known from the turns before; and the image is not to stand in the run file.
+            kept = _trajectory(case, done.final_response, self._props.cut)
+            return replace(kept, tool_calls=done.tool_calls, agents_called=done.agents_called, sources=done.sources)
         assert self._function is not None  # noqa: S101 (one of the two is there)
         given = (case.question, image, _plain(history))
         if _is_async(self._function):

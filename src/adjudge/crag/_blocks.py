@@ -1,18 +1,16 @@
 """The scores of one subset: its tally, and a tally for every value that it is broken down by."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from adjudge.conversations import RATE_RANGES, RATES, Labels, Profile, Tally, given_up_after, profile_of
 from adjudge.crag._intervals import interval_of
 from adjudge.model import Status
 
-CATEGORIES = ("domain", "query_category", "dynamism", "image_quality")
+BREAKDOWNS = ("domain", "query_category", "dynamism", "image_quality", "turn_idx")
+"""What the numbers are broken down by: the categories, and the number of the turn."""
 
-BREAKDOWNS = (*CATEGORIES, "turn_idx")
-"""What the numbers are broken down by."""
-
-_REMEMBERED = 8  # turns of the longest conversation whose profile is remembered
+_REMEMBERED = 8  # turns of a conversation whose labels are remembered as they are
 
 # What a turn can be labelled; a turn's code is its place here.
 _LABELS = (
@@ -23,6 +21,7 @@ _LABELS = (
     Labels(status="unscored"),
     Labels(status="error"),
 )
+_BYTES = tuple(bytes([code]) for code in range(len(_LABELS)))
 _MISS, _WRONG, _UNSCORED, _ERROR = 2, 3, 4, 5
 
 
@@ -59,48 +58,71 @@ class Block:
     """One subset, taken in by conversations; it is written as one dictionary."""
 
     def __init__(self) -> None:
-        self._tally = Tally()
-        self._parts: dict[str, dict[Any, Tally]] = {name: {} for name in BREAKDOWNS}
-        self._profiles: dict[bytes, Profile] = {}
+        self._wholes: dict[bytes | Profile, int] = {}
+        self._parts: tuple[dict[tuple[Any, bytes | Profile], int], ...] = tuple({} for _ in BREAKDOWNS[:-1])
+        self._turns: dict[tuple[int, int], int] = {}
 
-    def add(self, codes: bytes, breakdowns: Sequence[Sequence[Any]]) -> None:
-        """Take one conversation: the codes of its turns in order, and for each breakdown their values."""
-        self._tally.profiles[self._profile(codes)] += 1
-        for parts, values in zip(self._parts.values(), breakdowns, strict=True):
-            for value, some in _grouped(codes, values).items():
-                tally = parts.get(value)
-                if tally is None:
-                    tally = parts[value] = Tally()
-                tally.profiles[self._profile(some)] += 1
-
-    def _profile(self, codes: bytes) -> Profile:
-        profile = self._profiles.get(codes)
-        if profile is None:
-            profile = profile_of([_LABELS[code] for code in codes])
-            if len(codes) <= _REMEMBERED:
-                self._profiles[codes] = profile
-        return profile
+    def add(self, codes: bytes, turns: Sequence[int], categories: Sequence[Sequence[Any]]) -> None:
+        """Take one conversation: of its turns, in order, the codes, the numbers, and the values of each category."""
+        whole = _short(codes)
+        self._wholes[whole] = self._wholes.get(whole, 0) + 1
+        for counts, values in zip(self._parts, categories, strict=True):
+            for item in _grouped(codes, values).items():
+                counts[item] = counts.get(item, 0) + 1
+        for place in zip(turns, codes, strict=True):
+            self._turns[place] = self._turns.get(place, 0) + 1
 
     def dictionary(self) -> dict[str, Any]:
         """Return the eleven metrics, then what they rest on, then the breakdowns."""
+        whole = _tallies({(None, some): count for some, count in self._wholes.items()}).get(None, Tally())
+        turns: dict[tuple[Any, bytes | Profile], int] = {
+            (turn, bytes([code])): count for (turn, code), count in self._turns.items()
+        }
         breakdowns = {
             name: [
-                {"value": value, **_numbers(tally, whole=False)} for value, tally in sorted(parts.items(), key=_place)
+                {"value": value, **_numbers(tally, whole=False)}
+                for value, tally in sorted(_tallies(counts).items(), key=_place)
             ]
-            for name, parts in self._parts.items()
+            for name, counts in zip(BREAKDOWNS, (*self._parts, turns), strict=True)
         }
-        return {**_numbers(self._tally, whole=True), "breakdowns": breakdowns}
+        return {**_numbers(whole, whole=True), "breakdowns": breakdowns}
 
 
-def _grouped(codes: bytes, values: Sequence[Any]) -> dict[Any, bytes]:
-    """Return the codes of the turns that have the same value."""
+def _short(codes: bytes) -> bytes | Profile:
+    """Return what a conversation is counted by: its codes, of which short ones are often the same, or its profile."""
+    return codes if len(codes) <= _REMEMBERED else _profile(codes)
+
+
+def _profile(codes: bytes) -> Profile:
+    return profile_of([_LABELS[code] for code in codes])
+
+
+def _tallies(counts: Mapping[tuple[Any, bytes | Profile], int]) -> dict[Any, Tally]:
+    """Return the tally of each value."""
+    tallies: dict[Any, Tally] = {}
+    known: dict[bytes | Profile, Profile] = {}
+    for (value, some), count in counts.items():
+        profile = known.get(some)
+        if profile is None:
+            profile = known[some] = _profile(some) if isinstance(some, bytes) else some
+        tally = tallies.get(value)
+        if tally is None:
+            tally = tallies[value] = Tally()
+        tally.profiles[profile] += count
+    return tallies
+
+
+def _grouped(codes: bytes, values: Sequence[Any]) -> dict[Any, bytes | Profile]:
+    """Return, by value, what the turns that have it are counted by."""
     first = values[0]
     if values.count(first) == len(values):
-        return {first: codes}
+        return {first: _short(codes)}
     groups: dict[Any, bytes] = {}
-    for index, value in enumerate(values):
-        groups[value] = groups.get(value, b"") + codes[index : index + 1]
-    return groups
+    for value, code in zip(values, codes, strict=True):
+        groups[value] = groups.get(value, b"") + _BYTES[code]
+    if len(codes) <= _REMEMBERED:
+        return dict(groups)
+    return {value: _short(group) for value, group in groups.items()}
 
 
 def _place(item: tuple[Any, Tally]) -> tuple[int, Any]:

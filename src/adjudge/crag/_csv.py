@@ -92,13 +92,22 @@ def read_csv(path: str, *, raw_csv: bool = False) -> Iterator[dict[str, Any]]:
     for number, cells, fault in read_rows(path, "csv"):
         if cells is None:
             raise RowError(f"{path}: {(fault or '').removeprefix('bad-row: ')}")
-        row: dict[str, Any] = {}
-        for name, cell in cells.items():
-            try:
-                row[name] = readers.get(name, text)(cell)
-            except (ValueError, RowError) as error:
-                raise RowError(f"{path}, row {number}: {name}: {_why(error)}") from None
-        yield check_result(row, place=f"{path}, row {number}: ")
+        yield read_row(cells, readers, text, f"{path}, row {number}: ")
+
+
+def read_row(
+    cells: Mapping[str, Any], readers: Mapping[str, Callable[[Any], Any]], other: Callable[[Any], Any], place: str
+) -> dict[str, Any]:
+    """Return a result, each cell read by the reader of its column, or by the other; `RowError` has place and column."""
+    row: dict[str, Any] = {}
+    for name, cell in cells.items():
+        try:
+            row[name] = readers.get(name, other)(cell)
+        except RowError as error:
+            raise RowError(f"{place}{name}: {error.message}") from None
+        except ValueError as error:
+            raise RowError(f"{place}{name}: {error}") from None
+    return check_result(row, place=place)
 
 
 def _text(cell: str) -> str:
@@ -109,7 +118,3 @@ def _bool(cell: str) -> bool:
     if cell not in _BOOLS:
         raise ValueError(f"{cell[:40]!r} is neither True nor False")
     return _BOOLS[cell]
-
-
-def _why(error: ValueError | RowError) -> str:
-    return error.message if isinstance(error, RowError) else str(error)

@@ -8,6 +8,7 @@ from typing import Any
 
 from adjudge.conversations import Cell
 from adjudge.crag._intervals import interval_of
+from adjudge.errors import RowError
 
 
 class ExtraScores:
@@ -23,6 +24,8 @@ class ExtraScores:
         for name, score in scores.items():
             self.counts[name, is_ego, score["status"]] += 1
             if score["status"] == "scored":
+                if not isinstance(score["value"], int | float):
+                    raise RowError(f"session {session!r}: the scorer {name!r} has the status scored and no number")
                 values = self.values.setdefault((name, is_ego), {})
                 values.setdefault(session, array("d")).append(score["value"])
 

@@ -81,6 +81,7 @@ class Generation:
             rag_context=self.rag_context,
         )
         size = batch_size_of(self.agent)
+        settings = replace(settings, max_calls=None, max_tokens=None, max_cost=None)  # budgets are for the judge
         agent: BatchTurns | SingleTurns
         if size is None:
             agent, limits = SingleTurns(self.agent, props), replace(settings, workers=workers)

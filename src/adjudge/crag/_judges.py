@@ -31,7 +31,7 @@ def judge_of(
     if kind == "local":
         return get_judge(name), None
     limits: dict[str, Any] = {"max_tokens": config.MAX_EVAL_TOKENS, "attempts": config.MAX_API_RETRIES}
-    if kind == "panel" and colon:
+    if kind in ("panel", "litellm") and colon:  # whose keys are not ours to look for
         return get_judge(name, api_key=api_key or None, base_url=base_url, **limits), None
     api, model = (kind, rest) if colon and kind in _KEYS else ("openai", name.strip())
     places = (_KEYS[api], f"{_KEYS[api]}_FILE", _ADDRESSES[api])

@@ -10,10 +10,12 @@ Rows lie encoded in a file of their own once they are many, and are decoded as t
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, overload
+
+import msgspec
 
 from adjudge.conversations import RuleScope, given_up_after
 from adjudge.crag._turns import COLUMNS, check_result, labels_of
@@ -23,8 +25,8 @@ from adjudge.model import decode_json
 IN_MEMORY = 1 << 24  # bytes of rows that are kept in memory
 AT_ONCE = 256  # rows that are read together
 
-
 _SAFE = (str, bool, int, type(None))
+_decode_lines = msgspec.json.Decoder(dict[str, Any]).decode_lines
 
 
 class _Pile:
@@ -34,13 +36,11 @@ class _Pile:
         self._memory = bytearray()
         self._file: IO[bytes] | None = None
         self._on_disk = 0
-
-    @property
-    def size(self) -> int:
-        return self._on_disk + len(self._memory)
+        self.starts = array("Q", [0])  # of the rows, and where the last one ends
 
     def append(self, row: bytes) -> None:
         self._memory += row
+        self.starts.append(self.starts[-1] + len(row))
         if len(self._memory) > IN_MEMORY:
             if self._file is None:
                 self._file = TemporaryFile()  # noqa: SIM115 (closed with the pile)
@@ -48,12 +48,20 @@ class _Pile:
             self._file.flush()
             self._memory.clear()
 
-    def read(self, start: int, stop: int) -> bytes:
-        split = self._on_disk
+    def read(self, first: int, count: int = 1) -> bytes:
+        """Return some rows that follow one another."""
+        start, stop, split = self.starts[first], self.starts[first + count], self._on_disk
         on_disk = b""
         if self._file is not None and start < split:
             on_disk = os.pread(self._file.fileno(), min(stop, split) - start, start)
         return on_disk + bytes(self._memory[max(start - split, 0) : max(stop - split, 0)])
+
+    def in_order(self, order: Sequence[int]) -> "_Pile":
+        """Return a pile of the same rows in another order."""
+        pile = _Pile()
+        for index in order:
+            pile.append(self.read(index))
+        return pile
 
     def __del__(self) -> None:
         if self._file is not None:
@@ -63,13 +71,12 @@ class _Pile:
 class TurnResults(Sequence[dict[str, Any]]):
     """Result rows in the order of (session_id, turn_idx); it does not change, and the rows it gives are copies."""
 
-    __slots__ = ("_pile", "_ruled", "_starts", "_stops")
+    __slots__ = ("_pile", "_places", "_ruled")
 
-    def __init__(self, pile: _Pile, starts: "array[int]", stops: "array[int]", ruled: bytes) -> None:
+    def __init__(self, pile: _Pile, places: range, ruled: bytes) -> None:
         self._pile = pile
-        self._starts = starts
-        self._stops = stops
-        self._ruled = ruled
+        self._places = places
+        self._ruled = ruled  # by place: whether the two-wrong rule makes it a miss
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]], *, rule_scope: RuleScope = "conversation") -> "TurnResults":
@@ -79,28 +86,28 @@ class TurnResults(Sequence[dict[str, Any]]):
         """
         if isinstance(rows, cls) and rule_scope == "conversation":
             return rows
-        pile = _Pile()
-        sessions: dict[str, int] = {}
-        numbers, turns, starts = array("Q"), array("q"), array("Q")
-        for number, row in enumerate(rows, 1):
-            checked = check_result(row, place=f"row {number}: ")
-            numbers.append(sessions.setdefault(checked["session_id"], len(sessions)))
-            turns.append(checked["turn_idx"])
-            starts.append(pile.size)
-            pile.append(json_line(checked, checked=_is_plain(checked)))
-        starts.append(pile.size)
-        ranks = {sessions[session]: rank for rank, session in enumerate(sorted(sessions))}
-        order = sorted(range(len(turns)), key=lambda index: ranks[numbers[index]] << 32 | turns[index])
-        firsts = array("Q", [starts[index] for index in order])
-        lasts = array("Q", [starts[index + 1] for index in order])
-        raw = cls(pile, firsts, lasts, bytes(len(order)))
-        return raw if rule_scope == "conversation" else cls(pile, firsts, lasts, _given_up(raw))
+        pile = _sorted_pile(rows)
+        places = range(len(pile.starts) - 1)
+        raw = cls(pile, places, bytes(len(places)))
+        return raw if rule_scope == "conversation" else cls(pile, places, _given_up(raw))
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return len(self._places)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return (self[index] for index in range(len(self)))
+        places = self._places
+        if places.step != 1:
+            yield from (self._one(place) for place in places)
+            return
+        for first in range(places.start, places.stop, AT_ONCE):
+            count = min(AT_ONCE, places.stop - first)
+            ruled = self._ruled[first : first + count]
+            for row, is_ruled in zip(_decoded(self._pile.read(first, count)), ruled, strict=True):
+                yield _missed(row) if is_ruled else row
+
+    def _one(self, place: int) -> dict[str, Any]:
+        (row,) = _decoded(self._pile.read(place))
+        return _missed(row) if self._ruled[place] else row
 
     @overload
     def __getitem__(self, index: int) -> dict[str, Any]: ...
@@ -108,11 +115,18 @@ class TurnResults(Sequence[dict[str, Any]]):
     def __getitem__(self, index: slice) -> "TurnResults": ...
     def __getitem__(self, index: int | slice) -> "dict[str, Any] | TurnResults":
         if isinstance(index, slice):
-            return TurnResults(self._pile, self._starts[index], self._stops[index], self._ruled[index])
-        row: dict[str, Any] = decode_json(self._pile.read(self._starts[index], self._stops[index]))
-        if self._ruled[index]:
-            row.update(is_exact_match=False, is_correct=False, is_miss=True, is_semantically_correct=False)
-        return row
+            return TurnResults(self._pile, self._places[index], self._ruled)
+        return self._one(self._places[index])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TurnResults):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # as of every sequence of dicts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TurnResults.of, (list(self),)
 
     def __repr__(self) -> str:
         return f"TurnResults({len(self)} rows)"
@@ -136,10 +150,40 @@ class TurnResults(Sequence[dict[str, Any]]):
         write_parquet(str(path), self)
 
 
+def _sorted_pile(rows: Iterable[Mapping[str, Any]]) -> _Pile:
+    pile = _Pile()
+    sessions: dict[str, int] = {}
+    numbers, turns = array("Q"), array("Q")
+    for number, row in enumerate(rows, 1):
+        checked = check_result(row, place=f"row {number}: ")
+        numbers.append(sessions.setdefault(checked["session_id"], len(sessions)))
+        turns.append(checked["turn_idx"])
+        pile.append(json_line(checked, checked=_is_plain(checked)))
+    ranks = array("Q", bytes(8 * len(sessions)))
+    for rank, session in enumerate(sorted(sessions)):
+        ranks[sessions[session]] = rank
+    keys = array("Q", [ranks[number] << 32 | turn for number, turn in zip(numbers, turns, strict=True)])
+    if all(key <= after for key, after in pairwise(keys)):
+        return pile
+    return pile.in_order(sorted(range(len(keys)), key=keys.__getitem__))
+
+
 def _is_plain(row: Mapping[str, Any]) -> bool:
     """Tell at once that no number of a row can be one that JSON does not have."""
     reply = row["api_response"]
     return len(row) == len(COLUMNS) and (reply is None or all(type(value) in _SAFE for value in reply.values()))
+
+
+def _decoded(lines: bytes) -> list[dict[str, Any]]:
+    try:
+        return _decode_lines(lines)
+    except (msgspec.DecodeError, UnicodeDecodeError):  # half a character is somewhere
+        return [decode_json(line) for line in lines.splitlines()]
+
+
+def _missed(row: dict[str, Any]) -> dict[str, Any]:
+    row.update(is_exact_match=False, is_correct=False, is_miss=True, is_semantically_correct=False)
+    return row
 
 
 def _given_up(rows: Iterable[Mapping[str, Any]]) -> bytes:

@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import Any
 
 from adjudge.conversations import RULE_SCOPES, RuleScope
-from adjudge.crag._blocks import CATEGORIES, Block, Mark, ruled
+from adjudge.crag._blocks import BREAKDOWNS, Block, Mark, ruled
 from adjudge.crag._extras import ExtraScores
 from adjudge.crag._turns import SCORERS, check_result, labels_of
-from adjudge.errors import DataError, RowError, UsageError
+from adjudge.errors import DataError, UsageError
 
 _BITS = 32  # of a mark's number
 _NUMBER = (1 << _BITS) - 1
@@ -82,20 +82,19 @@ class Scores:
                 found.append(row["turn_idx"] << _BITS | number)
                 if SCORERS in row:
                     self.extras.add(session, row["is_ego"], row[SCORERS])
-        except (KeyError, TypeError):
+        except (KeyError, OverflowError, TypeError):
             check_result(row)  # names what is wrong
             raise
 
     def _number(self, mark: Mark, row: Mapping[str, Any]) -> int:
         """Give a new mark its number; marks are few and rows many, so this is where rows are checked."""
-        try:
-            labels_of(row)
-        except ValueError as error:
-            raise RowError(f"session {row['session_id']!r}, turn {row['turn_idx']}: {error}") from None
+        labels_of(row, place=f"session {row['session_id']!r}, turn {row['turn_idx']}: ")
         return self.numbers.setdefault(mark, len(self.numbers))
 
     def merge(self, other: "Scores") -> None:
         """Take what another has taken; a conversation may have turns in both."""
+        if other.rule_scope != self.rule_scope:
+            raise UsageError(f"scores of different rule_scope cannot be merged: {self.rule_scope}, {other.rule_scope}")
         again = [self.numbers.setdefault(mark, len(self.numbers)) for mark in other.numbers]
         for session, turns in other.turns.items():
             mine = self.turns.setdefault(session, array("q"))
@@ -106,7 +105,8 @@ class Scores:
         """Return the scores for `all` and `ego`: the eleven metrics, and beside them what they rest on."""
         marks = list(self.numbers)
         codes_of = bytes(mark.code for mark in marks)
-        columns = [[getattr(mark, name) for mark in marks] for name in CATEGORIES]
+        is_ego = [mark.is_ego for mark in marks]
+        columns = [[getattr(mark, name) for mark in marks] for name in BREAKDOWNS[:-1]]
         everything, ego = Block(), Block()
         for session, packed in self.turns.items():
             ordered = sorted(packed)
@@ -116,12 +116,14 @@ class Scores:
             codes = bytes([codes_of[number] for number in numbers])
             if self.rule_scope == "all":
                 codes = ruled(codes)
-            breakdowns = [*([column[number] for number in numbers] for column in columns), turns]
-            everything.add(codes, breakdowns)
-            places = [place for place, number in enumerate(numbers) if marks[number].is_ego]
-            if places:
-                some = [[values[place] for place in places] for values in breakdowns]
-                ego.add(bytes([codes[place] for place in places]), some)
+            categories = [[column[number] for number in numbers] for column in columns]
+            everything.add(codes, turns, categories)
+            places = [place for place, number in enumerate(numbers) if is_ego[number]]
+            if len(places) == len(numbers):
+                ego.add(codes, turns, categories)
+            elif places:
+                some = [[values[place] for place in places] for values in (codes, turns, *categories)]
+                ego.add(bytes(some[0]), some[1], some[2:])
         return {
             "all": everything.dictionary() | self.extras.dictionary(ego_only=False),
             "ego": ego.dictionary() | self.extras.dictionary(ego_only=True),

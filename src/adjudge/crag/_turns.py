@@ -8,6 +8,7 @@ they stand in no result. A turn whose agent failed has an empty response, and sa
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypedDict
 
 import msgspec
@@ -48,6 +49,8 @@ CATEGORIES = ("image_quality", "query_category", "domain", "dynamism")
 
 Category = int | str | None
 _TURN_FIELDS = frozenset(TURN_FIELDS)
+_WITH_DEFAULTS = ("interaction_id", "turn_idx", "is_ego", "total_turn_count", "interaction_id_history")
+_NUMBERS = ("turn_idx", "total_turn_count", *CATEGORIES)
 _MOST_TURNS = 1 << 31
 
 
@@ -91,7 +94,7 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
     >>> row["interaction_id"], row["turn_idx"], row["is_ego"], row["total_turn_count"], row["domain"]
     ('s/0', 0, False, 1, None)
     """
-    if columns.keys() >= _TURN_FIELDS and columns["turn_idx"] is not None:
+    if columns.keys() >= _TURN_FIELDS and None not in [columns[name] for name in _WITH_DEFAULTS]:
         return _checked(columns, TurnRow, TURN_FIELDS, place)
     return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
 
@@ -102,6 +105,7 @@ def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str
     if "turn_idx" not in given:
         given["turn_idx"] = len(history) if turn_idx is None and isinstance(history, list) else turn_idx
     turn = given["turn_idx"]
+    turn = int(turn) if isinstance(turn, float) and turn.is_integer() else turn
     given.setdefault("interaction_id", f"{given.get('session_id')}/{turn}")
     given.setdefault("total_turn_count", turn + 1 if isinstance(turn, int) else None)
     given.setdefault("is_ego", False)
@@ -131,29 +135,44 @@ def result_row(
     return row
 
 
-def labels_of(row: Mapping[str, Any]) -> Labels:
-    """Return the labels of a result; those that contradict one another raise `ValueError`."""
-    return Labels(
-        row["is_exact_match"], row["is_correct"], row["is_miss"], row["is_semantically_correct"], row["status"]
-    )
+def labels_of(row: Mapping[str, Any], *, place: str = "") -> Labels:
+    """Return the labels of a result; those that contradict one another raise `RowError` with the place."""
+    try:
+        return _labels(
+            row["is_exact_match"], row["is_correct"], row["is_miss"], row["is_semantically_correct"], row["status"]
+        )
+    except ValueError as error:
+        raise RowError(f"{place}{error}") from None
+
+
+_labels = lru_cache(maxsize=64)(Labels)  # there are few, and rows by the million
 
 
 def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
     """Return a result with its columns in order, or raise `RowError` with the place and the column."""
-    return _checked(row, ResultRow, COLUMNS, place)
+    checked = _checked(row, ResultRow, COLUMNS, place)
+    labels_of(checked, place=place)
+    return checked
 
 
 def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: str) -> dict[str, Any]:
     try:
         checked: dict[str, Any] = msgspec.convert(row, kind)
     except msgspec.ValidationError as error:
+        given = {name: row[name] for name in _NUMBERS if name in row}
+        whole = {name: int(value) for name, value in given.items() if isinstance(value, float) and value.is_integer()}
+        if whole:  # 2.0, as some libraries save a 2
+            return _checked({**row, **whole}, kind, names, place)
         raise RowError(f"{place}{_fault(str(error), row, names)}") from None
-    for name in ("turn_idx", "total_turn_count"):
-        if not 0 <= checked[name] < _MOST_TURNS:
-            raise RowError(f"{place}{name}: {checked[name]} is no number of turns")
+    except UnicodeEncodeError:  # another field has half a character in its name
+        known = _checked({name: row[name] for name in names if name in row}, kind, names, place)
+        return known | {name: value for name, value in row.items() if name not in known}
+    if not (0 <= checked["turn_idx"] < _MOST_TURNS and 0 <= checked["total_turn_count"] < _MOST_TURNS):
+        wrong = next(name for name in ("turn_idx", "total_turn_count") if not 0 <= checked[name] < _MOST_TURNS)
+        raise RowError(f"{place}{wrong}: {checked[wrong]} is no number of turns")
     if tuple(checked) != names:
         checked = {name: checked[name] for name in names}
-    if len(row) > len(checked):
+    if len(row) != len(checked):
         checked.update((name, value) for name, value in row.items() if name not in checked)
     return checked
 

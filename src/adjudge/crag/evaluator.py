@@ -45,7 +45,8 @@ class CRAGEvaluator:
     `tokenizer` cuts the responses; `scorers` are registered scorers that are aggregated beside the metrics;
     `rag_context(query, image)` gives what agents with a `rag_context_list` get. The run files lie in `run_dir`: with
     the same one, the same calls go on where they were interrupted, and with `retry_failed` turns that ended in an
-    error are done again. Without it, they go with the evaluator. `config` has the limits and budgets of both runs.
+    error are done again. Without it, they go with the evaluator. `config` has the limits of both runs, and the
+    budgets of the judge.
     """
 
     def __init__(  # noqa: PLR0913 (the benchmark's own arguments, in its own order, then ours by name)

@@ -44,7 +44,7 @@ class HttpClient:
         self._lanes: dict[int, Lane] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._chance = random.Random()  # noqa: S311 (jitter)
+        self.chance = random.Random()  # noqa: S311 (jitter)
 
     async def fetch(self, request: Request, *, deadline_s: float | None = None) -> HttpReply:
         """Return the reply to a request, once it is a good one."""
@@ -53,9 +53,9 @@ class HttpClient:
     async def send(self, request: Request, read: "Reader[T]", *, deadline_s: float | None = None) -> T:
         """Send until `read` returns a value or raises; where it returns `Again`, as far as the limits go."""
         check_url(request.url, allow_private=self._allow_private)
-        lane = await self._lane()
+        lane = await self.lane()
         total = self.limits.deadline_s if deadline_s is None else deadline_s
-        return await Sending(lane, self.limits, request, read, total, self._chance).run()
+        return await Sending(lane, self.limits, request, read, total, self.chance).run()
 
     async def close(self) -> None:
         """Close every connection of this loop and refuse further requests."""
@@ -78,7 +78,8 @@ class HttpClient:
     ) -> None:
         await self.close()
 
-    async def _lane(self) -> Lane:
+    async def lane(self) -> Lane:
+        """Return what this client holds on the running event loop."""
         if self._closed:
             raise ClientClosed("the client is closed")
         loop = asyncio.get_running_loop()

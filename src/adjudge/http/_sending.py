@@ -99,12 +99,7 @@ class Sending(Generic[T]):
         """Send once. What aiohttp raises holds the request with its headers: it goes no further than here."""
         import aiohttp
 
-        if self._lane.closed:
-            raise ClientClosed("the client is closed")
-        self._attempts += 1
-        if self._watch is not None:
-            self._watch.begin(self._attempts)
-        self._asked_wait_s = None
+        self._begin()
         request = self._request
         failure: HttpError
         try:
@@ -130,6 +125,15 @@ class Sending(Generic[T]):
         if failure.code in ("tls", "address-refused"):
             raise failure
         return Again(failure)
+
+    def _begin(self) -> None:
+        """Count an attempt; whoever watches may refuse it."""
+        if self._lane.closed:
+            raise ClientClosed("the client is closed")
+        self._attempts += 1
+        if self._watch is not None:
+            self._watch.begin(self._attempts)
+        self._asked_wait_s = None
 
     def _wait_s(self, again: Again) -> float:
         """How long to wait before the next attempt; raises where there is none."""

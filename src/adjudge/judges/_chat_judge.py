@@ -16,6 +16,7 @@ from adjudge.model import ChatModel, ChatReply, ChatRequest, Judgement, asking
 from adjudge.prompts import Fields, Form, Prompt, UnreadableReply, load_prompt, nonce_of
 
 if TYPE_CHECKING:
+    from adjudge.chat import ChatClient
     from adjudge.model import Ask
 
 SCHEMA_UNSUPPORTED = "schema-unsupported"
@@ -47,7 +48,7 @@ class ChatJudge:
     max_tokens: int | None = 1024
     temperature: float | None = 0.0
     max_response: int = 200_000
-    api: Literal["openai", "anthropic"] = "openai"
+    api: Literal["openai", "anthropic", "litellm"] = "openai"
     attempts: int = 8
     name: str = ""
 
@@ -81,13 +82,12 @@ class ChatJudge:
             self.chat = self.client()
         return {self.model: self.chat}
 
-    def client(self, **limits: Any) -> Any:
-        """Return a new client for this judge's model; `limits` are those of `ChatClient`. Whoever asks closes it."""
-        from adjudge.chat import AnthropicClient, ChatClient
+    def client(self, **limits: Any) -> ChatClient:
+        """Return a client of its model, kept to these limits."""
+        from adjudge.chat._apis import client_of
 
-        make = AnthropicClient if self.api == "anthropic" else ChatClient
         given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
-        return make(self.model, **given, **limits)
+        return client_of(self.api, self.model, **{**given, **limits})
 
     def request(
         self, fields: Fields, schema: Mapping[str, Any], *, form: Form, again: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from adjudge.errors import UsageError
 from adjudge.judges._rubric import RubricJudge
 from adjudge.judges._sync import run_sync
-from adjudge.model import Judge, Judgement
+from adjudge.model import Judge, Judgement, asking
 
 if TYPE_CHECKING:
-    from adjudge.model import Ask, ChatModel
+    from adjudge.model import Ask
 
 
 @dataclass(eq=False)
@@ -53,16 +53,6 @@ class PanelJudge:
         """The versions of its members."""
         return "+".join(member.version for member in self.members)
 
-    @property
-    def chats(self) -> Mapping[str, ChatModel]:
-        """The chat models that answer its members' requests, by the `model` of the request."""
-        found: dict[str, ChatModel] = {}
-        for member in self.members:
-            for model, chat in getattr(member, "chats", {}).items():
-                if found.setdefault(model, chat) is not chat and found[model].name != chat.name:
-                    raise UsageError(f"two members of the panel ask different endpoints for the model {model!r}")
-        return found
-
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response; inside an event loop use `ajudge`."""
         return run_sync(self, lambda: self.ajudge(question, reference, response))
@@ -70,11 +60,15 @@ class PanelJudge:
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
     ) -> Judgement:
-        """Judge one response; `ask` answers every member's requests."""
+        """Judge one response; `ask` answers every member's requests.
+
+        Without it every member asks its own models: two members may ask two endpoints for models of one name.
+        """
         import asyncio
 
         tasks = [
-            asyncio.ensure_future(member.ajudge(question, reference, response, ask=ask)) for member in self.members
+            asyncio.ensure_future(member.ajudge(question, reference, response, ask=ask or _way_of(member)))
+            for member in self.members
         ]
         try:
             judgements = await asyncio.gather(*tasks)
@@ -116,6 +110,12 @@ class PanelJudge:
         return _with(
             result, status="scored", verdict=verdict, scores={"agreement": majority / len(votes)}, reason=reason
         )
+
+
+def _way_of(member: Judge) -> Ask | None:
+    """Return the way in which this context has a member's models asked; None where the member asks by itself."""
+    way, chats = asking.get(), getattr(member, "chats", None)
+    return None if way is None or not chats else way(chats)
 
 
 def _with(judgement: Judgement, **changes: object) -> Judgement:

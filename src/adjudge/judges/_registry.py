@@ -3,6 +3,7 @@
 local               the judge in the package, best tier installed; local:0 is its plain tier
 openai:MODEL        a model behind an OpenAI-compatible endpoint
 anthropic:MODEL     a model behind Anthropic's messages interface
+litellm:MODEL       a model by its LiteLLM name, through that package
 panel:A,B,...       the majority of several judges
 """
 
@@ -15,7 +16,7 @@ from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
 from adjudge.judges.local import TIERS, LocalJudge
 
-_KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "panel:A,B")
+_KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "litellm:MODEL", "panel:A,B")
 
 
 def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge:
@@ -34,11 +35,15 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge:
         return _local(spec, rest if colon else None)
     if kind == "panel":
         return _panel(spec, rest, options)
-    if kind in ("openai", "anthropic"):
+    if kind in ("openai", "anthropic", "litellm"):
         if rest:
+            if kind == "litellm":
+                from adjudge.chat._litellm import require_litellm
+
+                require_litellm()
             return LLMJudge(rest, **{**options, "api": kind})
         raise UsageError(f"{spec!r} does not say which model: write {kind}:MODEL", code="unknown-judge")
-    near = closest(kind, ["local", "openai", "anthropic", "panel"])
+    near = closest(kind, ["local", "openai", "anthropic", "litellm", "panel"])
     hint = f"{near[:-2]}{colon}{rest}'?" if near else f"; there are {', '.join(_KINDS)}"
     raise UsageError(f"no judge is called {spec!r}{hint}", code="unknown-judge")
 

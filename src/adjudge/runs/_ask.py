@@ -79,8 +79,11 @@ class Asker:
         self._number = last_request
         self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
 
-    def of(self, row: Row, chats: Mapping[str, ChatModel]) -> Ask:
-        """Return the way in which this row asks those models."""
+    def of(self, row: Row, chats: Mapping[str, ChatModel], *, is_agent: bool = False) -> Ask:
+        """Return the way in which this row asks those models.
+
+        An agent's answers are samples: they are neither shared with other rows nor taken from other runs.
+        """
 
         async def ask(request: ChatRequest) -> ChatReply:
             chat = chats.get(request.model)
@@ -89,7 +92,11 @@ class Asker:
             body = request_body(request)
             key = request_key(endpoint_of(chat), body)
             known = row.known.get(key)
-            return known if known is not None else await self._new(row, request, body, key, chat.complete)
+            if known is not None:
+                return known
+            if is_agent:
+                return await self._call(row, request, body, key, chat.complete, keep=False)
+            return await self._new(row, request, body, key, chat.complete)
 
         return ask
 
@@ -124,16 +131,18 @@ class Asker:
                 future.set_result((None, None))
         return reply
 
-    async def _call(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
+    async def _call(
+        self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask, *, keep: bool = True
+    ) -> ChatReply:
         self.refuse_if_stopping(row)
         with row.clock:
             try:
                 reserve = await self.budget.reserve(request)
             except RunStopped as error:
-                self._stop(row, error)
+                self.stop(row, error)
                 raise
-        number = self._next()
-        watch = _Watch(number, self.journal, self.budget)
+        number = self.next_number()
+        watch = Watch(number, self.journal, self.budget)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         failure: AdjudgeError | None = None
         cost: float | None = None
@@ -149,7 +158,7 @@ class Asker:
                 if record.reply is None and self.journal.fault is None:
                     self.journal.put(write_reply(number, record))
             if record.reply is not None:
-                entry = (key, encode(record.reply)) if is_worth_keeping(record.reply) else None
+                entry = (key, encode(record.reply)) if keep and is_worth_keeping(record.reply) else None
                 written = self.journal.keep(write_reply(number, record), entry=entry)
         if record.reply is not None:
             with row.clock:
@@ -157,17 +166,18 @@ class Asker:
             self.journal.check()
         if failure is not None:
             if getattr(failure, "fatal", False):
-                self._stop(row, failure)
+                self.stop(row, failure)
             raise failure
         if record.reply is None:
             raise AdjudgeError(f"the model failed: {record.fault}", code="model-failed")
         return record.reply
 
     def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
-        number = self._next()
+        number = self.next_number()
         self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
 
-    def _next(self) -> int:
+    def next_number(self) -> int:
+        """Return the number of a new request."""
         self._number += 1
         return self._number
 
@@ -177,7 +187,8 @@ class Asker:
             row.stopped = self.stopping
             raise RunStopped("the run is being stopped")
 
-    def _stop(self, row: Row, error: AdjudgeError) -> None:
+    def stop(self, row: Row, error: AdjudgeError) -> None:
+        """End the run because of what this row met."""
         row.stopped = error
         self.stopping = self.stopping or error
         if self.on_stop is not None:
@@ -186,7 +197,8 @@ class Asker:
 
 def endpoint_of(chat: ChatModel) -> str:
     """Say where a model is asked: the same name at another address is another model."""
-    return str(getattr(chat, "base_url", None) or chat.name)
+    address = getattr(chat, "base_url", None)
+    return f"{chat.name} at {address}" if address else chat.name
 
 
 class Place:
@@ -211,7 +223,7 @@ class Place:
         self._asker.places.release()
 
 
-class _Watch:
+class Watch:
     """Counts the attempts of one call against the budget, and keeps why they failed."""
 
     def __init__(self, number: int, journal: Journal, budget: Budget) -> None:
@@ -235,7 +247,7 @@ class _Watch:
 
 
 async def _attempt(
-    transport: Ask, request: ChatRequest, watch: _Watch
+    transport: Ask, request: ChatRequest, watch: Watch
 ) -> tuple[ChatReply | None, str | None, AdjudgeError | None]:
     """Call the model: its reply, or the fault in words, as an error of ours where it is one."""
     token = attempt_watch.set(watch)

@@ -5,13 +5,16 @@ cost is booked when it is known.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adjudge.errors import RunStopped
 from adjudge.model import ChatReply, ChatRequest
 from adjudge.runs._config import RunConfig
+from adjudge.runs._records import encode
 
 REPLY_TOKENS = 1024  # set aside for a reply whose length the request does not bound
+IMAGE_TOKENS = 3000  # set aside for an image: more than any common model counts for one
 MESSAGE_TOKENS = 16  # what a message costs beside its text
 
 
@@ -36,9 +39,12 @@ class Budget:
         self._held_cost = 0.0
         self._settled = asyncio.Event()
 
-    async def reserve(self, request: ChatRequest) -> Reserve:
-        """Set aside the most that one more call can cost; where that is too much even alone, raise `RunStopped`."""
-        if self._config.max_tokens is None and self._config.max_cost is None:
+    async def reserve(self, request: ChatRequest | None) -> Reserve:
+        """Set aside the most that one more call can cost; where that is too much even alone, raise `RunStopped`.
+
+        Of a call without a request nothing is known but that it is one.
+        """
+        if request is None or (self._config.max_tokens is None and self._config.max_cost is None):
             prompt, reply = 0, 0
         else:
             prompt, reply = most_tokens(request)
@@ -94,6 +100,15 @@ class Budget:
 
 
 def most_tokens(request: ChatRequest) -> tuple[int, int]:
-    """Return the most tokens that a request and its reply can have: a token has at least one byte."""
+    """Return the most tokens that a request and its reply can have: a token of text has at least one byte."""
     text = sum(len(message.text.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in request.messages)
-    return text, request.max_tokens or REPLY_TOKENS
+    if request.schema is not None:
+        text += len(encode(request.schema))
+    images = sum(_images(message.content) for message in request.messages)
+    return text + images * IMAGE_TOKENS, request.max_tokens or REPLY_TOKENS
+
+
+def _images(content: object) -> int:
+    """Return how many parts of a message are no text."""
+    parts = content if isinstance(content, list | tuple) else ()
+    return sum(not isinstance(part, Mapping) or part.get("type") != "text" for part in parts)

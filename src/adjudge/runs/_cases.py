@@ -154,9 +154,15 @@ def _overlaid(read: Read, record: Any) -> Read:
     if record is None:
         return Read(read.id, None, f"no-trajectory: there is no trajectory for case {read.id!r}")
     try:
-        return Read(read.id, {**read.row, **trajectory_columns(record)})
+        return Read(read.id, answered(read.row, trajectory_columns(record)))
     except AdjudgeError as error:
         return Read(read.id, None, error.reason)
+
+
+def answered(row: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay what an agent did over a row: an older response of the row's, under any name, is not taken for it."""
+    response = next((columns[name] for name in RESPONSES if name in columns), None)
+    return {**row, **{name: response for name in RESPONSES if name in row}, **columns}
 
 
 def trajectory_columns(record: Any) -> dict[str, Any]:

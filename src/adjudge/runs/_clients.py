@@ -1,8 +1,8 @@
-"""Clients for the judges of a run that have none yet, kept to the run's limits, and closed with it."""
+"""Clients for the judges and the agent of a run that have none yet, kept to the run's limits, and closed with it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,32 +15,34 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def ready(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterator[None]:
-    """Give the judges their clients and the cache's secret; take both back, and end the agent, when the run ends."""
+    """Give judges and agent their clients and the cache's secret; take both back, and end the agent, with the run."""
     async with AsyncExitStack() as stack:
-        for judge in _judges(job):
-            if cache is not None and hasattr(judge, "secret"):
-                # The same question is then the same request in every run, and the cache finds it.
-                stack.callback(setattr, judge, "secret", judge.secret)
-                judge.secret = cache.secret
-            if getattr(judge, "chat", judge) is None:
-                client = _client(judge, config)
-                judge.chat = client
-                stack.callback(setattr, judge, "chat", None)
-                stack.push_async_callback(client.close)
         close = getattr(job.agent, "aclose", None)
         if close is not None:
             stack.push_async_callback(close)
+        asked = (job.judge, *(judge for scorer in job.scorers for judge in getattr(scorer, "judges", ())))
+        for one in (job.agent, *(member for judge in asked for member in _judges(judge))):
+            if cache is not None and hasattr(one, "secret"):
+                # The same question is then the same request in every run, and the cache finds it.
+                stack.callback(setattr, one, "secret", one.secret)
+                one.secret = cache.secret
+            if hasattr(one, "client") and one.chat is None:
+                client = one.client(**_limits(config))
+                one.chat = client
+                stack.callback(setattr, one, "chat", None)
+                stack.push_async_callback(client.close)
         yield
 
 
-def _judges(job: Job) -> list[Any]:
-    """Return the judge, those that scorers ask, and the members of panels."""
-    asked = [] if job.judge is None else [job.judge]
-    asked += [judge for scorer in job.scorers for judge in getattr(scorer, "judges", ())]
-    return [one for judge in asked for one in (judge, *getattr(judge, "members", ()))]
+def _judges(judge: Any) -> Iterator[Any]:
+    """Give the judge, and the members of a panel."""
+    if judge is not None:
+        yield judge
+        for member in getattr(judge, "members", ()):
+            yield from _judges(member)
 
 
-def _client(judge: Any, config: RunConfig) -> Any:
+def _limits(config: RunConfig) -> dict[str, Any]:
     # A little less than the row has, so that the client can still say what it tried.
     deadline = config.deadline - min(0.5, 0.05 * config.deadline)
-    return judge.client(in_flight=config.workers, attempt_timeout_s=config.attempt_timeout, deadline_s=deadline)
+    return {"in_flight": config.workers, "attempt_timeout_s": config.attempt_timeout, "deadline_s": deadline}

@@ -7,21 +7,22 @@ come out of the file a page at a time, so that memory does not grow with their n
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Message, Score, asking
+from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
-from adjudge.runs._cases import QUESTIONS, case_of, text_in
-from adjudge.runs._job import Job, judge_row
-from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores, write_trajectory
+from adjudge.runs._cases import QUESTIONS, answered, text_in
+from adjudge.runs._job import Job, judge_through
+from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
 
 if TYPE_CHECKING:
-    from adjudge.model import Agent, Ask, ChatModel, Judge, Trajectory
+    from adjudge.model import Agent
     from adjudge.runs._source import Source
 
 SPARE = 32  # rows that may wait for the disk however few workers there are
@@ -56,6 +57,7 @@ class Engine:
         self._stop = asyncio.Event()
         self._clocks: dict[Clock, float] = {}  # of the rows in progress, with the seconds they have
         self._error: AdjudgeError | None = None
+        self._agent = AgentCalls(asker, self._clocks, deadline)
         asker.on_stop = self.stop
 
     def stop(self, error: AdjudgeError) -> None:
@@ -141,19 +143,20 @@ class Engine:
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
         """Fill in the scores of a unit's cases."""
         ready: list[int] = []
-        columns: list[dict[str, Any]] = []
+        columns: list[Mapping[str, Any]] = []
         history: list[Message] = []
         for index, (case, row) in enumerate(zip(unit, rows, strict=True)):
             if case.row is None or case.fault is not None:
                 scores[index] = self.job.failed(case.fault or "bad-row")
                 continue
-            overlay = dict(case.row)
+            overlay = case.row
             if self.job.agent is not None:
                 record = await self._answer(self.job.agent, case, row, history)
                 if record.trajectory is None:
                     scores[index] = self.job.failed(record.fault or "agent-failed")
                     continue
-                overlay.update(final_response=record.trajectory.final_response, trajectory=record.trajectory)
+                answer = {"final_response": record.trajectory.final_response, "trajectory": record.trajectory}
+                overlay = answered(case.row, answer)
             ready.append(index)
             columns.append(overlay)
         if ready:
@@ -161,7 +164,9 @@ class Engine:
             for index, one in zip(ready, given, strict=True):
                 scores[index] = one
 
-    async def _score(self, ids: Sequence[Any], columns: list[dict[str, Any]], rows: Sequence[Row]) -> list[list[Score]]:
+    async def _score(
+        self, ids: Sequence[Any], columns: list[Mapping[str, Any]], rows: Sequence[Row]
+    ) -> list[list[Score]]:
         """Ask every scorer, then the judge, about rows that have everything."""
         scores: list[list[Score]] = [[] for _ in rows]
         # A scorer may ask a judge of its own; what it is told is kept with the first row of the unit.
@@ -176,55 +181,20 @@ class Engine:
         if judge is not None:
             for one, column, row in zip(scores, columns, rows, strict=True):
                 with Caught() as caught:
-                    one.append(await judge_row(judge, column, self._asks(judge, row)))
+                    one.append(await judge_through(judge, column, partial(self.asker.of, row)))
                 if caught.reason is not None:
                     one.append(self.job.failed(caught.reason)[-1])
         return scores
-
-    def _asks(self, judge: Judge, row: Row) -> Ask | None:
-        """Return the way in which the judge asks for this row; None for a judge that asks nobody."""
-        chats: Mapping[str, ChatModel] = getattr(judge, "chats", {})
-        return self.asker.of(row, chats) if chats else None
 
     async def _answer(self, agent: Agent, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
         """Return what the agent does for a case: from the file, or by asking it now."""
         record = await self._source.trajectory(case.seq)
         if record is None:
-            record = await self._respond(agent, case, row, history)
-            if row.stopped is not None:
-                return record
-            written = self.journal.keep(write_trajectory(case.seq, record))
-            with row.clock:
-                await written
-            self.journal.check()
+            record = await self._agent.answer(agent, case, row, history)
         question = Message("user", text_in(case.row or {}, QUESTIONS) or "")
         reply = None if record.trajectory is None else record.trajectory.final_response
         history += [question, Message("assistant", reply or "")]
         return record
-
-    async def _respond(self, agent: Agent, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
-        """Ask the agent; whatever it raises, and its silence, are faults of this case."""
-        started = time.monotonic()
-        trajectory: Trajectory | None = None
-        with Caught() as caught:
-            wanted = case_of(case.id, case.row or {})
-            async with self.asker.place(row):
-                started = time.monotonic()
-                try:
-                    async with asyncio.timeout(self._deadline) as timer:
-                        trajectory = await agent.respond(wanted, tuple(history))
-                except TimeoutError:
-                    if not timer.expired():
-                        raise
-                    message = f"the agent gave no answer within {self._deadline:g} seconds"
-                    raise AdjudgeError(message, code="deadline") from None
-                except AdjudgeError as error:
-                    if getattr(error, "fatal", False):
-                        row.stopped = error
-                        self.stop(error)
-                    raise
-        fault = None if caught.reason is None else f"agent-failed: {caught.reason}"
-        return TrajectoryRecord(trajectory, fault, time.monotonic() - started)
 
     def _count(self, found: Sequence[Sequence[Score]]) -> None:
         progress = self.progress

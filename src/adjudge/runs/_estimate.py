@@ -1,92 +1,268 @@
 """What a run would call and cost, before it starts: the requests are made, and not sent."""
 
+from __future__ import annotations
+
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from adjudge.errors import AdjudgeError, Caught
-from adjudge.model import Ask, ChatReply, ChatRequest
+from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, asking
+from adjudge.rewards import Scorer
 from adjudge.runs._ask import endpoint_of
 from adjudge.runs._cache import Cache, request_body, request_key
-from adjudge.runs._cases import read_cases
+from adjudge.runs._cases import Read, answered, case_of, read_cases, trajectory_columns
 from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
 from adjudge.runs._evaluate import make_job
-from adjudge.runs._job import judge_row
+from adjudge.runs._job import CONVERSATION, Job, judge_through
+from adjudge.runs._records import TrajectoryRecord
+from adjudge.runs._sessions import answers_of, work_of
+from adjudge.runs._store import Store
 
 BYTES_PER_TOKEN = 4  # about, for English text
 REPLY_TOKENS = 200  # about, where nothing says more
+PAGE = 256  # cases of a run file looked at together
 
 
 @dataclass(slots=True)
 class Estimate:
-    """What a run would do: rows, calls that it would make, and tokens and dollars, about."""
+    """What a run would do: rows, calls that it would make, and tokens and dollars, about.
+
+    `unknown` says in words what cannot be known before it runs.
+    """
 
     rows: int = 0
     unreadable: int = 0
     without_call: int = 0
-    calls: int = 0
-    cached: int = 0
+    agent_calls: int | None = None  # None: there is no agent
+    judge_calls: int = 0
+    known: int = 0  # answered by the cache or the run file
     repeated: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
+    unknown: list[str] = field(default_factory=list)
+
+    @property
+    def calls(self) -> int:
+        """How many calls there would be."""
+        return self.judge_calls + (self.agent_calls or 0)
+
+
+class Planned(NamedTuple):
+    """One case of a plan, with what the agent did already and the replies that came already."""
+
+    read: Read
+    done: TrajectoryRecord | None = None
+    replies: Mapping[bytes, ChatReply] = {}
 
 
 def estimate(
-    rows: str, judge: str, *, options: Mapping[str, Any] | None = None, config: RunConfig | None = None
+    rows: str,
+    *,
+    judge: str | None = None,
+    scorers: Sequence[str] = (),
+    agent: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    config: RunConfig | None = None,
 ) -> Estimate:
-    """Say what judging a file would call and cost; nobody is asked anything."""
+    """Say what answering, scoring and judging a file would call and cost; nobody is asked anything."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
-    return asyncio.run(_estimate(rows, make_job(judge=judge, **given), config or RunConfig()))
+    job = make_job(scorers=scorers, judge=judge, agent=agent, **given)
+    return asyncio.run(_estimate(map(Planned, read_cases(rows)), job, config or RunConfig()))
 
 
-async def _estimate(rows: str, job: Any, config: RunConfig) -> Estimate:
-    path = config.cache_path
-    cache = Cache.open(path) if path is not None and path.exists() else None
-    found = Estimate()
-    seen: set[bytes] = set()
+def estimate_resume(
+    path: str,
+    *,
+    options: Mapping[str, Any] | None = None,
+    limits: Mapping[str, Any] | None = None,
+    retry_failed: bool = False,
+) -> Estimate:
+    """Say what going on with a run would call and cost: only rows that have no scores yet count, and failed ones."""
+    work = work_of(path, options, limits)
+    with Store.read(path) as store:
+        rest = () if work.cases is None else islice(read_cases(work.cases), store.count(), None)
+        return asyncio.run(_estimate(_pending(store, rest, retry_failed=retry_failed), work.job, work.config))
 
-    def asks() -> tuple[Ask, list[ChatRequest]]:
-        wanted: list[ChatRequest] = []
+
+def estimate_rescore(
+    path: str,
+    *,
+    judge: str | None = None,
+    scorers: Sequence[str] = (),
+    options: Mapping[str, Any] | None = None,
+    config: RunConfig | None = None,
+) -> Estimate:
+    """Say what scoring a run's answers again would call and cost."""
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    job = make_job(scorers=scorers, judge=judge, **given)
+    with Store.read(path) as store:
+        return asyncio.run(_estimate(map(Planned, answers_of(store)), job, config or RunConfig()))
+
+
+def _pending(store: Store, rest: Iterable[Read], *, retry_failed: bool) -> Iterator[Planned]:
+    """Give the cases of a run that have no scores, or are to be asked about again, then those it has not read yet."""
+    for look in (store.pending, store.failed) if retry_failed else (store.pending,):
+        last = -1
+        while cases := look(last, PAGE):
+            done = store.trajectories(cases[0].seq, cases[-1].seq)
+            for case in cases:
+                record = done.get(case.seq)
+                if retry_failed and record is not None and record.fault is not None:
+                    record = None
+                yield Planned(Read(case.id, case.row, case.fault), record, store.replies(case.seq))
+            last = cases[-1].seq
+    yield from map(Planned, rest)
+
+
+async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> Estimate:
+    cache = _there(config.cache_path)
+    estimator = _Estimator(job, cache)
+    try:
+        async with ready(job, config, cache):
+            for planned in cases:
+                await estimator.add(planned)
+    finally:
+        if cache is not None:
+            cache.close()
+    return estimator.result(config)
+
+
+def _there(path: Path | None) -> Cache | None:
+    """Open the cache, if there is one."""
+    return Cache.open(path) if path is not None and path.exists() else None
+
+
+class _Estimator:
+    """Adds up what the cases would call."""
+
+    def __init__(self, job: Job, cache: Cache | None) -> None:
+        self._job = job
+        self._cache = cache
+        self._found = Estimate(agent_calls=None if job.agent is None else 0)
+        self._seen: set[bytes] = set()
+        leaves = [leaf for scorer in job.scorers for leaf in _leaves(scorer)]
+        self._asking = [leaf for leaf in leaves if _asks_a_judge(leaf)]
+        self._opaque = [leaf.name for leaf in leaves if leaf.is_async and leaf not in self._asking]
+        self._later_turns = False
+
+    async def add(self, planned: Planned) -> None:
+        """Count what one case would call."""
+        found = self._found
+        before = found.calls + found.known + found.repeated
+        found.rows += 1
+        row = planned.read.row
+        if row is None:
+            found.unreadable += 1
+            return
+        done = planned.done
+        if self._job.agent is not None and done is None:
+            self._ask_agent(planned)
+            row = answered(row, {"final_response": f"{found.rows} {'word ' * REPLY_TOKENS}"})
+        elif done is not None and done.trajectory is not None:
+            row = answered(row, trajectory_columns(done.trajectory))
+        if done is None or done.trajectory is not None:
+            await self._ask_judges(row, planned.replies)
+        found.without_call += before == found.calls + found.known + found.repeated
+
+    def result(self, config: RunConfig) -> Estimate:
+        """Return the sums, and say what they leave out."""
+        found, agent = self._found, self._job.agent
+        if config.price is not None:
+            prompt, completion = config.price
+            found.cost = (found.prompt_tokens * prompt + found.completion_tokens * completion) / 1e6
+        if agent is not None and found.agent_calls:
+            if not hasattr(agent, "request"):
+                found.unknown.append(f"what {agent.name} calls and costs beside one call a row")
+            if found.judge_calls:
+                words = f"judges are counted as if every answer had {REPLY_TOKENS} tokens"
+                found.unknown.append(f"what the agent will say: {words}")
+            if self._later_turns:
+                found.unknown.append("what is said before the later turns of a conversation")
+        found.unknown += [f"what the scorer {name} calls" for name in self._opaque]
+        if found.calls:
+            found.unknown.append("retries, and replies that have to be asked for twice")
+        return found
+
+    def _ask_agent(self, planned: Planned) -> None:
+        found, request = self._found, None
+        row = planned.read.row or {}
+        write = getattr(self._job.agent, "request", None)
+        if write is not None:
+            with Caught():
+                request = write(case_of(planned.read.id, row), ())
+            if request is None:
+                return  # the row is an error of its own
+        if request is not None and self._key(request, _chats_of(self._job.agent)) in planned.replies:
+            found.known += 1
+            return
+        found.agent_calls = (found.agent_calls or 0) + 1
+        self._later_turns = self._later_turns or (row.get(CONVERSATION) is not None and bool(row.get("turn")))
+        if request is not None:
+            self._spend(request)
+
+    async def _ask_judges(self, row: Mapping[str, Any], replies: Mapping[bytes, ChatReply]) -> None:
+        way = partial(self._planned, replies)
+        token = asking.set(way)
+        try:
+            for scorer in self._asking:
+                await scorer.ascore(row)
+        finally:
+            asking.reset(token)
+        if self._job.judge is not None:
+            with Caught():
+                await judge_through(self._job.judge, row, way)
+
+    def _planned(self, replies: Mapping[bytes, ChatReply], chats: Mapping[str, ChatModel]) -> Ask:
+        """Return a way to ask that counts the question and goes no further."""
 
         async def ask(request: ChatRequest) -> ChatReply:
-            wanted.append(request)
+            self._count(request, self._key(request, chats), replies)
             raise AdjudgeError("only planned", code="planned")
 
-        return ask, wanted
+        return ask
 
-    async with ready(job, config, cache):
-        chats = getattr(job.judge, "chats", {})
-        for read in read_cases(rows):
-            found.rows += 1
-            if read.row is None:
-                found.unreadable += 1
-                continue
-            ask, wanted = asks()
-            with Caught():
-                await judge_row(job.judge, read.row, ask if chats else None)
-            found.without_call += not wanted
-            for request in wanted:
-                _count(found, request, endpoint_of(chats[request.model]), cache, seen)
-    if cache is not None:
-        cache.close()
-    if config.price is not None:
-        prompt, completion = config.price
-        found.cost = (found.prompt_tokens * prompt + found.completion_tokens * completion) / 1e6
-    return found
+    def _count(self, request: ChatRequest, key: bytes, replies: Mapping[bytes, ChatReply]) -> None:
+        found = self._found
+        if key in self._seen:
+            found.repeated += 1
+        elif key in replies or (self._cache is not None and self._cache.find(key) is not None):
+            found.known += 1
+        else:
+            found.judge_calls += 1
+            self._spend(request)
+        self._seen.add(key)
 
+    def _key(self, request: ChatRequest, chats: Mapping[str, ChatModel]) -> bytes:
+        return request_key(endpoint_of(chats[request.model]), request_body(request))
 
-def _count(found: Estimate, request: ChatRequest, endpoint: str, cache: Cache | None, seen: set[bytes]) -> None:
-    key = request_key(endpoint, request_body(request))
-    if key in seen:
-        found.repeated += 1
-    elif cache is not None and cache.find(key) is not None:
-        found.cached += 1
-    else:
-        found.calls += 1
+    def _spend(self, request: ChatRequest) -> None:
         size = sum(len(message.text.encode("utf-8", "replace")) for message in request.messages)
-        found.prompt_tokens += size // BYTES_PER_TOKEN
-        found.completion_tokens += min(REPLY_TOKENS, request.max_tokens or REPLY_TOKENS)
-    seen.add(key)
+        self._found.prompt_tokens += size // BYTES_PER_TOKEN
+        self._found.completion_tokens += min(REPLY_TOKENS, request.max_tokens or REPLY_TOKENS)
+
+
+def _chats_of(agent: Any) -> Mapping[str, ChatModel]:
+    chats: Mapping[str, ChatModel] = agent.chats
+    return chats
+
+
+def _leaves(scorer: Scorer) -> Iterator[Scorer]:
+    """Give the scorers that a composition is made of."""
+    members: Sequence[Scorer] = getattr(scorer, "members", ())
+    if not members:
+        yield scorer
+    for member in members:
+        yield from _leaves(member)
+
+
+def _asks_a_judge(scorer: Scorer) -> bool:
+    """Say whether a scorer is a judge as a reward, which can be asked without asking anybody else."""
+    function = getattr(scorer, "function", None)
+    return scorer.is_async and getattr(function, "__module__", None) == "adjudge.judges._reward"

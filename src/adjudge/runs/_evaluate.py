@@ -119,12 +119,22 @@ async def aevaluate(
 
     job = make_job(scorers=scorers, judge=judge, agent=agent)
     path = Path(run) if run is not None else new_run_file("evaluate")
-    plan = Plan("evaluate", scorers=tuple(scorer.name for scorer in job.scorers))
+    plan = _plan_of(job, scorers, judge, agent, by_name=trajectories is None)
     session = await conduct(Work(path, job, plan, config or RunConfig(), cases, trajectories))
     if session.stopped is not None:
         message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
         raise RunStopped(message, code=session.stopped.code) from session.stopped
     return RunResult(path, session.warnings)
+
+
+def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -> Plan:
+    """Return the plan; where everything was given by name, `adjudge resume` can go on with the run."""
+    specs: list[Any] = (
+        [scorers] if isinstance(scorers, str) else list(scorers) if isinstance(scorers, list | tuple) else [None]
+    )
+    if by_name and all(isinstance(one, str) for one in (*specs, judge or "", agent or "")):
+        return Plan("evaluate", scorers=tuple(specs), judge=judge, agent=agent, by_name=True)
+    return Plan("evaluate", scorers=tuple(scorer.name for scorer in job.scorers))
 
 
 def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = None, **options: Any) -> Job:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import DataError
-from adjudge.model import Judgement, Provenance, Score
+from adjudge.model import Judgement, Provenance, Score, asking
 from adjudge.rewards import Scorer
 from adjudge.runs._cases import QUESTIONS, RESPONSES, references_in, text_in
 
 if TYPE_CHECKING:
-    from adjudge.model import Agent, Ask, Judge
+    from adjudge.model import Agent, Ask, ChatModel, Judge
 
 GROUP = "group_id"
 CONVERSATION = "conversation_id"
@@ -75,6 +75,18 @@ async def judge_row(judge: Judge, row: Mapping[str, Any], ask: Ask | None) -> Sc
     if not any(name in row for name in RESPONSES):
         raise DataError("the row has no response to judge", code="missing-column")
     return score_of(await judge.ajudge(question, references, text_in(row, RESPONSES), ask=ask), judge)
+
+
+async def judge_through(judge: Judge, row: Mapping[str, Any], way: Callable[[Mapping[str, ChatModel]], Ask]) -> Score:
+    """Ask the judge about one row, with its models asked in this way; a panel's members have each their own models."""
+    chats: Mapping[str, ChatModel] | None = getattr(judge, "chats", None)
+    if chats:
+        return await judge_row(judge, row, way(chats))
+    token = asking.set(way)
+    try:
+        return await judge_row(judge, row, None)
+    finally:
+        asking.reset(token)
 
 
 def score_of(judgement: Judgement, judge: Judge) -> Score:

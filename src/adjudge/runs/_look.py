@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adjudge.errors import RunError
+from adjudge.errors import RunError, UsageError
 from adjudge.runs._evaluate import NOT_RUN, runs_folder
 from adjudge.runs._export import scored_cases, summarise
 from adjudge.runs._lock import RunLock
@@ -49,6 +49,8 @@ class Failure:
 
 def list_runs(folder: str | None = None) -> list[RunState]:
     """Return the runs of a folder, by default the one of runs without a place of their own, oldest first."""
+    if folder is not None and not Path(folder).is_dir():
+        raise UsageError(f"{folder}: there is no such folder", code="cannot-read")
     place = Path(folder) if folder is not None else runs_folder()
     files = sorted(place.glob(f"*{SUFFIX}"), key=lambda path: (path.stat().st_mtime, path.name))
     return [run_state(path) for path in files]

@@ -30,6 +30,8 @@ class Plan:
     names: tuple[str, ...] = ()  # what the scores are called
     ranges: tuple[tuple[float, float] | None, ...] = ()
     by_name: bool = False
+    unit: str | None = None  # the column by which cases were worked on together
+    merged: tuple[str, ...] = ()  # the run files that this one was made of
     adjudge: str = ""
     started: str = ""
     config: dict[str, Any] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class Plan:
             editions=(*(f"{scorer.name} {scorer.version}" for scorer in job.scorers), *judge),
             names=job.names,
             ranges=job.ranges,
+            unit=job.unit_column,
             adjudge=__version__,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             config=asdict(config),

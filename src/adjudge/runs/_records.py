@@ -19,8 +19,8 @@ T = TypeVar("T")
 Write: TypeAlias = tuple[str, tuple[Any, ...]]
 """One statement with its values."""
 
-Source: TypeAlias = Literal["call", "cache", "shared"]
-"""Where a reply came from: its own call, the cache, or an equal request of another row."""
+Source: TypeAlias = Literal["call", "cache", "shared", "agent"]
+"""Where a reply came from: its own call, the cache, an equal request of another row, or an agent's own means."""
 
 _REQUEST = "INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)"
 _REPLY = "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -133,32 +133,32 @@ def write_scores(seq: int, scores: Sequence[Score]) -> list[Write]:
 
 def read_meta(name: str, body: bytes, sum_: bytes) -> Any:
     """Read what was said of the run."""
-    _check(sum_, "meta", body, name)
+    check(sum_, "meta", body, name)
     return decode_json(body)
 
 
 def read_case(seq: int, unit: int, body: bytes, sum_: bytes) -> CaseRecord:
     """Read a case."""
-    _check(sum_, "cases", body, seq, unit)
+    check(sum_, "cases", body, seq, unit)
     found = decode_json(body)
     return CaseRecord(seq, unit, found["id"], found["row"], found["fault"])
 
 
 def read_reply(number: int, source: str, fault: str | None, body: bytes, sum_: bytes) -> ChatReply | None:
     """Read a reply; None where a fault came instead."""
-    _check(sum_, "replies", body, number, source, fault)
+    check(sum_, "replies", body, number, source, fault)
     return decode_as(ChatReply, body)
 
 
 def read_trajectory(seq: int, seconds: float, fault: str | None, body: bytes, sum_: bytes) -> TrajectoryRecord:
     """Read what the agent did."""
-    _check(sum_, "trajectories", body, seq, fault)
+    check(sum_, "trajectories", body, seq, fault)
     return TrajectoryRecord(decode_as(Trajectory, body), fault, seconds)
 
 
 def read_score(seq: int, scorer: int, status: str, body: bytes, sum_: bytes) -> Score:
     """Read a score."""
-    _check(sum_, "scores", body, seq, scorer, status)
+    check(sum_, "scores", body, seq, scorer, status)
     score = decode_as(Score, body)
     if score is None:
         raise RunError("a score is empty", code="run-damaged")
@@ -178,7 +178,8 @@ def decode_as(kind: type[T], body: bytes) -> T | None:
             raise RunError(f"a {kind.__name__} in the run file cannot be read: {error}", code="run-damaged") from None
 
 
-def _check(sum_: bytes, table: str, body: object, *keys: object) -> None:
+def check(sum_: bytes, table: str, body: object, *keys: object) -> None:
+    """Refuse a record that is not what was written."""
     if not isinstance(body, bytes) or checksum(table, body, *keys) != sum_:
         raise RunError(f"a record of {table} does not fit its checksum: the run file is damaged", code="run-damaged")
 

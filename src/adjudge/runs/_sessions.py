@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from adjudge.datasets import whole_file
 from adjudge.errors import ArgumentError, UsageError, closest
-from adjudge.runs._cases import QUESTIONS, REFERENCES, RESPONSES, Read, read_cases, trajectory_columns
+from adjudge.runs._cases import QUESTIONS, REFERENCES, RESPONSES, Read, answered, read_cases, trajectory_columns
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Progress
 from adjudge.runs._evaluate import NOT_RUN, make_job, new_run_file
@@ -77,6 +77,12 @@ def resume_run(
     watch: Watch | None = None,
 ) -> Finished:
     """Go on with a run where it was stopped; `limits` and `options` replace those it began with."""
+    work = work_of(path, options, limits)
+    return _finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
+
+
+def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None) -> Work:
+    """Return what the run in a file was asked to do, with some of its options and limits replaced."""
     with Store.read(path) as store:
         plan = plan_from(store.meta(PLAN), Path(path))
         is_complete = store.meta(COMPLETE) is not None
@@ -87,9 +93,7 @@ def resume_run(
     config = replace(plan.run_config(), **changed)
     given = {**plan.options, **{name: value for name, value in (options or {}).items() if value is not None}}
     job = make_job(scorers=plan.scorers, judge=plan.judge, agent=plan.agent, **given)
-    cases = None if is_complete else plan.source
-    work = Work(Path(path), job, plan, config, cases, retry_failed=retry_failed, signals=True, watch=watch)
-    return _finish(work, out)
+    return Work(Path(path), job, plan, config, None if is_complete else plan.source)
 
 
 def rescore_run(
@@ -115,7 +119,7 @@ def rescore_run(
     with Store.read(path) as store:
         if store.meta(COMPLETE) is None:
             raise UsageError(f"{path} does not hold all its cases yet: adjudge resume {path}", code="not-complete")
-        return _finish(Work(target, job, plan, config, _answered(store), signals=True, watch=watch), out)
+        return _finish(Work(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
 
 
 def public(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,17 +196,20 @@ def _refuse_same(rows: str, *written: str | None) -> None:
             raise UsageError(f"{path} is the input: it would be overwritten", code="cannot-write")
 
 
-def _answered(store: Store) -> Iterator[Read]:
-    """Give a run's cases with what its agent did."""
+def answers_of(store: Store) -> Iterator[Read]:
+    """Give a run's cases with what its agent did; a case that it was not asked about is no answer of its."""
+    has_agent = plan_from(store.meta(PLAN), store.path).agent is not None
     last = -1
     while cases := store.cases(last, 256):
         done = store.trajectories(cases[0].seq, cases[-1].seq)
         for case in cases:
             record = done.get(case.seq)
-            if record is None or case.row is None:
+            if record is None and has_agent and case.row is not None:
+                yield Read(case.id, None, "not-run: the agent has not been asked about this case")
+            elif record is None or case.row is None:
                 yield Read(case.id, case.row, case.fault)
             elif record.trajectory is None:
                 yield Read(case.id, None, record.fault)
             else:
-                yield Read(case.id, {**case.row, **trajectory_columns(record.trajectory)})
+                yield Read(case.id, answered(case.row, trajectory_columns(record.trajectory)))
         last = cases[-1].seq

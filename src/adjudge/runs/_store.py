@@ -32,11 +32,18 @@ PENDING = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
 """
+FAILED = """
+    SELECT seq, unit, body, sum FROM cases
+    WHERE seq > ? AND unit IN (SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error')
+    ORDER BY seq LIMIT ?
+"""
 TOTALS = """
-    SELECT count(*) FILTER (WHERE source = 'call'), total(attempts) FILTER (WHERE source = 'call'),
-           total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)) FILTER (WHERE source = 'call'),
+    SELECT count(*) FILTER (WHERE called), total(attempts) FILTER (WHERE called) + (
+               SELECT count(*) FROM requests WHERE NOT EXISTS (
+                   SELECT 1 FROM replies WHERE replies.number = requests.number)),
+           total(coalesce(prompt_tokens, 0) + coalesce(completion_tokens, 0)) FILTER (WHERE called),
            total(cost), count(*) FILTER (WHERE fault IS NOT NULL)
-    FROM replies
+    FROM (SELECT *, source IN ('call', 'agent') AS called FROM replies)
 """
 
 
@@ -83,6 +90,11 @@ class Store:
                 raise RunError(f"{path} holds no run yet", code="not-a-run")
         return cls(path, connection, None)
 
+    def hold(self) -> None:
+        """See the file from now on as it is now, whatever somebody writes; only for a store that is read."""
+        self.rows("BEGIN")
+        self.rows("SELECT count(*) FROM meta")  # the view is taken with the first look
+
     def close(self) -> None:
         """Close the file; the log is folded into it, so that a run at rest is one file."""
         try:
@@ -116,42 +128,46 @@ class Store:
 
     def meta(self, name: str) -> Any:
         """Return what was said of the run under that name, or None."""
-        found = self._rows("SELECT name, body, sum FROM meta WHERE name = ?", name)
+        found = self.rows("SELECT name, body, sum FROM meta WHERE name = ?", name)
         return read_meta(*found[0]) if found else None
 
     def pending(self, after: int, most: int) -> list[CaseRecord]:
         """Return the next cases without scores, in order."""
-        return [read_case(*row) for row in self._rows(PENDING, after, most)]
+        return [read_case(*row) for row in self.rows(PENDING, after, most)]
+
+    def failed(self, after: int, most: int) -> list[CaseRecord]:
+        """Return the next cases of units in which a case ended in an error, in order."""
+        return [read_case(*row) for row in self.rows(FAILED, after, most)]
 
     def cases(self, after: int, most: int) -> list[CaseRecord]:
         """Return the next cases, in order."""
-        rows = self._rows("SELECT seq, unit, body, sum FROM cases WHERE seq > ? ORDER BY seq LIMIT ?", after, most)
+        rows = self.rows("SELECT seq, unit, body, sum FROM cases WHERE seq > ? ORDER BY seq LIMIT ?", after, most)
         return [read_case(*row) for row in rows]
 
     def case_sums(self, first: int, last: int) -> list[bytes]:
         """Return the checksums of the cases in that range."""
-        rows = self._rows("SELECT sum FROM cases WHERE seq BETWEEN ? AND ? ORDER BY seq", first, last)
+        rows = self.rows("SELECT sum FROM cases WHERE seq BETWEEN ? AND ? ORDER BY seq", first, last)
         return [row[0] for row in rows]
 
     def scores(self, first: int, last: int) -> dict[int, list[Score]]:
         """Return the scores of the cases in that range, by case, in order of the scorers."""
         query = "SELECT seq, scorer, status, body, sum FROM scores WHERE seq BETWEEN ? AND ? ORDER BY seq, scorer"
         found: dict[int, list[Score]] = {}
-        for row in self._rows(query, first, last):
+        for row in self.rows(query, first, last):
             found.setdefault(row[0], []).append(read_score(*row))
         return found
 
     def trajectories(self, first: int, last: int) -> dict[int, TrajectoryRecord]:
         """Return what the agent did for the cases in that range."""
         query = "SELECT seq, seconds, fault, body, sum FROM trajectories WHERE seq BETWEEN ? AND ?"
-        return {row[0]: read_trajectory(*row) for row in self._rows(query, first, last)}
+        return {row[0]: read_trajectory(*row) for row in self.rows(query, first, last)}
 
     def replies(self, seq: int) -> dict[bytes, ChatReply]:
         """Return the replies that came to the requests of one case, by the requests' keys."""
         query = """SELECT key, replies.number, source, fault, replies.body, replies.sum
                    FROM requests JOIN replies USING (number) WHERE seq = ? ORDER BY number"""
         found: dict[bytes, ChatReply] = {}
-        for key, *rest in self._rows(query, seq):
+        for key, *rest in self.rows(query, seq):
             reply = read_reply(*rest)
             if reply is not None:
                 found[key] = reply
@@ -161,27 +177,27 @@ class Store:
         """Return the cases that have no scores but for which something was asked already."""
         query = """SELECT DISTINCT seq FROM requests
                    WHERE NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = requests.seq)"""
-        return {row[0] for row in self._rows(query)}
+        return {row[0] for row in self.rows(query)}
 
     def last_request(self) -> int:
         """Return the number of the last request, 0 where there is none."""
-        return int(self._rows("SELECT coalesce(max(number), 0) FROM requests")[0][0])
+        return int(self.rows("SELECT coalesce(max(number), 0) FROM requests")[0][0])
 
     def count(self) -> int:
         """Return how many cases there are so far."""
-        return int(self._rows("SELECT coalesce(max(seq), -1) + 1 FROM cases")[0][0])
+        return int(self.rows("SELECT coalesce(max(seq), -1) + 1 FROM cases")[0][0])
 
     def counts(self) -> dict[str, int]:
         """Return how many cases ended in each outcome, by the first scorer that says so least well."""
         query = """SELECT max(CASE status WHEN 'error' THEN 2 WHEN 'unscored' THEN 1 ELSE 0 END) AS worst
                    FROM scores GROUP BY seq"""
         names = ("scored", "unscored", "error")
-        found = self._rows(f"SELECT worst, count(*) FROM ({query}) GROUP BY worst")  # noqa: S608 (our own text)
+        found = self.rows(f"SELECT worst, count(*) FROM ({query}) GROUP BY worst")  # noqa: S608 (our own text)
         return {**dict.fromkeys(names, 0), **{names[worst]: count for worst, count in found}}
 
     def totals(self) -> tuple[int, int, int, float, int]:
-        """Return calls, attempts, tokens, cost and failed calls so far."""
-        calls, attempts, tokens, cost, failed = self._rows(TOTALS)[0]
+        """Return calls, attempts, tokens, cost and failed calls so far; a call without a reply is an attempt, too."""
+        calls, attempts, tokens, cost, failed = self.rows(TOTALS)[0]
         return int(calls), int(attempts), int(tokens), float(cost), int(failed)
 
     def forget_failures(self) -> None:
@@ -195,7 +211,8 @@ class Store:
             ]
         )
 
-    def _rows(self, query: str, *values: object) -> list[Any]:
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """Return what a query finds, as it stands in the file: checksums are for the caller to check."""
         with trouble(self.path):
             return self._connection.execute(query, values).fetchall()
 

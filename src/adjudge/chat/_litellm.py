@@ -1,0 +1,146 @@
+"""Models behind the LiteLLM library: the providers are its work, retries, pace, deadlines and errors stay ours.
+
+The package is an extra, loaded with the first question. A LiteLLM proxy server needs none of this: it is an
+OpenAI-compatible endpoint.
+"""
+
+import asyncio
+import json
+import os
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from adjudge.chat._body import decoded, text_or_none
+from adjudge.chat._client import ChatClient, Shape
+from adjudge.chat._faults import as_chat_error
+from adjudge.chat._openai import OpenAIShape, read_completion
+from adjudge.errors import Caught, MissingExtra
+from adjudge.http import Again, AttemptTimeout, ConnectionFailed, HttpError, HttpReply, Request
+from adjudge.http._sending import Sending
+from adjudge.model import ChatReply
+
+__all__ = ["LiteLLMClient", "require_litellm"]
+
+T = TypeVar("T")
+
+_SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+_SHORTEST_SECRET = 8
+_NO_KEY = ("missing credentials", "api_key", "api key")
+
+
+def require_litellm() -> None:
+    """Say which install brings the package, where it is missing; it is looked for, not loaded."""
+    if find_spec("litellm") is None:
+        raise MissingExtra.of("litellm", "a model named litellm:MODEL")
+
+
+class LiteLLMShape(OpenAIShape):
+    """The library takes and gives what an OpenAI-compatible endpoint does."""
+
+    prefix = "litellm"
+    default_base_url = "litellm"  # no address: the library knows its providers' own
+    base_url_name = "LITELLM_BASE_URL"
+    key_name = "LITELLM_API_KEY"
+
+    def read(self, body: str) -> ChatReply:
+        """Read a reply; a refusal stands where the library keeps what only some providers have."""
+        reply = read_completion(body)
+        if reply.text is not None or reply.refusal is not None:
+            return reply
+        fields = decoded(body)["choices"][0]["message"].get("provider_specific_fields")
+        return (
+            replace(reply, refusal=text_or_none(fields.get("refusal"), "refusal"))
+            if isinstance(fields, dict)
+            else reply
+        )
+
+
+class LiteLLMClient(ChatClient):
+    """A model by its LiteLLM name (`anthropic/claude-sonnet-4-5`, `bedrock/...`), everything else as `ChatClient`.
+
+    Without a key of ours (`api_key`, `LITELLM_API_KEY`) the library looks for its provider's own in the environment.
+    """
+
+    _shape: ClassVar[Shape] = LiteLLMShape()
+
+    def __init__(
+        self, model: str, *, base_url: str | None = None, api_key: str | Path | None = None, **limits: Any
+    ) -> None:
+        require_litellm()
+        super().__init__(model, base_url=base_url, api_key=api_key, **limits)
+
+    async def _send(self, data: bytes, left_s: float) -> ChatReply:
+        library = await asyncio.to_thread(_load)
+        given = {"api_key": self._key.reveal(), "api_base": None if self.base_url == "litellm" else self.base_url}
+        lane = await self._http.lane()
+        request = Request("litellm:", data)
+        sending = _Asking(lane, self._http.limits, request, self._read, max(left_s, 1e-3), self._http.chance)
+        sending.through(library, {name: value for name, value in given.items() if value is not None})
+        try:
+            return await sending.run()
+        except HttpError as error:
+            failure = as_chat_error(error)
+        raise failure
+
+
+class _Asking(Sending[T]):
+    """One question, asked through the library instead of a connection of ours."""
+
+    def through(self, library: Any, options: dict[str, Any]) -> None:
+        """Say how to ask."""
+        self._library = library
+        self._options = options
+        self._host = "LiteLLM"
+
+    async def _exchange(self) -> HttpReply | Again:
+        """Ask once. What the library raises holds the request with its headers: it goes no further than here."""
+        self._begin()
+        limit = self._limits.attempt_timeout_s
+        body = json.loads(self._request.body or b"{}")
+        try:
+            async with asyncio.timeout(limit):
+                with Caught(fatal_too=True) as caught:
+                    # Its own retries are off: ours see the budget, the pace and the deadline.
+                    reply = await self._library.acompletion(
+                        **body, **self._options, timeout=limit, num_retries=0, max_retries=0
+                    )
+                    return HttpReply(200, {}, _hidden(reply.model_dump_json()).encode())
+        except TimeoutError:
+            return Again(AttemptTimeout(f"{self._host} did not answer within {limit:g} s"))
+        return _failure(self._library, caught.error, self._host)
+
+
+def _failure(library: Any, error: BaseException | None, host: str) -> HttpReply | Again:
+    """Return what the library raised as the reply, or the lack of one, that was behind it."""
+    text = _hidden(str(error))
+    if isinstance(error, library.exceptions.Timeout):
+        return Again(AttemptTimeout(f"{host}: {text[:300]}"))
+    status = getattr(error, "status_code", None)
+    if isinstance(error, library.exceptions.APIConnectionError) or not isinstance(status, int) or status < 400:
+        return Again(ConnectionFailed(f"{host}: {text[:300]}"))
+    given = getattr(error, "litellm_response_headers", None) or {}
+    if not given and any(words in text.lower() for words in _NO_KEY):
+        status = 401  # nobody was called, and nobody will be: the library says 500
+    headers = {str(name).lower(): str(value) for name, value in dict(given).items()}
+    body = getattr(error, "body", None)
+    code = body.get("code") if isinstance(body, dict) else None
+    return HttpReply(status, headers, json.dumps({"error": {"message": text, "code": code}}).encode())
+
+
+def _load() -> Any:
+    """Load the library: no look at the network for prices, no advertisement on standard output."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    library: Any = import_module("litellm")
+    library.suppress_debug_info = True
+    return library
+
+
+def _hidden(text: str) -> str:
+    """Return text without any key of the environment: the library finds more of them than we know of."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_SECRET and any(word in name.upper() for word in _SECRETS):
+            text = text.replace(value, "***")
+    return text

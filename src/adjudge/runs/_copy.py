@@ -1,0 +1,72 @@
+"""Records out of one run file for another: read with their checksums checked, written under their new keys."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from adjudge.runs._records import Write, check, write_request
+from adjudge.runs._schema import checksum
+from adjudge.runs._store import Store
+
+REQUESTS = "SELECT number, seq, key, at, body, sum FROM requests WHERE seq BETWEEN ? AND ? ORDER BY number"
+REPLIES = """
+    SELECT number, source, seconds, attempts, prompt_tokens, completion_tokens, cost, fault, replies.body, replies.sum
+    FROM requests JOIN replies USING (number) WHERE seq BETWEEN ? AND ? ORDER BY number
+"""
+ATTEMPTS = """
+    SELECT number, attempt, seconds, fault FROM requests JOIN attempts USING (number)
+    WHERE seq BETWEEN ? AND ? ORDER BY number, attempt
+"""
+TRAJECTORIES = "SELECT seq, seconds, fault, body, sum FROM trajectories WHERE seq BETWEEN ? AND ? ORDER BY seq"
+SCORES = """
+    SELECT seq, scorer, status, value, reason, body, sum FROM scores WHERE seq BETWEEN ? AND ? ORDER BY seq, scorer
+"""
+
+
+def copied(store: Store, seqs: Mapping[int, int], numbers: Iterator[int]) -> Iterator[Write]:
+    """Give everything that happened to some cases, for another file: `seqs` has their new places by the old ones.
+
+    `numbers` gives the requests their new numbers.
+    """
+    if not seqs:
+        return
+    between = min(seqs), max(seqs)
+    yield from _calls(store, seqs, numbers, between)
+    for seq, seconds, fault, body, sum_ in store.rows(TRAJECTORIES, *between):
+        check(sum_, "trajectories", body, seq, fault)
+        if seq in seqs:
+            new = checksum("trajectories", body, seqs[seq], fault)
+            yield "INSERT INTO trajectories VALUES (?, ?, ?, ?, ?)", (seqs[seq], seconds, fault, body, new)
+    for seq, scorer, status, value, reason, body, sum_ in store.rows(SCORES, *between):
+        check(sum_, "scores", body, seq, scorer, status)
+        if seq in seqs:
+            new = checksum("scores", body, seqs[seq], scorer, status)
+            values = (seqs[seq], scorer, status, value, reason, body, new)
+            yield "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", values
+
+
+def _calls(store: Store, seqs: Mapping[int, int], numbers: Iterator[int], between: tuple[int, int]) -> Iterator[Write]:
+    """Give the requests of the cases, with what became of them."""
+    found: dict[int, int] = {}
+    for number, seq, key, at, body, sum_ in store.rows(REQUESTS, *between):
+        check(sum_, "requests", body, number, seq, key)
+        if seq in seqs:
+            found[number] = next(numbers)
+            yield write_request(found[number], seqs[seq], key, at, body)
+    for number, source, *measures, fault, body, sum_ in store.rows(REPLIES, *between):
+        check(sum_, "replies", body, number, source, fault)
+        if number in found:
+            new = checksum("replies", body, found[number], source, fault)
+            values = (found[number], source, *measures, fault, body, new)
+            yield "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values
+    for number, *rest in store.rows(ATTEMPTS, *between):
+        if number in found:
+            yield "INSERT INTO attempts VALUES (?, ?, ?, ?)", (found[number], *rest)
+
+
+def forgotten(seqs: Iterable[int]) -> Iterator[Write]:
+    """Take back what happened to the cases in those places."""
+    for seq in seqs:
+        yield "DELETE FROM attempts WHERE number IN (SELECT number FROM requests WHERE seq = ?)", (seq,)
+        yield "DELETE FROM replies WHERE number IN (SELECT number FROM requests WHERE seq = ?)", (seq,)
+        yield "DELETE FROM requests WHERE seq = ?", (seq,)
+        yield "DELETE FROM trajectories WHERE seq = ?", (seq,)
+        yield "DELETE FROM scores WHERE seq = ?", (seq,)
