@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adjudge.errors import DataError
-from adjudge.model import Case, Message, Trajectory
+from adjudge.model import Case, Message, ToolCall, Trajectory
 
 RESPONSES = ("response", "final_response", "answer", "output", "message", "content", "text")
 
@@ -30,7 +30,7 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
 
 def _of_text(case: Case, text: str) -> Trajectory:
     messages = (*asked(case), Message("assistant", text))
-    return Trajectory(messages, final_response=text)
+    return Trajectory(messages, None, final_response=text)  # a text alone cannot show which tools were used
 
 
 def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
@@ -41,11 +41,19 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
             agents = answer.get("agents_called") or ()
             return Trajectory(
                 (*asked(case), Message("assistant", text)),
+                _tools(answer.get("tools_used")),
                 final_response=text,
                 sources=tuple(str(source) for source in sources) if isinstance(sources, list | tuple) else (),
                 agents_called=tuple(str(agent) for agent in agents) if isinstance(agents, list | tuple) else (),
             )
     raise DataError(f"the agent's answer has none of {', '.join(RESPONSES)}", code="bad-answer")
+
+
+def _tools(names: object) -> tuple[ToolCall, ...] | None:
+    """Return the tools that an answer says were used; None where it says nothing of them."""
+    if not isinstance(names, list | tuple):
+        return None
+    return tuple(ToolCall(str(name), executed=True) for name in names)
 
 
 def asked(case: Case) -> tuple[Message, ...]:

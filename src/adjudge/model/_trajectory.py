@@ -31,6 +31,7 @@ class Trajectory:
     `tool_calls` is None where the record cannot show tool calls at all, as a list of plain texts cannot; that
     is not the same as no calls. Where they are not given, they are those of the messages. `complete` is False where
     part of the record is known to be missing.
+    `trace_id` names the trace that it can be found under, `seconds` is how long it took.
     """
 
     messages: tuple[Message, ...] = ()
@@ -39,6 +40,8 @@ class Trajectory:
     final_response: str | None = None
     sources: tuple[str, ...] = ()
     complete: bool = True
+    trace_id: str | None = None
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.tool_calls, _Unread):

@@ -31,6 +31,7 @@ BUILT_IN = {
     "qa_em_reward": "adjudge.rewards.qa:qa_em_reward",
     "qa_f1_reward": "adjudge.rewards.qa:qa_f1_reward",
     "qa_f1_reward_tool": "adjudge.rewards.qa:qa_f1_reward_tool",
+    "workflow_reward": "adjudge.scenarios._reward:workflow_reward",
 }
 
 _WITH_OPTIONS = re.compile(r"\s*([^\s()]+)\s*\((.*)\)\s*", re.DOTALL)

@@ -1,0 +1,57 @@
+"""Scenarios: questions with the workflow and the answer that are expected, from files, asked of an agent, judged.
+
+load_scenarios("scenarios/")                          YAML or TOML files, or Python objects
+run_scenario(scenario, agent, judge=...)              one -> {"workflow": ..., "quality": ..., "pass": ..., ...}
+run_scenarios(scenarios, agent, judge=...)            many at once, with repeats, resumable
+
+The package is lazy: importing it loads nothing, each name below is imported when it is first used.
+"""
+
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
+if TYPE_CHECKING:
+    from adjudge.scenarios._load import load_scenarios
+    from adjudge.scenarios._passes import PassEstimate, ScenarioRun, pass_at_k, pass_hat_k
+    from adjudge.scenarios._reward import workflow_reward
+    from adjudge.scenarios._run import arun_scenario, arun_scenarios, run_scenario, run_scenarios
+    from adjudge.scenarios._scenario import Scenario, ScorerUse
+    from adjudge.workflow import WorkflowExpectation
+
+__all__ = [
+    "PassEstimate",
+    "Scenario",
+    "ScenarioRun",
+    "ScorerUse",
+    "WorkflowExpectation",
+    "arun_scenario",
+    "arun_scenarios",
+    "load_scenarios",
+    "pass_at_k",
+    "pass_hat_k",
+    "run_scenario",
+    "run_scenarios",
+    "workflow_reward",
+]
+
+_HOMES = {
+    "adjudge.scenarios._load": ("load_scenarios",),
+    "adjudge.scenarios._passes": ("PassEstimate", "ScenarioRun", "pass_at_k", "pass_hat_k"),
+    "adjudge.scenarios._reward": ("workflow_reward",),
+    "adjudge.scenarios._run": ("arun_scenario", "arun_scenarios", "run_scenario", "run_scenarios"),
+    "adjudge.scenarios._scenario": ("Scenario", "ScorerUse"),
+    "adjudge.workflow": ("WorkflowExpectation",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
+
+            value: object = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

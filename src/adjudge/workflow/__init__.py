@@ -1,0 +1,45 @@
+"""Workflow: which agents and tools a run should have called, held against those that it did call.
+
+validate_workflow(expectation, agents_called=[...], tools_used=[...])     names in, the plain dict out
+check_workflow(expectation, trajectory)                                   the same, with status, reasons and warnings
+
+The package is lazy: importing it loads nothing, each name below is imported when it is first used.
+"""
+
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
+if TYPE_CHECKING:
+    from adjudge.workflow._arguments import ArgumentRule
+    from adjudge.workflow._check import WorkflowResult, check_workflow, validate_workflow
+    from adjudge.workflow._dimension import Finding
+    from adjudge.workflow._expectation import WorkflowExpectation
+
+__all__ = [
+    "ArgumentRule",
+    "Finding",
+    "WorkflowExpectation",
+    "WorkflowResult",
+    "check_workflow",
+    "validate_workflow",
+]
+
+_HOMES = {
+    "_arguments": ("ArgumentRule",),
+    "_check": ("WorkflowResult", "check_workflow", "validate_workflow"),
+    "_dimension": ("Finding",),
+    "_expectation": ("WorkflowExpectation",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
+
+            value: object = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,193 @@
+"""Expected against called: the plain dict, and everything that stands beside it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adjudge.model import Status, ToolCall, Trajectory
+from adjudge.workflow._arguments import ArgumentRule, misfits
+from adjudge.workflow._clarification import check_clarification
+from adjudge.workflow._dimension import Finding, Rules, cut, listed, lists_of, shown, warnings_of, wrong_with
+from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpectation, names_of
+
+INCOMPLETE = "incomplete-trace"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowResult:
+    """What came of holding a trajectory against an expectation.
+
+    `workflow` is the plain dict of `validate_workflow`. `passed` is that and the clarification, where one is expected;
+    None, with status `unscored`, where the record is incomplete. `findings` are what is wrong, `warnings` what is
+    only noted; `requested_not_executed` are the tools that were asked for and never ran.
+    """
+
+    workflow: Mapping[str, Any]
+    status: Status
+    passed: bool | None
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    requested_not_executed: tuple[str, ...] = ()
+    clarification: Mapping[str, Any] | None = None
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it failed or could not be decided, in words."""
+        return tuple(finding.reason for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """What was executed, as far as it was recorded; None where the record cannot show it."""
+
+    agents: tuple[str, ...] | None
+    tools: tuple[str, ...] | None
+    calls: tuple[ToolCall, ...] | None = None
+    requested: tuple[str, ...] = ()
+    complete: bool = True
+
+    def names(self, kind: Dimension) -> tuple[str, ...] | None:
+        return self.agents if kind == "agents" else self.tools
+
+
+def validate_workflow(
+    expectation: object, *, agents_called: Iterable[str] | None = (), tools_used: Iterable[str] | None = ()
+) -> dict[str, Any]:
+    """Return whether the right agents and tools were called, in the order given: the overall verdict and four lists.
+
+    `expectation` is a `WorkflowExpectation`, an object or a mapping with its fields. None for what was called means
+    that it is not known: what rests on it has `pass: None`, as have rules on arguments, which names do not show.
+
+    >>> validate_workflow({"tools_should_include": ["pdf_retrieval", "web_search"]}, tools_used=["pdf_retrieval"])[
+    ...     "tools"]
+    {'pass': False, 'included': ['pdf_retrieval'], 'excluded': [], 'missing': ['web_search'], 'unexpected': []}
+    """
+    agents, tools = _named(agents_called, "agents_called"), _named(tools_used, "tools_used")
+    workflow, _ = _judged(WorkflowExpectation.of(expectation), _Called(agents, tools))
+    return workflow
+
+
+def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
+    """Hold what an agent did against what it should have done, with a reason in words for every failure.
+
+    `trajectory` is a `Trajectory` or any record that becomes one. Called means executed. A record that is known to be
+    incomplete is `unscored`: nothing passes or fails by what was not recorded.
+
+    >>> result = check_workflow({"tools_should_exclude": ["search"]}, [{"role": "tool", "name": "search"}])
+    >>> result.passed, result.reasons
+    (False, ("excluded-called: tool 'search' is excluded and was called",))
+    """
+    wanted = WorkflowExpectation.of(expectation)
+    record = Trajectory.from_messages(trajectory)
+    called = _called(record)
+    workflow, findings = _judged(wanted, called)
+    reply = record.final_response
+    clarification = check_clarification(wanted, called.agents, reply, complete=called.complete)
+    findings += _unclear(clarification)
+    verdicts = [workflow["pass"], *(() if clarification is None else (clarification["pass"],))]
+    passed = _all(verdicts)
+    return WorkflowResult(
+        workflow=workflow,
+        status="unscored" if passed is None else "scored",
+        passed=passed,
+        findings=tuple(findings),
+        warnings=tuple(_warnings(wanted, called)),
+        requested_not_executed=called.requested,
+        clarification=clarification,
+    )
+
+
+def _named(names: Iterable[str] | None, where: str) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    return names_of(names if isinstance(names, Sequence | set | frozenset) else tuple(names), where)
+
+
+def _called(record: Trajectory) -> _Called:
+    """Return what a trajectory shows; one that cannot show tool calls and names no agent shows no agents either."""
+    calls = record.tool_calls
+    if calls is None:
+        return _Called(record.agents_called or None, None, None, (), record.complete)
+    requested = tuple(dict.fromkeys(call.name for call in calls if call.requested and not call.executed))
+    return _Called(record.agents_called, record.tools_used, calls, requested, record.complete)
+
+
+def _judged(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
+    """Return the plain dict, and what is wrong."""
+    workflow: dict[str, Any] = {"pass": None}
+    findings: list[Finding] = []
+    for kind in DIMENSIONS:
+        rules = Rules.of(expectation, kind)
+        found, wrong = _dimension(rules, expectation, called)
+        workflow[kind] = found
+        findings += wrong
+    workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
+    return workflow, findings
+
+
+def _dimension(rules: Rules, expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
+    names = called.names(rules.kind)
+    arguments = expectation.tools_arguments if rules.kind == "tools" else None
+    lists = lists_of(rules, names or ())
+    if not rules.is_stated and not arguments:
+        return {"pass": True, **lists}, []
+    if names is None or not called.complete or (arguments and called.calls is None):
+        why = _unknown(rules, names, called)
+        # What is missing, and what was rightly not called, cannot be said.
+        return {"pass": None, **lists, "excluded": [], "missing": []}, [why]
+    wrong = list(wrong_with(rules, names, called.requested if rules.kind == "tools" else ()))
+    if arguments and called.calls is not None:
+        wrong += _wrong_arguments(arguments, called.calls, lists["missing"])
+    return {"pass": not wrong, **lists}, wrong
+
+
+def _unknown(rules: Rules, names: tuple[str, ...] | None, called: _Called) -> Finding:
+    if names is None:
+        return Finding(INCOMPLETE, rules.kind, f"the record cannot show which {rules.kind} were called")
+    if called.complete:
+        return Finding(INCOMPLETE, rules.kind, "the record does not show the arguments of the calls")
+    return Finding(
+        INCOMPLETE, rules.kind, f"part of the record is missing; of the {rules.kind} it shows {listed(names)}"
+    )
+
+
+def _wrong_arguments(
+    rules: Mapping[str, Sequence[ArgumentRule]], calls: Sequence[ToolCall], missing: Sequence[str]
+) -> Iterator[Finding]:
+    for tool, several in rules.items():
+        made = [call for call in calls if call.executed and call.name == tool]
+        if tool in missing:
+            continue  # that it was not called is said already
+        for rule in several:
+            why = misfits(rule, made)
+            unfit = [reason for reason in why if reason is not None]
+            if len(unfit) < len(made) if rule.calls == "some" else not unfit:
+                continue
+            what = "no call" if rule.calls == "some" else "not every call"
+            cause = unfit[0] if unfit else "it was not called"
+            message = f"{what} of tool {shown(tool)} has {cut(rule.words)}: {cut(cause)}"
+            yield Finding("wrong-arguments", "tools", message)
+
+
+def _unclear(clarification: Mapping[str, Any] | None) -> list[Finding]:
+    if clarification is None or clarification["pass"]:
+        return []
+    if clarification["pass"] is None:
+        return [Finding(INCOMPLETE, "clarification", "the record cannot show whether the user was asked back")]
+    if clarification["expected"]:
+        return [Finding("clarification-missing", "clarification", "the user should have been asked back and was not")]
+    return [Finding("clarification-unwanted", "clarification", "the user was asked back and should not have been")]
+
+
+def _warnings(expectation: WorkflowExpectation, called: _Called) -> Iterator[Finding]:
+    for kind in DIMENSIONS:
+        yield from warnings_of(Rules.of(expectation, kind), called.names(kind) or ())
+    if called.requested:
+        message = f"requested and never executed: {listed(called.requested)}"
+        yield Finding("requested-not-executed", "tools", message)
+
+
+def _all(verdicts: Iterable[bool | None]) -> bool | None:
+    """Return False if any is, else None if any is not known, else True."""
+    found = list(verdicts)
+    return False if False in found else None if None in found else True
