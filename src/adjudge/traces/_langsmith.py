@@ -3,7 +3,7 @@
     {"id": "...", "run_type": "tool", "name": "search", "parent_run_id": "...", "inputs": {...}, "outputs": {...}, ...}
 
 LangSmith has no run type for agents. A chain is one where its metadata names an agent (`lc_agent_name`, `agent_name`)
-that the run around it does not name, where `ls_agent_type` makes it a subagent, or where the OpenAI Agents SDK wrote it.
+that the run around it does not name, where `ls_agent_type` makes it a subagent, or where the Agents SDK wrote it.
 """
 
 from collections.abc import Iterator, Mapping
