@@ -73,15 +73,17 @@ def _read(found: _Found) -> Scenario:
         check_scorers(scenario)
     except UsageError as error:
         # The message names the key that it is about, so the place can be that key's own.
-        at = (line for key, line in found.lines.items() if _is_about(error.message, key))
-        raise type(error)(f"{next(at, found.place)}: {error.message}", code=error.code) from None
+        raise type(error)(f"{_place(error.message, found)}: {error.message}", code=error.code) from None
     except TypeError as error:
         raise UsageError(f"{found.place}: {error}", code="bad-scenario") from None
     return scenario
 
 
-def _is_about(message: str, key: str) -> bool:
-    return message.startswith((f"{key} ", f"{key}:")) or f" no {key!r}" in message
+def _place(message: str, found: _Found) -> str:
+    """Return the line of the key that is not known, else of the one that the message begins with."""
+    unknown = [line for key, line in found.lines.items() if f" no {key!r}" in message]
+    first = [line for key, line in found.lines.items() if message.startswith((f"{key} ", f"{key}:"))]
+    return next(iter((*unknown, *first)), found.place)
 
 
 def check_scorers(scenario: Scenario) -> None:
@@ -154,9 +156,9 @@ def _in_document(document: Any, lines: Mapping[tuple[str | int, ...], int], file
     several: Any = document
     if isinstance(document, Mapping):
         several = [document]
-        if "scenarios" in document:
-            several, prefix = document["scenarios"], ("scenarios",)
+        if "id" not in document and "question" not in document:
             defaults = _defaults(document, file)
+            several, prefix = document.get("scenarios"), ("scenarios",)
     if not isinstance(several, list):
         raise UsageError(f"{file}: scenarios must be a list, got {type(several).__name__}", code="bad-scenario")
     for index, given in enumerate(several):

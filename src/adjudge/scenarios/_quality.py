@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import fsum
 from typing import Any
 
 from adjudge.errors import Caught, UsageError
@@ -37,7 +38,7 @@ def quality_judge(judge: Any) -> Any:
 @asynccontextmanager
 async def in_use(judge: Any) -> AsyncIterator[None]:
     """Close the client that a judge makes for itself while it is used."""
-    own = getattr(judge, "chat", judge) is None
+    own = judge is not None and getattr(judge, "chat", judge) is None
     try:
         yield
     finally:
@@ -56,11 +57,11 @@ async def judge_quality(
     with Caught() as caught:
         judgement = await judge.ajudge(_request(scenario, record), criteria, record.final_response, **options)
     if judgement is None:
-        return _nothing(), "error", caught.reason
+        return no_quality(), "error", caught.reason
     if judgement.status != "scored":
-        return _nothing(), judgement.status, judgement.reason or judgement.status
+        return no_quality(), judgement.status, judgement.reason or judgement.status
     if any(name not in judgement.scores for name in QUALITY):
-        return _nothing(), "unscored", f"wrong-judge: it gave no {', '.join(QUALITY)}"
+        return no_quality(), "unscored", f"wrong-judge: it gave no {', '.join(QUALITY)}"
     return {**{name: judgement.scores[name] for name in QUALITY}, "reasoning": judgement.reason}, "scored", None
 
 
@@ -68,7 +69,7 @@ def average(quality: dict[str, Any] | None) -> float | None:
     """Return the mean of the three numbers, where all of them are there."""
     if quality is None or any(quality[name] is None for name in QUALITY):
         return None
-    return float(sum(quality[name] for name in QUALITY)) / len(QUALITY)
+    return fsum(quality[name] for name in QUALITY) / len(QUALITY)
 
 
 def sources_of(record: Trajectory) -> tuple[str, ...]:
@@ -85,7 +86,8 @@ def sources_of(record: Trajectory) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _nothing() -> dict[str, Any]:
+def no_quality() -> dict[str, Any]:
+    """Return the quality of an answer that could not be judged: every key, no number."""
     return dict.fromkeys((*QUALITY, "reasoning"))
 
 

@@ -104,7 +104,7 @@ async def arun_scenarios(
     async with in_use(judging.judge):
         done = await aevaluate(rows, agent=asked, scorers=[judging.reward()], run=run, config=limits)
     results = [
-        result_of(found.score, judging.scenarios[row["group_id"]], row["repeat"], asked.traces.get(row["id"]))
+        result_of(found.score, row, judging, asked.traces.get(row["id"]))
         for row, found in zip(rows, done.scores, strict=True)
     ]
     return ScenarioRun(done.file, tuple(results), done.warnings)

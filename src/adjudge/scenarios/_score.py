@@ -13,7 +13,7 @@ from adjudge.errors import AdjudgeError, Caught
 from adjudge.judges import QUALITY
 from adjudge.model import Score, Status, Trajectory, decode_json, to_json
 from adjudge.rewards import Scorer, reward
-from adjudge.scenarios._quality import average, judge_quality
+from adjudge.scenarios._quality import average, judge_quality, no_quality
 from adjudge.scenarios._scenario import Scenario
 from adjudge.workflow import WorkflowResult, check_workflow, validate_workflow
 
@@ -83,19 +83,20 @@ class Judging:
         }
 
 
-def result_of(score: Score, scenario: Scenario, repeat: int, trace: str | None) -> dict[str, Any]:
-    """Return the result that a score holds; of a run that came to nothing, one that says why."""
+def result_of(score: Score, row: Mapping[str, Any], judging: Judging, trace: str | None) -> dict[str, Any]:
+    """Return the result that the score of a row holds; of a run that came to nothing, one that says why."""
+    scenario = judging.scenarios[row["group_id"]]
     kept = (score.notes or {}).get(RESULT)
     if kept is not None:
         found: dict[str, Any] = decode_json(kept)
         return found
     workflow = validate_workflow(scenario, agents_called=None, tools_used=None)
     return {
-        **_head(scenario, repeat),
+        **_head(scenario, row["repeat"]),
         "status": score.status,
         "pass": None,
         "workflow": {**workflow, "pass": None},
-        "quality": None,
+        "quality": None if judging.judge is None else no_quality(),
         "average_quality": None,
         "clarification": None,
         "scores": {},
