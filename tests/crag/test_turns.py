@@ -94,14 +94,15 @@ def test_history_numbers_the_turn() -> None:
 
 def test_other_fields(tmp_path: Path) -> None:
     """Other fields come after the 13, and are saved and loaded."""
-    row = {"difficulty": 3, FAULT: "agent-failed: it hung", **SEED}
-    write_turns(tmp_path / "turns.jsonl", [row])
-    (found,) = read_turns(tmp_path / "turns.jsonl")
-    assert tuple(found) == (*TURN_FIELDS, "difficulty", FAULT)
+    row = {"difficulty": 3, FAULT: "agent-failed: it hung", "note": None, **SEED}
+    write_turns(tmp_path / "turns.jsonl", [row, {**LEAST, "session_id": "b", "note": None}])
+    found, other = read_turns(tmp_path / "turns.jsonl")
+    assert tuple(found) == (*TURN_FIELDS, "difficulty", FAULT, "note")
     assert found == row
+    assert tuple(other) == (*TURN_FIELDS, "note")
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=nasty_rows(), others=st.dictionaries(NASTY.map("x{}".format), JSON, max_size=2))
 def test_round_trip(tmp_path: Path, rows: list[dict[str, Any]], others: dict[str, Any]) -> None:
     """What is written is read back equal, whatever the text."""

@@ -44,6 +44,9 @@ LIMITS = (
         "--max-unscored", default="5%", show_default=True, type=Share(), help="Share of rows that may have no score."
     ),
 )
+CANARIES = click.option(
+    "--canaries", default=0.0, type=Share(), help="Share of rows to add a known-bad answer to, to test the judge."
+)
 BUDGETS = (
     click.option("--max-calls", type=_COUNT, help="Stop before more calls than this are made, retries included."),
     click.option("--max-tokens", type=_COUNT, help="Stop before more tokens than this could be used."),

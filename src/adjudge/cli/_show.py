@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -12,6 +13,9 @@ from rich.text import Text
 
 from adjudge.cli._options import printable
 from adjudge.runs import Summary, Tally
+
+if TYPE_CHECKING:
+    from adjudge.judges import CanaryReport
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 EVERY = 10.0  # seconds between progress lines where there is no terminal
@@ -36,8 +40,22 @@ def show_summary(summary: Summary, console: Console) -> None:
     console.print(table)
     for tally in summary.tallies:
         _show_missing(tally, console)
+    if summary.canaries is not None:
+        _show_canaries(summary.canaries, console)
     for warning in summary.warnings:
         console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
+
+
+def _show_canaries(report: "CanaryReport", console: Console) -> None:
+    """Say how often the judge took an answer that is known to be bad, and of which kinds."""
+    words = f"canaries: {report.false_positives:,} of {report.scored:,} known-bad answers were called CORRECT"
+    if report.rate is not None and report.low is not None and report.high is not None:
+        words += f" ({report.rate:.1%}, 95 % interval {report.low:.1%} .. {report.high:.1%})"
+    missing = report.total - report.scored
+    console.print(Text(f"{words}; {missing:,} have no verdict" if missing else words), soft_wrap=True)
+    for kind, (taken, judged) in report.by_kind.items():
+        if taken:
+            console.print(Text(f"    {kind}: {taken:,} of {judged:,}", style="dim"), soft_wrap=True)
 
 
 def _cells(tally: Tally) -> list[Text]:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from adjudge.cli._options import SETTINGS, debug_option
-from adjudge.cli._run_options import BUDGETS, LIMITS, dry_run_option, terminable, with_options
+from adjudge.cli._run_options import BUDGETS, CANARIES, LIMITS, dry_run_option, terminable, with_options
 
 
 @click.group(
@@ -38,7 +38,7 @@ that did not end goes on with: adjudge resume FILE""",
 @click.argument("rows")
 @click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
-@with_options(*LIMITS, *BUDGETS)
+@with_options(*LIMITS, CANARIES, *BUDGETS)
 @click.option("--run", help="The run file; one that exists goes on, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
 @dry_run_option

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from adjudge.cli._options import SETTINGS, debug_option, findable
-from adjudge.cli._run_options import BUDGETS, LIMITS, dry_run_option, terminable, with_options
+from adjudge.cli._run_options import BUDGETS, CANARIES, LIMITS, dry_run_option, terminable, with_options
 
 
 @click.command(
@@ -21,7 +21,7 @@ Examples:
 @click.option("--scorer", "scorers", multiple=True, help="A name, module:function, or either with (option=value).")
 @click.option("--judge", help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
-@with_options(*LIMITS, *BUDGETS)
+@with_options(*LIMITS, CANARIES, *BUDGETS)
 @click.option("--run", help="The new run file.")
 @click.option("--out", help="Write the results here, in input order ('-': standard output).")
 @dry_run_option

@@ -100,7 +100,8 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
 
 
 def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str, Any]:
-    given = {name: value for name, value in columns.items() if value is not None or name in REQUIRED}
+    lacking = [name for name, value in columns.items() if value is None and name in _TURN_FIELDS.difference(REQUIRED)]
+    given = {name: value for name, value in columns.items() if name not in lacking}
     history = given.setdefault("interaction_id_history", [])
     if "turn_idx" not in given:
         given["turn_idx"] = len(history) if turn_idx is None and isinstance(history, list) else turn_idx

@@ -83,7 +83,7 @@ class ChatJudge:
         return {self.model: self.chat}
 
     def client(self, **limits: Any) -> ChatClient:
-        """Return a client of its model, kept to these limits."""
+        """Return a new client for this judge's model; `limits` are those of `ChatClient`. Whoever asks closes it."""
         from adjudge.chat._apis import client_of
 
         given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}

@@ -28,6 +28,7 @@ class Read(NamedTuple):
     id: Any
     row: Mapping[str, Any] | None
     fault: str | None = None
+    canary: Mapping[str, Any] | None = None  # a row that is judged beside it, with an answer that is known to be bad
 
 
 Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | Read]

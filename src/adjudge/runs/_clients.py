@@ -20,8 +20,7 @@ async def ready(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterat
         close = getattr(job.agent, "aclose", None)
         if close is not None:
             stack.push_async_callback(close)
-        asked = (job.judge, *(judge for scorer in job.scorers for judge in getattr(scorer, "judges", ())))
-        for one in (job.agent, *(member for judge in asked for member in _judges(judge))):
+        for one in _asking(job):
             if cache is not None and hasattr(one, "secret"):
                 # The same question is then the same request in every run, and the cache finds it.
                 stack.callback(setattr, one, "secret", one.secret)
@@ -34,12 +33,19 @@ async def ready(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterat
         yield
 
 
-def _judges(judge: Any) -> Iterator[Any]:
-    """Give the judge, and the members of a panel."""
-    if judge is not None:
-        yield judge
-        for member in getattr(judge, "members", ()):
-            yield from _judges(member)
+def _asking(job: Job) -> Iterator[Any]:
+    """Give whoever may ask a chat model: the agent, the judge, those that scorers ask, and the members of panels."""
+    yield job.agent
+    yield from _with_members(job.judge)
+    for scorer in job.scorers:
+        for judge in getattr(scorer, "judges", ()):
+            yield from _with_members(judge)
+
+
+def _with_members(judge: Any) -> Iterator[Any]:
+    yield judge
+    for member in getattr(judge, "members", ()):
+        yield from _with_members(member)
 
 
 def _limits(config: RunConfig) -> dict[str, Any]:

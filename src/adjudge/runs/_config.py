@@ -15,7 +15,8 @@ class RunConfig:
     `max_unscored` of rows without a score a run is undecided. `max_calls`, `max_tokens` and `max_cost` are hard: they
     are checked before a call, retries and earlier sessions of the run included. `price` is dollars for a million
     prompt tokens and a million completion tokens. `cache` is the path of the replies kept across runs, `user` for the
-    one in the user's cache folder, or `off`. `seed` is for whatever draws by chance.
+    one in the user's cache folder, or `off`. To about the share `canaries` of the rows an answer that is known to be
+    bad is added, to see whether the judge takes it. `seed` is for whatever draws by chance.
     """
 
     workers: int = 32
@@ -27,6 +28,7 @@ class RunConfig:
     max_cost: float | None = None
     price: tuple[float, float] | None = None
     cache: str = "user"
+    canaries: float = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -35,8 +37,9 @@ class RunConfig:
         for name in ("deadline", "attempt_timeout"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"{name} must be more than 0 seconds, got {getattr(self, name)}")
-        if not 0.0 <= self.max_unscored <= 1.0:
-            raise UsageError(f"max_unscored is a share from 0 to 1, got {self.max_unscored}")
+        for name in ("max_unscored", "canaries"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise UsageError(f"{name} is a share from 0 to 1, got {getattr(self, name)}")
         for name in ("max_calls", "max_tokens", "max_cost"):
             value = getattr(self, name)
             if value is not None and not value >= 0:

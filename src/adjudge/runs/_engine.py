@@ -135,6 +135,9 @@ class Engine:
             return  # the run is being stopped: these cases are for the next session
         late = self.job.failed(f"deadline: no score within {self._deadline:g} seconds")
         found = [late if one is None else one for one in scores]
+        if unit[0].seq < 0:  # a canary is for the judge alone, and is no row
+            self.journal.put(*write_scores(unit[0].seq, found[0][-1:], first=len(self.job.scorers)))
+            return
         self.journal.put(
             *(write for case, one in zip(unit, found, strict=True) for write in write_scores(case.seq, one))
         )
@@ -142,6 +145,9 @@ class Engine:
 
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
         """Fill in the scores of a unit's cases."""
+        if unit[0].seq < 0:
+            scores[0] = await self._canary(unit[0], rows[0])
+            return
         ready: list[int] = []
         columns: list[Mapping[str, Any]] = []
         history: list[Message] = []
@@ -163,6 +169,14 @@ class Engine:
             given = await self._score([unit[index].id for index in ready], columns, [rows[index] for index in ready])
             for index, one in zip(ready, given, strict=True):
                 scores[index] = one
+
+    async def _canary(self, case: CaseRecord, row: Row) -> list[Score]:
+        """Ask the judge about a canary."""
+        judge = self.job.judge
+        with Caught() as caught:
+            if judge is not None:
+                return [await judge_through(judge, case.row or {}, partial(self.asker.of, row))]
+        return self.job.failed(caught.reason or "no-judge")
 
     async def _score(
         self, ids: Sequence[Any], columns: list[Mapping[str, Any]], rows: Sequence[Row]

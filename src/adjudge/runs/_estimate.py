@@ -15,6 +15,7 @@ from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, asking
 from adjudge.rewards import Scorer
 from adjudge.runs._ask import endpoint_of
 from adjudge.runs._cache import Cache, request_body, request_key
+from adjudge.runs._canary_cases import with_canaries
 from adjudge.runs._cases import Read, answered, case_of, read_cases, trajectory_columns
 from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
@@ -74,7 +75,11 @@ def estimate(
     """Say what answering, scoring and judging a file would call and cost; nobody is asked anything."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, agent=agent, **given)
-    return asyncio.run(_estimate(map(Planned, read_cases(rows)), job, config or RunConfig()))
+    config = config or RunConfig()
+    reads = read_cases(rows)
+    if config.canaries:
+        reads = with_canaries(reads, config.canaries, config.seed)
+    return asyncio.run(_estimate(map(Planned, reads), job, config))
 
 
 def estimate_resume(
@@ -158,7 +163,7 @@ class _Estimator:
         before = found.calls + found.known + found.repeated
         found.rows += 1
         row = planned.read.row
-        if row is None:
+        if row is None or planned.read.fault is not None:
             found.unreadable += 1
             return
         done = planned.done
@@ -169,6 +174,9 @@ class _Estimator:
             row = answered(row, trajectory_columns(done.trajectory))
         if done is None or done.trajectory is not None:
             await self._ask_judges(row, planned.replies)
+        if planned.read.canary is not None and self._job.judge is not None:
+            with Caught():
+                await judge_through(self._job.judge, planned.read.canary, partial(self._planned, {}))
         found.without_call += before == found.calls + found.known + found.repeated
 
     def result(self, config: RunConfig) -> Estimate:

@@ -5,6 +5,7 @@ from typing import Any
 
 from adjudge.datasets import json_line
 from adjudge.model import Score
+from adjudge.runs._canary_cases import report_of
 from adjudge.runs._records import CaseRecord
 from adjudge.runs._score_file import score_line
 from adjudge.runs._store import Store
@@ -48,7 +49,7 @@ def summarise(
             tally.merge(part)
         if write is not None and lines is not None:
             write(b"".join([lines(case.id, names, scores) for case, scores in page]))
-    return Summary(rows, tallies)
+    return Summary(rows, tallies, canaries=report_of(store))
 
 
 def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:

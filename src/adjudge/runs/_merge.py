@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import RunError, UsageError
+from adjudge.runs._canary_cases import number_of
 from adjudge.runs._copy import copied, forgotten
 from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, Plan, plan_from
@@ -195,6 +196,7 @@ class _Merge:
             else:
                 self._again(shard, unit, there)
         writes += copied(shard.store, seqs, self._numbers)
+        writes += self._canaries(shard, seqs)
         self.store.commit(writes)
 
     def _places(self, shard: _Shard, unit: Sequence[CaseRecord]) -> dict[int, int] | None:
@@ -254,6 +256,18 @@ class _Merge:
             if _has_id(case):
                 values = (_key(case.id), _content(case), seq, shard.index)
                 yield "INSERT INTO temp.ids VALUES (?, ?, ?, ?)", values
+
+    def _canaries(self, shard: _Shard, seqs: dict[int, int]) -> Iterator[Write]:
+        """Take the canaries of cases that were taken."""
+        if not seqs or not shard.plan.config.get("canaries"):
+            return
+        places: dict[int, int] = {}
+        for canary in shard.store.canaries(number_of(min(seqs)), max(seqs) - min(seqs) + 1):
+            place = seqs.get(number_of(canary.seq))
+            if place is not None:
+                number = places[canary.seq] = number_of(place)
+                yield write_case(replace(canary, seq=number, unit=number))
+        yield from copied(shard.store, places, self._numbers)
 
     def _again(self, shard: _Shard, unit: Sequence[CaseRecord], places: dict[int, int]) -> None:
         """Keep a unit that is there already once: what has scores, else what came first."""

@@ -120,10 +120,10 @@ def write_trajectory(seq: int, record: TrajectoryRecord) -> Write:
     return _TRAJECTORY, values
 
 
-def write_scores(seq: int, scores: Sequence[Score]) -> list[Write]:
-    """Keep the scores of one case, by all scorers."""
+def write_scores(seq: int, scores: Sequence[Score], first: int = 0) -> list[Write]:
+    """Keep the scores of one case, by all scorers from the first on."""
     writes: list[Write] = []
-    for scorer, score in enumerate(scores):
+    for scorer, score in enumerate(scores, first):
         body = encode(score)
         sum_ = checksum("scores", body, seq, scorer, score.status)
         values = (seq, scorer, score.status, score.value, _plain(score.reason), body, sum_)

@@ -7,10 +7,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adjudge.errors import AdjudgeError, RunError, RunStopped
+from adjudge.errors import AdjudgeError, RunError, RunStopped, UsageError
 from adjudge.runs._ask import Asker
 from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache
+from adjudge.runs._canary_cases import with_canaries
 from adjudge.runs._cases import Cases, digest_of, read_cases
 from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
@@ -76,6 +77,8 @@ async def conduct(work: Work) -> Session:
 
 def _agree(store: Store, work: Work) -> Plan:
     """Write the plan into a new file, or check that it is the one of an older file."""
+    if work.config.canaries and work.job.judge is None:
+        raise UsageError("canaries are for a judge, and the run has none")
     plan = work.plan.resolved(work.job, work.config)
     if isinstance(work.cases, str | Path):
         plan = replace(plan, source=str(work.cases), digest=digest_of(work.cases))
@@ -97,6 +100,7 @@ async def _work_through(work: Work, journal: Journal, cache: Cache | None) -> tu
     there = await journal.read(Store.count)
     asker = Asker(journal, Budget(config, attempts, tokens, cost), cache, workers=config.workers, last_request=last)
     source = Source(journal, unit_column=job.unit_column, begun=begun, resumed=there > 0)
+    source.has_canaries = config.canaries > 0
     source.complete, source.count = total is not None, 0 if total is None else total
     engine = Engine(job, source, asker, workers=config.workers, deadline=config.deadline)
     for status, count in (await journal.read(Store.counts)).items():
@@ -130,6 +134,8 @@ async def _work_through(work: Work, journal: Journal, cache: Cache | None) -> tu
 
 async def _read(work: Work, source: Source, engine: Engine) -> None:
     cases = None if work.cases is None else read_cases(work.cases, work.trajectories)
+    if cases is not None and work.config.canaries:
+        cases = with_canaries(cases, work.config.canaries, work.config.seed)
     try:
         await source.read(cases, check_groups=work.job.unit_column == GROUP)
     except AdjudgeError as error:

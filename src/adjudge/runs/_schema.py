@@ -1,7 +1,8 @@
 """The tables of a run file, their version, and how an older file becomes a current one.
 
     meta           what the run is: plan, limits, when the cases were complete
-    cases          what was wanted, one row a case, in order of input; cases of one unit are scored together
+    cases          what was wanted, one row a case, in order of input; cases of one unit are scored together; the canary
+                   of case n, which is for the judge alone, is case -(n + 1)
     requests       what was about to be asked, before it was
     replies        what came back, raw, before anybody interpreted it; or the fault that came instead
     attempts       attempts of a call that failed and were made again, or not

@@ -14,6 +14,7 @@ from typing import Any
 from adjudge.datasets import RepeatFinder, sort_ids
 from adjudge.errors import Caught, DataError, RunError
 from adjudge.model import ChatReply
+from adjudge.runs._canary_cases import number_of
 from adjudge.runs._cases import Read
 from adjudge.runs._journal import Journal
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_case, write_meta
@@ -34,6 +35,8 @@ class Source:
         self._begun = begun
         self._resumed = resumed
         self._after = -1
+        self.has_canaries = False
+        self._swept = -1  # the last case whose canary has been taken
         self._open: list[CaseRecord] = []  # the unit whose end has not been seen yet
         self._units: deque[list[CaseRecord]] = deque()
         self._taking = asyncio.Lock()
@@ -71,6 +74,7 @@ class Source:
             if not page:
                 return
             records: list[CaseRecord] = []
+            canaries: list[CaseRecord] = []
             for read in page:
                 seq = self.count + len(records)
                 name = self._unit_name(read.row)
@@ -79,11 +83,14 @@ class Source:
                     if groups is not None and name is not None:
                         groups.add(sort_ids([(name, seq + 1)]))
                 records.append(CaseRecord(seq, unit, read.id, read.row, read.fault))
-            await self._write(records, there)
+                if read.canary is not None and seq >= there:
+                    number = number_of(seq)
+                    canaries.append(CaseRecord(number, number, read.canary["id"], read.canary))
+            await self._write(records, there, canaries)
             self.count += len(records)
             self._more.set()
 
-    async def _write(self, records: Sequence[CaseRecord], there: int) -> None:
+    async def _write(self, records: Sequence[CaseRecord], there: int, canaries: Sequence[CaseRecord]) -> None:
         writes = [write_case(record) for record in records]
         new = [write for write in writes if write[1][0] >= there]
         known = writes[: len(writes) - len(new)]
@@ -94,7 +101,7 @@ class Source:
                 message = "these are not the cases that the run began with: name another run file"
                 raise RunError(message, code="run-mismatch")
         if new:
-            await self._journal.commit(*new)
+            await self._journal.commit(*new, *map(write_case, canaries))
 
     def _unit_name(self, row: Mapping[str, Any] | None) -> str | None:
         value = None if row is None or self._unit_column is None else row.get(self._unit_column)
@@ -107,6 +114,8 @@ class Source:
                 self._more.clear()
                 complete = self.complete
                 page = await self._journal.read(lambda store: store.pending(self._after, PAGE))
+                if self.has_canaries and (page or complete):
+                    await self._sweep(page[-1].seq if page else self.count - 1)
                 for case in page:
                     self._after = case.seq
                     if self._open and self._open[0].unit != case.unit:
@@ -117,13 +126,21 @@ class Source:
                     self._units.append(self._open)
                     self._open = []
                 elif not page and complete:
-                    if not self._open:
+                    if self._open:
+                        self._units.append(self._open)
+                        self._open = []
+                    elif not self._units:
                         return None
-                    self._units.append(self._open)
-                    self._open = []
                 elif not page:
                     await self._more.wait()
             return None if self._closed else self._units.popleft()
+
+    async def _sweep(self, last: int) -> None:
+        """Take the canaries of the cases up to the last one; each is a unit of its own."""
+        swept, self._swept = self._swept, last
+        first = number_of(last)
+        open_ = await self._journal.read(lambda store: store.open_canaries(first, number_of(swept + 1)))
+        self._units.extend([case] for case in open_)
 
     async def known(self, seq: int) -> Mapping[bytes, ChatReply]:
         """Return the replies that a case was given before the run was interrupted."""

@@ -32,6 +32,11 @@ PENDING = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
 """
+CANARIES = "SELECT seq, unit, body, sum FROM cases WHERE seq <= ? AND seq < 0 ORDER BY seq DESC LIMIT ?"
+OPEN_CANARIES = """
+    SELECT seq, unit, body, sum FROM cases
+    WHERE seq BETWEEN ? AND ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq DESC
+"""
 FAILED = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq > ? AND unit IN (SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error')
@@ -144,6 +149,14 @@ class Store:
         rows = self.rows("SELECT seq, unit, body, sum FROM cases WHERE seq > ? ORDER BY seq LIMIT ?", after, most)
         return [read_case(*row) for row in rows]
 
+    def canaries(self, first: int, most: int) -> list[CaseRecord]:
+        """Return the next canaries from that number on, in the order of their cases."""
+        return [read_case(*row) for row in self.rows(CANARIES, first, most)]
+
+    def open_canaries(self, first: int, last: int) -> list[CaseRecord]:
+        """Return the canaries in that range that have no scores."""
+        return [read_case(*row) for row in self.rows(OPEN_CANARIES, first, last)]
+
     def case_sums(self, first: int, last: int) -> list[bytes]:
         """Return the checksums of the cases in that range."""
         rows = self.rows("SELECT sum FROM cases WHERE seq BETWEEN ? AND ? ORDER BY seq", first, last)
@@ -190,7 +203,7 @@ class Store:
     def counts(self) -> dict[str, int]:
         """Return how many cases ended in each outcome, by the first scorer that says so least well."""
         query = """SELECT max(CASE status WHEN 'error' THEN 2 WHEN 'unscored' THEN 1 ELSE 0 END) AS worst
-                   FROM scores GROUP BY seq"""
+                   FROM scores WHERE seq >= 0 GROUP BY seq"""
         names = ("scored", "unscored", "error")
         found = self.rows(f"SELECT worst, count(*) FROM ({query}) GROUP BY worst")  # noqa: S608 (our own text)
         return {**dict.fromkeys(names, 0), **{names[worst]: count for worst, count in found}}

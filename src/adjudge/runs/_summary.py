@@ -3,9 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from adjudge.model import Score
 from adjudge.statistics import Mean, Moments, mean_of
+
+if TYPE_CHECKING:
+    from adjudge.judges import CanaryReport
 
 KINDS = 50  # kinds of reasons that a tally tells apart
 SHOWN = 3  # failed rows that a summary shows
@@ -89,6 +93,7 @@ class Summary:
     rows: int
     tallies: tuple[Tally, ...]
     warnings: tuple[str, ...] = ()
+    canaries: "CanaryReport | None" = None  # how the judge did on answers that are known to be bad
 
     @property
     def failed_share(self) -> float:
