@@ -46,7 +46,7 @@ def encode_json(value: object) -> bytes:
         encoded = msgspec.json.encode(plain)
     except (UnicodeEncodeError, OverflowError):
         # Lone surrogates and integers over 64 bits: legal in JSON escapes and digits, refused by msgspec.
-        return json.dumps(_plain(plain, "$"), ensure_ascii=True, separators=(",", ":")).encode()
+        return json.dumps(_plain(value, "$"), ensure_ascii=True, separators=(",", ":")).encode()
     if b"null" in encoded:  # what NaN would have become
         _plain(plain, "$")
     return encoded

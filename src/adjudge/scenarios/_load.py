@@ -30,7 +30,7 @@ class _Found:
     lines: Mapping[str, str]  # where each of its keys stands
 
 
-def load_scenarios(source: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
+def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
     """Return the scenarios of a file, a folder, or Python objects (scenarios, mappings, or several of either).
 
     Of a folder all files that end in .toml, .yaml or .yml are read, in order of their names, those of folders inside
@@ -42,7 +42,7 @@ def load_scenarios(source: "str | Path | Scenario | Mapping[str, Any] | Iterable
     """
     scenarios: list[Scenario] = []
     places: dict[str, str] = {}
-    for found in _found(source):
+    for found in _found(path):
         scenario = _read(found)
         if scenario.id in places:
             message = f"{found.place}: the id {scenario.id!a} is taken already, by {places[scenario.id]}"
@@ -50,7 +50,7 @@ def load_scenarios(source: "str | Path | Scenario | Mapping[str, Any] | Iterable
         places[scenario.id] = found.place
         scenarios.append(scenario)
     if not scenarios:
-        raise UsageError(f"{source if isinstance(source, str | Path) else 'the list'} holds no scenario", code="empty")
+        raise UsageError(f"{path if isinstance(path, str | Path) else 'the list'} holds no scenario", code="empty")
     return scenarios
 
 

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from math import fsum
 from typing import Any
 
 from adjudge.errors import Caught, UsageError
@@ -69,7 +68,7 @@ def average(quality: dict[str, Any] | None) -> float | None:
     """Return the mean of the three numbers, where all of them are there."""
     if quality is None or any(quality[name] is None for name in QUALITY):
         return None
-    return fsum(quality[name] for name in QUALITY) / len(QUALITY)
+    return float(sum(quality[name] for name in QUALITY)) / len(QUALITY)
 
 
 def sources_of(record: Trajectory) -> tuple[str, ...]:

@@ -40,14 +40,25 @@ class Judging:
     def reward(self) -> Callable[..., Any]:
         """Return what scores a run of any of the scenarios."""
         judge = "" if self.judge is None else f", quality by {self.judge.name} {self.judge.version}"
+        # A run file that is complete is not held against the cases again, but its editions are.
+        edition = f"1, scenarios {self._digest()}{judge}"
 
-        @reward(name=NAME, version=f"1{judge}", parts=PARTS, range=(0.0, 1.0))
+        @reward(name=NAME, version=edition, parts=PARTS, range=(0.0, 1.0))
         async def scenario(final_response: Any, trajectory: Trajectory, group_id: str, **row: Any) -> Score:
             """1 if the workflow, and the clarification where one is expected, are as they should be, else 0."""
             columns = {**row, "final_response": final_response, "trajectory": trajectory, "group_id": group_id}
             return _score(await self.result(self.scenarios[group_id], trajectory, columns))
 
         return scenario
+
+    def _digest(self) -> str:
+        """Return a short digest of everything that the scenarios say."""
+        from hashlib import blake2b
+
+        digest = blake2b(digest_size=8)
+        for scenario in self.scenarios.values():
+            digest.update(to_json(scenario.plain()))
+        return digest.hexdigest()
 
     async def result(self, scenario: Scenario, record: Trajectory, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Judge one run."""

@@ -51,7 +51,7 @@ class _Called:
 
 
 def validate_workflow(
-    expectation: object, *, agents_called: Iterable[str] | None = (), tools_used: Iterable[str] | None = ()
+    expectation: object, agents_called: Iterable[str] | None = (), tools_used: Iterable[str] | None = ()
 ) -> dict[str, Any]:
     """Return whether the right agents and tools were called, in the order given: the overall verdict and four lists.
 
