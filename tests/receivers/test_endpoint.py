@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import subprocess
 import sys
 import threading
@@ -24,15 +25,15 @@ def later(seconds: float, work: Callable[[], object]) -> None:
     timer.start()
 
 
-@pytest.mark.parametrize("pack", [lambda body: body, gzip.compress, zlib.compress], ids=["plain", "gzip", "deflate"])
-def test_spans_become_a_trajectory(pack: Callable[[bytes], bytes]) -> None:
-    """A whole trace, plain or packed, gives its agents and tools, its id and how long it took."""
-    import json
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {"identity": bytes, "gzip": gzip.compress, "deflate": zlib.compress}
 
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_spans_become_a_trajectory(packing: str) -> None:
+    """A whole trace, plain or packed, gives its agents and tools, its id and how long it took."""
     trace = trace_id()
-    packing = {gzip.compress: "gzip", zlib.compress: "deflate"}.get(pack, "identity")  # type: ignore[call-overload]
     with OtlpEndpoint() as endpoint:
-        body = pack(json.dumps(document(story(trace))).encode())
+        body = PACKINGS[packing](json.dumps(document(story(trace))).encode())
         assert post(endpoint.url, body, Content_Encoding=packing) == (200, b"{}")
         found = endpoint.wait(trace, settle=0.05)
     assert (found.agents_called, found.tools_used) == (("orchestrator", "research"), ("pdf_retrieval",))
@@ -121,9 +122,9 @@ def test_a_session_finds_traces_with_ids_of_their_own(key: str) -> None:
             send(endpoint.url, agent(trace_id(), 1, name, **{key: "our-session"}))
         found = endpoint.wait("our-session", roots=2, settle=0.05)
         assert (found.complete, sorted(found.agents_called)) == (True, ["research", "synthesis"])
-        assert len(endpoint.trace_ids) == 2
+        assert len(endpoint.trace_ids) == endpoint.counts.traces == 2
         endpoint.forget("our-session")
-        assert endpoint.trace_ids == ()
+        assert endpoint.counts.traces == 0
 
 
 def test_the_same_spans_twice_count_once() -> None:
