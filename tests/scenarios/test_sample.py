@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 import tomllib
 import urllib.error
 import urllib.request
@@ -9,12 +12,14 @@ from typing import Any
 
 import pytest
 
-from adjudge.agents import get_agent
+from adjudge.agents._http import HttpAgent
+from adjudge.agents._sessions import session_of
 from adjudge.errors import UsageError
 from adjudge.model import Case, Trajectory
 from adjudge.receivers import OtlpEndpoint
 from adjudge.scenarios import Scenario, load_scenarios, run_scenario, run_scenarios
-from adjudge.scenarios.sample import SCENARIOS, SampleServer, answer
+from adjudge.scenarios.sample import SCENARIOS, SampleServer, _server, _system, answer
+from adjudge.scenarios.sample._agents import Variant, ask
 from adjudge.scenarios.sample._documents import documents
 from adjudge.scenarios.sample._record import Recorder
 from adjudge.scenarios.sample._system import FAULTS, System, pdf_retrieval, web_search
@@ -77,16 +82,13 @@ def test_the_same_over_otlp(variant: Any) -> None:
     """Where the agent says only its answer and its spans go to the endpoint, the outcome is the same again."""
 
     async def run(one: Scenario) -> Trajectory:
-        session = f"{abs(hash(one.id)):032x}"[:32]
-        agent = get_agent(server.url)
-        for number, question in enumerate(one.turns):
-            await agent.respond(Case(session, question, conversation_id=one.id, turn=number), ())
-        await agent.aclose()  # type: ignore[attr-defined]
-        from adjudge.agents._sessions import session_of
-
-        trace = session_of(Case(session, conversation_id=one.id))
+        agent = HttpAgent(server.url)
+        cases = [Case(one.id, turn, conversation_id=one.id) for turn in one.turns]
+        for case in cases:
+            await agent.respond(case, ())
+        await agent.aclose()
         timeout = 0.3 if variant == "lossy" else 30
-        return await endpoint.trajectory(trace, roots=len(one.turns), timeout=timeout, settle=0.05)
+        return await endpoint.trajectory(session_of(cases[0]), roots=len(cases), timeout=timeout, settle=0.05)
 
     async def run_all() -> list[Trajectory]:
         return await asyncio.gather(*(run(one) for one in scenarios))
@@ -102,24 +104,14 @@ def test_the_seeds_shape() -> None:
     """A report question gives the documented dict: what was executed, not what was promised."""
     (one,) = (each for each in load_scenarios(SCENARIOS) if each.id == "report-question")
     result = run_scenario(one, AGENTS["sound"])
-    assert result["workflow"] == {
-        "pass": True,
-        "agents": {
-            **{"pass": True, "included": ["research"], "excluded": ["clarification"]},
-            **{"missing": [], "unexpected": []},
-        },
-        "tools": {
-            **{"pass": True, "included": ["pdf_retrieval"], "excluded": ["web_search"]},
-            **{"missing": [], "unexpected": []},
-        },
-    }
+    agents = {"pass": True, "included": ["research"], "excluded": ["clarification"], "missing": [], "unexpected": []}
+    tools = {"pass": True, "included": ["pdf_retrieval"], "excluded": ["web_search"], "missing": [], "unexpected": []}
+    assert result["workflow"] == {"pass": True, "agents": agents, "tools": tools}
     assert "18 tonnes" in result["response"]
 
 
 def test_what_is_recorded_is_what_ran(monkeypatch: pytest.MonkeyPatch) -> None:
     """The calls in the record are the calls of the functions, with their arguments and results."""
-    from adjudge.scenarios.sample import _system
-
     ran: list[tuple[str, str, int]] = []
 
     def watched(name: str, function: Any) -> Any:
@@ -144,18 +136,12 @@ def test_what_is_recorded_is_what_ran(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_shows(fault: str) -> None:
     """Each fault alone fails at least one scenario: none is there for nothing."""
-    failed = []
-    for one in load_scenarios(SCENARIOS):
 
-        def agent(question: str, history: Any) -> Trajectory:
-            from adjudge.scenarios.sample._agents import Variant, ask
+    def agent(question: str, history: Any) -> Trajectory:
+        earlier = [message["content"] for message in history if message["role"] == "user"]
+        return ask(question, earlier, Variant(frozenset({fault}))).trajectory()
 
-            earlier = [message["content"] for message in history if message["role"] == "user"]
-            return ask(question, earlier, Variant(frozenset({fault}))).trajectory()
-
-        if run_scenario(one, agent)["pass"] is False:
-            failed.append(one.id)
-    assert failed
+    assert "fail" in outcomes(run_scenarios(SCENARIOS, agent).results).values()
 
 
 def test_answers_are_the_same_every_time() -> None:
@@ -198,10 +184,21 @@ def test_the_server_refuses_what_is_no_question() -> None:
         SampleServer(variant="fualty")  # type: ignore[arg-type]
 
 
+def test_the_command() -> None:
+    """`python -m adjudge.scenarios.sample` says where it serves, and does."""
+    command = [sys.executable, "-m", "adjudge.scenarios.sample", "--port", "0", "--variant", "faulty"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        request = urllib.request.Request(address, b'{"message": "Hello!"}')  # noqa: S310 (our own server)
+        with urllib.request.urlopen(request, timeout=30) as reply:  # noqa: S310 (same)
+            assert "research" in json.loads(reply.read())["agents_called"]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+
+
 def test_sessions_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server keeps the last sessions only."""
-    from adjudge.scenarios.sample import _server
-
     monkeypatch.setattr(_server, "_MOST_SESSIONS", 3)
     server = SampleServer()
     for number in range(10):
