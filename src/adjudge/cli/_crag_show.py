@@ -8,7 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from adjudge.cli._options import printable
+from adjudge.statistics._estimate import FEW
 
+ROUGH = "~"  # before an interval that rests on few conversations
 RATES = {
     "exact_match": "exact match",
     "accuracy": "accuracy",
@@ -34,7 +36,7 @@ def show_scores(scores: Mapping[str, Any], console: Console, breakdowns: Sequenc
     for name in breakdowns:
         console.print(Text(f"\nby {name}"))
         console.print(_breakdown(scores["all"]["breakdowns"][name], name))
-    for line in _remarks(scores):
+    for line in _remarks(scores, breakdowns):
         console.print(Text(line), soft_wrap=True)
 
 
@@ -74,13 +76,19 @@ def _number(value: float, n: float) -> str:
 
 
 def _interval(interval: Mapping[str, Any]) -> str:
-    return "–" if interval["low"] is None else f"{interval['low']:.4f} .. {interval['high']:.4f}"
+    if interval["low"] is None:
+        return "–"
+    mark = ROUGH if 0 < interval["clusters"] < FEW else ""
+    return f"{mark}{interval['low']:.4f} .. {interval['high']:.4f}"
 
 
-def _remarks(scores: Mapping[str, Any]) -> list[str]:
+def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
     """Return what must be said beside the numbers: what is missing from them, and what they rest on."""
     whole, about = scores["all"], scores["about"]
     lines = []
+    shown = [whole, scores["ego"], *(part for name in breakdowns for part in whole["breakdowns"][name])]
+    if any(0 < block["conversations"] < FEW for block in shown):
+        lines.append(f"{ROUGH} fewer than {FEW} conversations: the interval is rough")
     missing = whole["unscored"] + whole["errors"]
     if missing:
         low, high = whole["bounds"]["accuracy"]
@@ -91,9 +99,6 @@ def _remarks(scores: Mapping[str, Any]) -> list[str]:
         lines.append(
             "* semantic evaluation was off: every turn that is neither a miss nor an exact match counts as wrong"
         )
-    note = whole["intervals"]["accuracy"]["note"]
-    if note:
-        lines.append(f"* intervals: {note}")
     cut = about["responses_cut"]
     lines.append(f"judge: {printable(str(about['judge'] or 'none'))}; responses cut by {printable(str(cut))}")
     return lines
