@@ -104,7 +104,7 @@ def test_the_outer_span_is_nobody() -> None:
 
 
 def test_a_parent_in_another_process_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A span whose parent is remote may be a root, or the work of one whose spans are yet to come: that takes longer."""
+    """A span with a remote parent may be a root, or the work of one that is yet to come: it is given more time."""
     monkeypatch.setattr("adjudge.receivers._collector.REMOTE_SETTLE", 1.0)
     remote = {"flags": 0x301}
     alone, inner = trace_id(), trace_id()
