@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 import zlib
 from collections.abc import Callable
 
@@ -211,11 +210,10 @@ def test_stopping_lets_waiters_go() -> None:
         async with endpoint:
             waiting = asyncio.create_task(endpoint.trajectory(trace_id(), timeout=600))
             await asyncio.sleep(0.1)
-        assert not (await waiting).complete
+        async with asyncio.timeout(60):
+            assert not (await waiting).complete
 
-    started = time.monotonic()
     asyncio.run(run())
-    assert time.monotonic() - started < 60
 
 
 def test_a_cancelled_wait_leaves_nothing() -> None:
