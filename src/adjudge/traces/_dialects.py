@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from adjudge.traces._facts import Facts
 from adjudge.traces._genai import read_genai
-from adjudge.traces._langfuse import read_langfuse_attributes
+from adjudge.traces._langfuse import is_root, read_langfuse_attributes
 from adjudge.traces._messages import Known
 from adjudge.traces._openinference import read_openinference
 from adjudge.traces._otlp import Raw
@@ -29,7 +29,7 @@ def read_span(raw: Raw, known: Known) -> Span:
         faults.append("it has not ended")
     return Span(
         raw.id,
-        raw.parent,
+        None if is_root(raw.attributes) else raw.parent,
         facts.kind or "other",
         facts.name or raw.name,
         raw.start,
