@@ -177,7 +177,7 @@ TRIES = 5
 
 
 def _own_time() -> float:
-    """Return the time less what this thread waited for a processor: that is other people's work, not a stall of ours."""
+    """Return the time less what this thread waited for a processor: that is no stall of ours."""
     now = time.perf_counter()
     try:
         return now - int(Path("/proc/thread-self/schedstat").read_bytes().split()[1]) / 1e9
