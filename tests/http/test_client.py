@@ -262,13 +262,13 @@ def test_waiting_for_a_turn_is_not_the_time_of_a_watched_request() -> None:
 def test_nobody_waits_for_a_turn_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a watch the wait counts; with one, patience has an end, and the error says what it was spent on."""
     with ChatServer([Fault("hang"), "x"]) as server:
-        with pytest.raises(DeadlineExceeded, match="0 attempts$"):
+        with pytest.raises(DeadlineExceeded, match=r"0 attempts$"):
             asyncio.run(behind_another(server, None))
         assert server.counts.calls == 1
     monkeypatch.setattr("adjudge.http._sending._PATIENCE_S", 0.0)
     monkeypatch.setattr("adjudge.http._sending._PATIENCE", 0.2)
     with ChatServer([Fault("hang"), "x"]) as server:
-        with pytest.raises(DeadlineExceeded, match="0 attempts, with 0.6.* s of waiting for a turn"):
+        with pytest.raises(DeadlineExceeded, match=r"0 attempts, with 0.6.* s of waiting for a turn"):
             asyncio.run(behind_another(server, Waiting()))
         assert server.counts.calls == 1
 

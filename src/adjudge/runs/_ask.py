@@ -44,8 +44,10 @@ class Row:
 
 
 class Clock:
-    """The time that a row has taken itself: waiting for a free place, for its turn at the endpoint, for another row that
-    asks the same, or for the disk does not count.
+    """The time that a row has taken itself.
+
+    Waiting for a free place, for a turn at the endpoint, for another row that asks the same, or for the disk does not
+    count.
 
     `with clock:` stops it; pauses may overlap. Who looks at it is the engine, now and then: a timer for every row would
     cost more than the row.
