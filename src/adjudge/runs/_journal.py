@@ -24,7 +24,7 @@ from adjudge.runs._tail import Tail
 
 T = TypeVar("T")
 
-WINDOW = 0.02  # seconds in which writes gather
+WINDOW = 0.04  # seconds in which writes gather
 LARGEST = 2048  # writes of one group
 
 
