@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from adjudge import evaluate
 from adjudge.errors import UsageError
+from adjudge.judges import LLMJudge
+from adjudge.runs import RunConfig
 from adjudge.runs._sessions import judge_file, rescore_run, resume_run
+from adjudge.runs._store import Store
+from adjudge.testing import ChatServer, correct
 
 ROW = {"id": "a", "question": "Year of the first landing on the moon?", "reference": 1969, "response": 1969}
 
@@ -50,3 +55,16 @@ def test_an_output_that_cannot_be_written_is_refused_first(tmp_path: Path, name:
     with pytest.raises(UsageError):
         rescore_run(run, judge="local", run=str(tmp_path / "b.run"), out=out)
     assert (Path(run).stat().st_mtime_ns, (tmp_path / "b.run").exists()) == (before, False)
+
+
+def test_an_endpoint_without_schemas_is_paid_for_what_it_was_asked(tmp_path: Path) -> None:
+    """Rows that learn in time that the endpoint takes no schemas cost nothing for it, and all are scored."""
+    rows = [{"id": n, "question": f"{n} + 1?", "reference": str(n + 1), "response": f"It is {n}."} for n in range(60)]
+    with ChatServer(correct, rejects=["response_format"]) as server:
+        judge = LLMJudge("m", base_url=server.base_url, api_key="a-key")
+        result = evaluate(rows, judge=judge, run=tmp_path / "a.run", config=RunConfig(cache="off", workers=4))
+        calls = server.counts.calls
+    assert result.counts == {"scored": 60, "unscored": 0, "error": 0}
+    assert calls <= 64
+    with Store.read(tmp_path / "a.run") as store:
+        assert store.totals()[1] == calls

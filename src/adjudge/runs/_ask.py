@@ -169,8 +169,9 @@ class Asker:
                 reply, fault, failure = await _attempt(transport, request, watch)
                 record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
             finally:
-                cost = self.budget.settle(reserve, record.reply)
-                record = replace(record, attempts=watch.attempts, cost=cost)
+                made = watch.made(failure)
+                cost = self.budget.settle(reserve, record.reply, made=made)
+                record = replace(record, attempts=watch.attempts if made else 0, cost=cost)
                 if record.reply is None and self.journal.fault is None:
                     self.journal.put(write_reply(number, record))
             if record.reply is not None:
@@ -248,7 +249,12 @@ class Watch:
         self._journal = journal
         self._budget = budget
         self._row = row
+        self._has_begun = False
         self._began = time.monotonic()
+
+    def made(self, failure: AdjudgeError | None) -> bool:
+        """Say whether anybody was called: a client that has learnt that its endpoint takes no schemas asks nobody."""
+        return self._has_begun or failure is None or failure.code != "schema-unsupported"
 
     def waiting(self) -> Clock:
         """Stop the row's clock."""
@@ -256,6 +262,7 @@ class Watch:
 
     def begin(self, attempt: int) -> None:
         """Book an attempt; the first one is booked already."""
+        self._has_begun = True
         self._row.attempts += 1
         if attempt > 1:
             self._budget.again()

@@ -66,13 +66,13 @@ class Budget:
             raise RunStopped(f"the next call could go over the budget of {most} calls", code="budget-spent")
         self.calls += 1
 
-    def settle(self, reserve: Reserve, reply: ChatReply | None) -> float | None:
-        """Book what a call did cost, and return that in dollars, where the price is known."""
+    def settle(self, reserve: Reserve, reply: ChatReply | None, *, made: bool = True) -> float | None:
+        """Book what a call did cost, if it was made, and return that in dollars, where the price is known."""
         self._held_calls -= 1
         self._held_tokens -= reserve.tokens
         self._held_cost -= reserve.cost
         self._settled.set()
-        self.calls += 1
+        self.calls += made
         if reply is None:
             return None
         prompt, completion = reply.prompt_tokens or 0, reply.completion_tokens or 0
