@@ -51,7 +51,7 @@ Category = int | str | None
 _TURN_FIELDS = frozenset(TURN_FIELDS)
 _NUMBERS = ("turn_idx", "total_turn_count", *CATEGORIES)
 _MOST_TURNS = 1 << 31
-_SAFE = (str, bool, int, type(None))
+_SAFE = frozenset((str, bool, int, type(None)))
 
 
 class TurnRow(TypedDict):
@@ -164,7 +164,7 @@ def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
     checked = dict(row) if _is_whole(row, ResultValues, COLUMNS) else _checked(row, ResultRow, COLUMNS, place)
     labels_of(checked, place=place)
     reply = checked["api_response"]
-    if len(checked) > len(COLUMNS) or (reply and not all(type(value) in _SAFE for value in reply.values())):
+    if len(checked) > len(COLUMNS) or (reply and not _SAFE.issuperset(map(type, reply.values()))):
         try:
             to_json({name: value for name, value in checked.items() if name == "api_response" or name not in COLUMNS})
         except RowError as error:
