@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
+from adjudge.crag._awaited import awaited
 from adjudge.errors import RunStopped, UsageError
 from adjudge.runs import Progress
 from adjudge.runs._run import Session, Work, conduct
-
-T = TypeVar("T")
 
 Watch: TypeAlias = Callable[[Progress], None]
 Watching: TypeAlias = Callable[[str], AbstractContextManager[Watch | None]]
@@ -59,29 +56,6 @@ class Phases:
             where = "" if self.run_dir is None else f"; what was done is in {self.run_dir}: do the same again to go on"
             raise RunStopped(f"{stopped.message}{where}", code=stopped.code) from stopped
         return session
-
-
-def awaited(work: Coroutine[Any, Any, T]) -> T:
-    """Await something from code that cannot; inside a running event loop, a notebook's say, in a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    box: list[T] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            box.append(asyncio.run(work))
-        except BaseException as error:  # noqa: BLE001 (handed on to whoever waits, as it is)
-            failed.append(error)
-
-    thread = Thread(target=run, name="adjudge-crag", daemon=True)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return box[0]
 
 
 def made(folder: Path) -> Path:
