@@ -93,9 +93,11 @@ class Block:
         }
         return {**_numbers(whole, whole=True), "breakdowns": breakdowns}
 
-    def _by_turn(self) -> Counter[tuple[int, bytes]]:
+    def _by_turn(self) -> Counter[tuple[Any, bytes | Profile]]:
         """Return how many turns there are, by their number and their code."""
-        found = Counter({(turn, _BYTES[code]): count for (turn, code), count in self.turns.items()})
+        found: Counter[tuple[Any, bytes | Profile]] = Counter()
+        for (turn, code), count in self.turns.items():
+            found[turn, _BYTES[code]] = count
         for whole, count in self.wholes.items():
             if isinstance(whole, bytes):
                 for turn, code in enumerate(whole):

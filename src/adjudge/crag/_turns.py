@@ -109,6 +109,26 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
     return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
 
 
+class TurnRows:
+    """Turns with all their fields, one after the other.
+
+    One that has neither `turn_idx` nor history comes after those of its session that were there before it.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def take(self, columns: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Return the next turn, as `turn_row` does."""
+        known = columns.get("turn_idx") is not None or columns.get("interaction_id_history") is not None
+        after = None if known else self._next.get(str(columns.get("session_id")), 0)
+        row = turn_row(columns, place=place, turn_idx=after)
+        session, turn = row["session_id"], row["turn_idx"]
+        if turn >= self._next.get(session, 0):
+            self._next[session] = turn + 1
+        return row
+
+
 def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str, Any]:
     lacking = [name for name, value in columns.items() if value is None and name in _TURN_FIELDS.difference(REQUIRED)]
     given = {name: value for name, value in columns.items() if name not in lacking}
