@@ -377,7 +377,7 @@ def _ignore(query: str, image: Any, history: Any) -> str:
 
 @pytest.mark.parametrize("agent", [_look, _use])
 def test_withheld_images(agent: Any) -> None:
-    """An image that stands only at a URL is not fetched: an agent that looks at it fails on that turn, with the reason."""
+    """Images are not fetched from a URL: an agent that looks at such a one fails on that turn, with the reason."""
     data = [conversation(3, 1), conversation(4, 1, image=PNG)]
     evaluator = CRAGEvaluator(data, agent, eval_model_name=None)
     evaluator.generate_agent_responses()
@@ -398,3 +398,18 @@ def test_agents_that_need_no_image() -> None:
 def dataset_without_images() -> list[dict[str, Any]]:
     """Return conversations whose images stand only at URLs, or nowhere."""
     return [conversation(number, 2) for number in range(6)]
+
+
+def test_data_sets_of_several_splits() -> None:
+    """Of several splits one must be given, and that is what the error says."""
+    evaluator = CRAGEvaluator({"validation": dataset(1), "test": dataset(1)}, _ignore)
+    with pytest.raises(
+        UsageError, match=r"which split \(there are validation, test\): give one of them, dataset\[\.\.\.\]"
+    ):
+        evaluator.initialize_for_generation()
+
+
+def test_a_blank_url_is_none() -> None:
+    """A conversation whose `image_url` is white space is ego-centric like one that has none."""
+    (turn,) = turns_of(_ignore, [{**conversation(3, 1), "image_url": "  "}])
+    assert turn["is_ego"]

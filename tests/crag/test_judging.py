@@ -273,12 +273,13 @@ def test_bad_turns(tmp_path: Path) -> None:
     rows, scores = evaluator.evaluate_agent_responses([])
     assert len(rows) == 0
     assert scores["all"]["accuracy"] == 0.0
+    assert scores["about"]["responses_cut"] is None
 
 
 def test_another_judge_needs_another_folder(tmp_path: Path) -> None:
     """Going on with other turns, or another judge, is refused."""
     CRAGEvaluator(eval_model_name="local", run_dir=tmp_path).evaluate_agent_responses([turn(0, "crimson")])
-    with pytest.raises(RunError, match="other scorers or judge"):
+    with pytest.raises(RunError, match=r"other scorers or judge .*: name another folder$"):
         CRAGEvaluator(eval_model_name=None, run_dir=tmp_path).evaluate_agent_responses([turn(0, "crimson")])
     with pytest.raises(RunError, match="other cases"):
         CRAGEvaluator(eval_model_name="local", run_dir=tmp_path).evaluate_agent_responses([turn(1, "crimson")])

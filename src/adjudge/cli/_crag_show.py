@@ -110,5 +110,6 @@ def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
             "* semantic evaluation was off: every turn that is neither a miss nor an exact match counts as wrong"
         )
     cut = about["responses_cut"]
-    lines.append(f"judge: {printable(str(about['judge'] or 'none'))}; responses cut by {printable(str(cut))}")
+    by = "" if cut is None else f"; responses cut by {printable(str(cut))}"
+    lines.append(f"judge: {printable(str(about['judge'] or 'none'))}{by}")
     return lines

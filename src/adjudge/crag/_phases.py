@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from adjudge.crag._awaited import awaited
-from adjudge.errors import RunStopped, UsageError
+from adjudge.errors import RunError, RunStopped, UsageError
 from adjudge.runs import Progress
 from adjudge.runs._run import Session, Work, conduct
 
@@ -47,7 +47,7 @@ class Phases:
     def conduct(self, name: str, work: Callable[[Watch | None], Work]) -> Session:
         """Do a phase to its end; one that was stopped raises `RunStopped`, and what was done stays in its file."""
         with nullcontext() if self.watching is None else self.watching(name) as watch:
-            session = awaited(conduct(work(watch)))
+            session = self._conducted(work(watch))
         for warning in session.warnings:
             warnings.warn(warning, stacklevel=2)
         self.signal = session.signal
@@ -56,6 +56,15 @@ class Phases:
             where = "" if self.run_dir is None else f"; what was done is in {self.run_dir}: do the same again to go on"
             raise RunStopped(f"{stopped.message}{where}", code=stopped.code) from stopped
         return session
+
+    def _conducted(self, work: Work) -> Session:
+        try:
+            return awaited(conduct(work))
+        except RunError as error:
+            if error.code != "run-mismatch":
+                raise
+            message = error.message.removesuffix("run file")  # the files are ours, the folder is the user's
+            raise RunError(f"{message}folder", code=error.code) from None
 
 
 def made(folder: Path) -> Path:
