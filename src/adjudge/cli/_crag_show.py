@@ -71,7 +71,8 @@ def _scorer_cells(block: Mapping[str, Any], name: str) -> list[Text]:
 
 
 def _breakdown(parts: Sequence[Mapping[str, Any]], name: str, names: Vocabulary) -> Table:
-    table = _table(name, "turns", "accuracy", "95 % interval", "truthfulness", "95 % interval")
+    table = _table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
+    table.collapse_padding = True  # names are long, and a terminal may have 80 columns
     for part in parts:
         value = "not known" if part["value"] is None else printable(names.name_of(part["value"], str(part["value"])))
         cells = [f"{part['total']:,.0f}"]
