@@ -161,7 +161,7 @@ def test_missing_fields(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b'{"session_id": "s", "qu\n', "line 2: not JSON: "),
+        (b'{"session_id": "s", "qu\n', "line 2: not JSON: Unterminated string starting at column 21"),
         (b"[1, 2]\n", "line 2: expected an object, got list"),
         (b'{"session_id": NaN}\n', "line 2: not JSON: "),
         (b'{"query": "\xff"}\n', "line 2: not UTF-8 at byte 12"),
