@@ -113,7 +113,8 @@ def work(folder: Path) -> dict[str, float]:
     lap("score")
     save_results(results, scores, folder / "out")
     lap("write results and scores")
-    write_turns(folder / "turns.jsonl", ({name: row[name] for name in TURN_FIELDS} for row in results))
+    answers = (dict(zip(TURN_FIELDS, row.values(), strict=False)) for row in results)  # the first 13 of 19 columns
+    write_turns(folder / "turns.jsonl", answers)
     lap("write turn data")
     sum(1 for _ in read_turns(folder / "turns.jsonl"))
     lap("(read turn data)")

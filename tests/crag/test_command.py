@@ -106,6 +106,18 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
     return list(read_results(folder / "out" / "turn_evaluation_results_all.csv"))
 
 
+def test_names_in_the_breakdown(folder: Path) -> None:
+    """A breakdown shows the names that the data set has for its numbers; the files keep the numbers."""
+    features = {"turns": [{"domain": {"names": ["animal", "book"], "_type": "ClassLabel"}}]}
+    (folder / "dataset_info.json").write_text(json.dumps({"features": features}))
+    result = adjudge(*call("run", "--judge", "local", "--by", "domain"), cwd=folder)
+    assert result.returncode == 0, said(result)
+    shown = result.stdout.decode().partition("by domain\n")[2]
+    assert [line.split()[0] for line in shown.splitlines()[:4]] == ["domain", "animal", "book", "2"]
+    scores = json.loads((folder / "out" / "scores_dictionary.json").read_bytes())
+    assert [part["value"] for part in scores["all"]["breakdowns"]["domain"]] == [0, 1, 2]
+
+
 def test_in_two_steps(folder: Path) -> None:
     """`generate`, then `evaluate` on its file, gives the files that `run` gives."""
     options = ("--judge", "local")

@@ -118,3 +118,22 @@ def test_one_name_each(domains: list[Any]) -> None:
 def test_clean_text_is_the_one_rule() -> None:
     """`clean_text` is that of the conversations."""
     assert clean_text is conversations.clean_text
+
+
+@pytest.mark.parametrize(
+    "vocabularies",
+    [{"domain": list(NAMES)}, {"domain": label(*NAMES)}, list(NAMES), label(*NAMES), Vocabulary(NAMES)],
+    ids=["names by column", "labels by column", "names", "a label", "a vocabulary"],
+)
+def test_vocabulary_forms(vocabularies: Any) -> None:
+    """The names may come by column, or be those of the domains right away."""
+    assert convert_domain_indices_to_names([3, [0], 7], vocabularies) == ["book", "animal", "other"]
+
+
+def test_numbers_of_other_libraries() -> None:
+    """Numbers of numpy count as numbers, in arrays too, and so do whole floats, which is what gaps make of numbers."""
+    numpy = pytest.importorskip("numpy")
+    given = [*numpy.array([3, 0]), numpy.array([2, 1]), numpy.array([]), 3.0, float("nan"), 0.5]
+    names = ["book", "animal", "shopping", "other", "book", "other", "other"]
+    assert convert_domain_indices_to_names(given, {"domain": NAMES}) == names
+    assert convert_domain_indices_to_names(numpy.array([3, -1]), {"domain": NAMES}) == ["book", "other"]

@@ -358,3 +358,58 @@ def test_bad_calls() -> None:
     with pytest.raises(RowError, match=r"row 2: session_id 's001'"):
         turns_of(agent, [conversation(1, 1), conversation(1, 2)])
     assert agent.seen == []
+
+
+def _look(query: str, image: Any, history: Any) -> str:
+    del history
+    return f"{query}: {image.size}"
+
+
+def _use(query: str, image: Any, history: Any) -> str:
+    del history
+    return query if image else ""
+
+
+def _ignore(query: str, image: Any, history: Any) -> str:
+    del image, history
+    return query
+
+
+@pytest.mark.parametrize("agent", [_look, _use])
+def test_withheld_images(agent: Any) -> None:
+    """Images are not fetched from a URL: an agent that looks at such a one fails on that turn, with the reason."""
+    data = [conversation(3, 1), conversation(4, 1, image=PNG)]
+    evaluator = CRAGEvaluator(data, agent, eval_model_name=None)
+    evaluator.generate_agent_responses()
+    first, second = evaluator.all_turn_data or []
+    assert "row 1: image: the row has only an image_url" in first["fault"]
+    assert "allow_hosts" in first["fault"]
+    assert "fault" not in second
+
+
+def test_agents_that_need_no_image() -> None:
+    """An agent that does not look at images is not disturbed by those that may not be fetched."""
+    rows, scores = CRAGEvaluator(dataset_without_images(), _ignore, eval_model_name=None).evaluate_agent()
+    assert {row["status"] for row in rows} == {"scored"}
+    assert {row["is_ego"] for row in rows} == {True, False}
+    assert 0 < scores["ego"]["total"] < scores["all"]["total"]
+
+
+def dataset_without_images() -> list[dict[str, Any]]:
+    """Return conversations whose images stand only at URLs, or nowhere."""
+    return [conversation(number, 2) for number in range(6)]
+
+
+def test_data_sets_of_several_splits() -> None:
+    """Of several splits one must be given, and that is what the error says."""
+    evaluator = CRAGEvaluator({"validation": dataset(1), "test": dataset(1)}, _ignore)
+    with pytest.raises(
+        UsageError, match=r"which split \(there are validation, test\): give one of them, dataset\[\.\.\.\]"
+    ):
+        evaluator.initialize_for_generation()
+
+
+def test_a_blank_url_is_none() -> None:
+    """A conversation whose `image_url` is white space is ego-centric like one that has none."""
+    (turn,) = turns_of(_ignore, [{**conversation(3, 1), "image_url": "  "}])
+    assert turn["is_ego"]

@@ -260,7 +260,7 @@ def test_bad_turns(tmp_path: Path) -> None:
     with pytest.raises(RowError, match=r"turn 2: there is no field 'ground_truth'"):
         evaluator.evaluate_agent_responses([turn(0, "x"), {"session_id": "s", "query": "?", "agent_response": ""}])
     with pytest.raises(DataError, match="session 's000' has two turns 0"):
-        evaluator.evaluate_agent_responses([turn(0, "x"), turn(0, "y")])
+        evaluator.evaluate_agent_responses([turn(0, "x", turn_idx=0), turn(0, "y", turn_idx=0)])
     with pytest.raises(DataError, match="interaction_id 'i' stands twice"):
         evaluator.evaluate_agent_responses([turn(n, "x", interaction_id="i") for n in (0, 1)])
     with pytest.raises(UsageError, match="nothing to evaluate"):
@@ -273,12 +273,13 @@ def test_bad_turns(tmp_path: Path) -> None:
     rows, scores = evaluator.evaluate_agent_responses([])
     assert len(rows) == 0
     assert scores["all"]["accuracy"] == 0.0
+    assert scores["about"]["responses_cut"] is None
 
 
 def test_another_judge_needs_another_folder(tmp_path: Path) -> None:
     """Going on with other turns, or another judge, is refused."""
     CRAGEvaluator(eval_model_name="local", run_dir=tmp_path).evaluate_agent_responses([turn(0, "crimson")])
-    with pytest.raises(RunError, match="other scorers or judge"):
+    with pytest.raises(RunError, match=r"other scorers or judge .*: name another folder$"):
         CRAGEvaluator(eval_model_name=None, run_dir=tmp_path).evaluate_agent_responses([turn(0, "crimson")])
     with pytest.raises(RunError, match="other cases"):
         CRAGEvaluator(eval_model_name="local", run_dir=tmp_path).evaluate_agent_responses([turn(1, "crimson")])
@@ -302,6 +303,16 @@ def test_inside_an_event_loop() -> None:
         return evaluator.evaluate_agent()[1]
 
     assert asyncio.run(cell())["all"]["total"] == 6
+
+
+def test_the_judge_alone_inside_an_event_loop() -> None:
+    """`LLMJudge.evaluate` can be called where an event loop runs, in a notebook say, like everything else here."""
+
+    async def cell(judge: LLMJudge) -> Any:
+        return judge.evaluate("Color?", "red", "crimson")
+
+    with ChatServer() as server:
+        assert asyncio.run(cell(LLMJudge("m", "key", server.base_url)))["verdict"] == "CORRECT"
 
 
 def test_progress_is_told() -> None:

@@ -50,6 +50,23 @@ def test_order_and_shards(conversations: list[str], chance: random.Random, shard
     assert whole.dictionary() == score_results(TurnResults.of(rows), rule_scope=scope)
 
 
+@settings(deadline=None, max_examples=40)
+@given(CONVERSATIONS, st.integers(0, 3), st.integers(1, 3))
+def test_turn_numbers(conversations: list[str], first: int, step: int) -> None:
+    """Turns are broken down by their own numbers, also where those begin later than 0 or leave some out."""
+    rows = rows_of(conversations)
+    for row in rows:
+        row["turn_idx"] = first + step * row["turn_idx"]
+    found = {part["value"]: part for part in score_results(rows)["all"]["breakdowns"]["turn_idx"]}
+    for number, part in found.items():
+        here = [row for row in rows if row["turn_idx"] == number]
+        assert (part["total"], part["miss"]) == (
+            sum(row["status"] == "scored" for row in here),
+            sum(row["is_miss"] for row in here),
+        )
+    assert set(found) == {row["turn_idx"] for row in rows}
+
+
 @settings(deadline=None, max_examples=60)
 @given(CONVERSATIONS, st.lists(st.booleans(), min_size=12, max_size=12))
 def test_subsets(conversations: list[str], ego: list[bool]) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.crag._turn_data import read_turns, write_turns
 from adjudge.crag._turns import COLUMNS, FAULT, RESULT_COLUMNS, TURN_FIELDS, check_result, turn_row
+from adjudge.crag.evaluator import CRAGEvaluator
 from adjudge.errors import RowError, UsageError
 from crag.rows import JSON, NASTY, nasty_rows, rows_of
 
@@ -78,6 +79,15 @@ def test_defaults(tmp_path: Path) -> None:
         "interaction_id_history": [],
     }
     assert all(tuple(row) == TURN_FIELDS for row in rows)
+
+
+def test_turns_of_which_only_some_are_numbered(tmp_path: Path) -> None:
+    """A turn without a number comes after those of its session above it, whether they have one or not."""
+    rows = [{**LEAST, "turn_idx": 3}, LEAST, {**LEAST, "turn_idx": 0}, LEAST]
+    read = list(read_turns(lines(tmp_path / "turns.jsonl", *rows)))
+    assert [row["turn_idx"] for row in read] == [3, 4, 0, 5]
+    results, _ = CRAGEvaluator(eval_model_name=None).evaluate_agent_responses(rows)
+    assert [row["turn_idx"] for row in results] == [0, 3, 4, 5]
 
 
 def test_nulls_and_whole_floats() -> None:
@@ -151,7 +161,7 @@ def test_missing_fields(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b'{"session_id": "s", "qu\n', "line 2: not JSON: "),
+        (b'{"session_id": "s", "qu\n', "line 2: not JSON: Unterminated string starting at column 21"),
         (b"[1, 2]\n", "line 2: expected an object, got list"),
         (b'{"session_id": NaN}\n', "line 2: not JSON: "),
         (b'{"query": "\xff"}\n', "line 2: not UTF-8 at byte 12"),

@@ -84,7 +84,7 @@ def _done(what: str, evaluator: CRAGEvaluator, config: RunConfig, options: dict[
         return _show_generated(turns, config, out)
     results, scores = evaluator.evaluate_agent_responses(turns)
     evaluator.save_results(results, scores, out, raw_csv=options["raw_csv"], parquet=options["parquet"])
-    show_scores(scores, Terminal(), options["by"])
+    show_scores(scores, Terminal(), options["by"], getattr(evaluator.dataset, "vocabularies", None))
     missing = scores["all"]["unscored"] + scores["all"]["errors"]
     return _decided(len(results), missing, config, out)
 

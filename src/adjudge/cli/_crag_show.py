@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adjudge.cli._options import printable
+from adjudge.datasets import Vocabulary
 from adjudge.statistics._estimate import FEW
 
 ROUGH = "~"  # before an interval that rests on few conversations
@@ -21,8 +22,16 @@ RATES = {
 }
 
 
-def show_scores(scores: Mapping[str, Any], console: Console, breakdowns: Sequence[str] = ()) -> None:
-    """Print the metrics of all turns and of the ego-centric ones, then the breakdowns that are asked for."""
+def show_scores(
+    scores: Mapping[str, Any],
+    console: Console,
+    breakdowns: Sequence[str] = (),
+    vocabularies: Mapping[str, Vocabulary] | None = None,
+) -> None:
+    """Print the metrics of all turns and of the ego-centric ones, then the breakdowns that are asked for.
+
+    `vocabularies` have, by column, the names that stand in a breakdown instead of numbers.
+    """
     table = _table("metric", "all", "95 % interval", "ego", "95 % interval")
     blocks = [scores["all"], scores["ego"]]
     for words, count in (("turns", "total"), ("conversations", "conversations")):
@@ -35,7 +44,8 @@ def show_scores(scores: Mapping[str, Any], console: Console, breakdowns: Sequenc
     console.print(table)
     for name in breakdowns:
         console.print(Text(f"\nby {name}"))
-        console.print(_breakdown(scores["all"]["breakdowns"][name], name))
+        names = (vocabularies or {}).get(name, Vocabulary())
+        console.print(_breakdown(scores["all"]["breakdowns"][name], name, names))
     for line in _remarks(scores, breakdowns):
         console.print(Text(line), soft_wrap=True)
 
@@ -60,10 +70,11 @@ def _scorer_cells(block: Mapping[str, Any], name: str) -> list[Text]:
     return [Text(mean, style="bold"), Text(_interval(found["interval"]))]
 
 
-def _breakdown(parts: Sequence[Mapping[str, Any]], name: str) -> Table:
-    table = _table(name, "turns", "accuracy", "95 % interval", "truthfulness", "95 % interval")
+def _breakdown(parts: Sequence[Mapping[str, Any]], name: str, names: Vocabulary) -> Table:
+    table = _table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
+    table.collapse_padding = True  # names are long, and a terminal may have 80 columns
     for part in parts:
-        value = "not known" if part["value"] is None else printable(str(part["value"]))
+        value = "not known" if part["value"] is None else printable(names.name_of(part["value"], str(part["value"])))
         cells = [f"{part['total']:,.0f}"]
         for rate in ("accuracy", "truthfulness_score"):
             cells += [_number(part[rate], part["total"]), _interval(part["intervals"][rate])]
@@ -100,5 +111,6 @@ def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
             "* semantic evaluation was off: every turn that is neither a miss nor an exact match counts as wrong"
         )
     cut = about["responses_cut"]
-    lines.append(f"judge: {printable(str(about['judge'] or 'none'))}; responses cut by {printable(str(cut))}")
+    by = "" if cut is None else f"; responses cut by {printable(str(cut))}"
+    lines.append(f"judge: {printable(str(about['judge'] or 'none'))}{by}")
     return lines

@@ -73,7 +73,7 @@ def profile_of(turns: Sequence[Labels]) -> Profile:
     errors = sum(turn.status == "error" for turn in turns) if missing else 0
     return Profile(
         total=len(labels) - missing,
-        exact=sum(turn.is_exact_match for turn in turns),
+        exact=sum([turn.is_exact_match for turn in turns]),
         correct=labels.count("correct"),
         miss=labels.count("miss"),
         ruled_correct=before.count("correct"),

@@ -1,6 +1,8 @@
 """The scores of one subset: its tally, and a tally for every value that it is broken down by."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from adjudge.conversations import RATE_RANGES, RATES, Labels, Profile, Tally, given_up_after, profile_of
@@ -58,34 +60,49 @@ class Block:
     """One subset, taken in by conversations; it is written as one dictionary."""
 
     def __init__(self) -> None:
-        self._wholes: dict[bytes | Profile, int] = {}
-        self._parts: tuple[dict[tuple[Any, bytes | Profile], int], ...] = tuple({} for _ in BREAKDOWNS[:-1])
-        self._turns: dict[tuple[int, int], int] = {}
+        self.wholes: Counter[bytes | Profile] = Counter()  # codes: those of turns that are numbered from 0
+        self.parts: tuple[Counter[tuple[Any, bytes | Profile]], ...] = tuple(Counter() for _ in BREAKDOWNS[:-1])
+        self.turns: Counter[tuple[int, int]] = Counter()  # of the conversations whose codes are not among the wholes
 
     def add(self, codes: bytes, turns: Sequence[int], categories: Sequence[Sequence[Any]]) -> None:
         """Take one conversation: of its turns, in order, the codes, the numbers, and the values of each category."""
-        whole = _short(codes)
-        self._wholes[whole] = self._wholes.get(whole, 0) + 1
-        for counts, values in zip(self._parts, categories, strict=True):
+        whole = _short(codes) if turns[0] == 0 and turns[-1] == len(turns) - 1 else _profile(codes)
+        self.wholes[whole] += 1
+        if not isinstance(whole, bytes):
+            self.turns.update(zip(turns, codes, strict=True))
+        for counts, values in zip(self.parts, categories, strict=True):
             for item in _grouped(codes, values).items():
-                counts[item] = counts.get(item, 0) + 1
-        for place in zip(turns, codes, strict=True):
-            self._turns[place] = self._turns.get(place, 0) + 1
+                counts[item] += 1
+
+    def merge(self, other: "Block") -> None:
+        """Take the conversations of another block too; none may be in both."""
+        self.wholes.update(other.wholes)
+        self.turns.update(other.turns)
+        for mine, its in zip(self.parts, other.parts, strict=True):
+            mine.update(its)
 
     def dictionary(self) -> dict[str, Any]:
         """Return the eleven metrics, then what they rest on, then the breakdowns."""
-        whole = _tallies({(None, some): count for some, count in self._wholes.items()}).get(None, Tally())
-        turns: dict[tuple[Any, bytes | Profile], int] = {
-            (turn, bytes([code])): count for (turn, code), count in self._turns.items()
-        }
+        whole = _tallies({(None, some): count for some, count in self.wholes.items()}).get(None, Tally())
         breakdowns = {
             name: [
                 {"value": value, **_numbers(tally, whole=False)}
                 for value, tally in sorted(_tallies(counts).items(), key=_place)
             ]
-            for name, counts in zip(BREAKDOWNS, (*self._parts, turns), strict=True)
+            for name, counts in zip(BREAKDOWNS, (*self.parts, self._by_turn()), strict=True)
         }
         return {**_numbers(whole, whole=True), "breakdowns": breakdowns}
+
+    def _by_turn(self) -> Counter[tuple[Any, bytes | Profile]]:
+        """Return how many turns there are, by their number and their code."""
+        found: Counter[tuple[Any, bytes | Profile]] = Counter()
+        for (turn, code), count in self.turns.items():
+            found[turn, _BYTES[code]] = count
+        for whole, count in self.wholes.items():
+            if isinstance(whole, bytes):
+                for turn, code in enumerate(whole):
+                    found[turn, _BYTES[code]] += count
+        return found
 
 
 def _short(codes: bytes) -> bytes | Profile:
@@ -93,6 +110,7 @@ def _short(codes: bytes) -> bytes | Profile:
     return codes if len(codes) <= _REMEMBERED else _profile(codes)
 
 
+@lru_cache(maxsize=1 << 14)  # of short ones there are few, and they come again in every breakdown
 def _profile(codes: bytes) -> Profile:
     return profile_of([_LABELS[code] for code in codes])
 
@@ -100,15 +118,11 @@ def _profile(codes: bytes) -> Profile:
 def _tallies(counts: Mapping[tuple[Any, bytes | Profile], int]) -> dict[Any, Tally]:
     """Return the tally of each value."""
     tallies: dict[Any, Tally] = {}
-    known: dict[bytes | Profile, Profile] = {}
     for (value, some), count in counts.items():
-        profile = known.get(some)
-        if profile is None:
-            profile = known[some] = _profile(some) if isinstance(some, bytes) else some
         tally = tallies.get(value)
         if tally is None:
             tally = tallies[value] = Tally()
-        tally.profiles[profile] += count
+        tally.profiles[_profile(some) if isinstance(some, bytes) else some] += count
     return tallies
 
 

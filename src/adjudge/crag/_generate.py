@@ -19,7 +19,7 @@ from adjudge.crag._agent_batches import batches
 from adjudge.crag._tokens import Tokenizer, cut, name_of, tokens_of
 from adjudge.crag._turns import FAULT, TOKENIZER, TURN_FIELDS
 from adjudge.datasets import json_line
-from adjudge.errors import AdjudgeError, DataError
+from adjudge.errors import AdjudgeError, DataError, RowError
 from adjudge.model import Conversation
 from adjudge.rewards import get_reward, reward
 from adjudge.runs import Plan, RunConfig
@@ -175,6 +175,23 @@ def length_scorer(tokenizer: Tokenizer, most: int) -> Scorer:
     return get_reward(response_tokens)
 
 
+class WithheldImage:
+    """Stands for an image that may not be fetched: whoever looks at it is told so, whoever needs none is not."""
+
+    why = ""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__setstate__":  # looked for where a copy is made
+            raise AttributeError(name)
+        raise RowError(self.why, code="bad-image")
+
+    def __bool__(self) -> bool:
+        raise RowError(self.why, code="bad-image")
+
+
 class Images:
     """The images of conversations in progress, read along in the order of the data set."""
 
@@ -184,7 +201,10 @@ class Images:
         self._lock = Lock()
 
     def of(self, case: Case) -> Any:
-        """Load the image of a turn's conversation; None where it has none."""
+        """Load the image of a turn's conversation; None where it has none.
+
+        One that may not be fetched is a fault only for an agent that looks at it.
+        """
         session = case.conversation_id or ""
         with self._lock:
             while session not in self._found:
@@ -193,7 +213,14 @@ class Images:
             image = self._found[session]
             if case.metadata.get("turn_idx") == case.metadata.get("total_turn_count", 0) - 1:
                 del self._found[session]
-        return None if image is None else image.load()
+        if image is None:
+            return None
+        try:
+            return image.load()
+        except RowError as error:
+            if not image.withheld:
+                raise
+            return WithheldImage(error.message)
 
     @staticmethod
     def _unfinished(conversations: Iterable[Any], done: Container[str]) -> Iterator[tuple[str, RowImage | None]]:

@@ -37,5 +37,5 @@ def judge_of(
     places = (_KEYS[api], f"{_KEYS[api]}_FILE", _ADDRESSES[api])
     if not (api_key or base_url or any(os.environ.get(place) for place in places)):
         message = f"semantic evaluation is off: there is no key for {name}; set {_KEYS[api]}, or give eval_api_key"
-        return None, f"{message} or eval_base_url, or judge with eval_model_name='local'"
+        return None, f"{message} or eval_base_url (--base-url), or name 'local' as the judge"
     return LLMJudge(model, api_key or None, base_url, api=api), None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.conversations import Labels, settle, unscored, verdict_labels
-from adjudge.crag._turns import FAULT, result_row, turn_row
+from adjudge.crag._turns import FAULT, TurnRows, result_row
 from adjudge.crag.llm_judge import api_response
 from adjudge.datasets import json_line
 from adjudge.errors import Caught, DataError
@@ -122,7 +122,8 @@ def settled(response: str, truths: Sequence[str]) -> Labels | None:
 
 def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the turns in order of (session_id, turn_idx), checked; one that is there twice raises `DataError`."""
-    turns = [turn_row(turn, place=f"turn {number}: ") for number, turn in enumerate(turn_data, 1)]
+    rows = TurnRows()
+    turns = [rows.take(turn, f"turn {number}: ") for number, turn in enumerate(turn_data, 1)]
     turns.sort(key=lambda turn: (turn["session_id"], turn["turn_idx"]))
     ids: set[str] = set()
     places: set[tuple[str, int]] = set()

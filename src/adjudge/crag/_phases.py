@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
-from adjudge.errors import RunStopped, UsageError
+from adjudge.crag._awaited import awaited
+from adjudge.errors import RunError, RunStopped, UsageError
 from adjudge.runs import Progress
 from adjudge.runs._run import Session, Work, conduct
-
-T = TypeVar("T")
 
 Watch: TypeAlias = Callable[[Progress], None]
 Watching: TypeAlias = Callable[[str], AbstractContextManager[Watch | None]]
@@ -50,7 +47,7 @@ class Phases:
     def conduct(self, name: str, work: Callable[[Watch | None], Work]) -> Session:
         """Do a phase to its end; one that was stopped raises `RunStopped`, and what was done stays in its file."""
         with nullcontext() if self.watching is None else self.watching(name) as watch:
-            session = awaited(conduct(work(watch)))
+            session = self._conducted(work(watch))
         for warning in session.warnings:
             warnings.warn(warning, stacklevel=2)
         self.signal = session.signal
@@ -60,28 +57,14 @@ class Phases:
             raise RunStopped(f"{stopped.message}{where}", code=stopped.code) from stopped
         return session
 
-
-def awaited(work: Coroutine[Any, Any, T]) -> T:
-    """Await something from code that cannot; inside a running event loop, a notebook's say, in a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    box: list[T] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
+    def _conducted(self, work: Work) -> Session:
         try:
-            box.append(asyncio.run(work))
-        except BaseException as error:  # noqa: BLE001 (handed on to whoever waits, as it is)
-            failed.append(error)
-
-    thread = Thread(target=run, name="adjudge-crag", daemon=True)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return box[0]
+            return awaited(conduct(work))
+        except RunError as error:
+            if error.code != "run-mismatch":
+                raise
+            message = error.message.removesuffix("run file")  # the files are ours, the folder is the user's
+            raise RunError(f"{message}folder", code=error.code) from None
 
 
 def made(folder: Path) -> Path:

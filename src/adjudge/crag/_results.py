@@ -21,6 +21,7 @@ from msgspec.structs import asdict
 
 from adjudge.conversations import RuleScope, given_up_after
 from adjudge.crag._turns import COLUMNS, ResultRow, check_result, labels_of
+from adjudge.errors import RowError
 
 IN_MEMORY = 1 << 24  # bytes of rows that are kept in memory
 AT_ONCE = 256  # rows that are read together
@@ -39,6 +40,7 @@ class _Pile:
     def __init__(self) -> None:
         self._memory = bytearray()
         self._file: IO[bytes] | None = None
+        self._descriptor = -1
         self._on_disk = 0
         self.starts = array("Q", [0])  # of the rows, and where the last one ends
 
@@ -48,6 +50,7 @@ class _Pile:
         if len(self._memory) > IN_MEMORY:
             if self._file is None:
                 self._file = TemporaryFile()  # noqa: SIM115 (closed with the pile)
+                self._descriptor = self._file.fileno()
             self._on_disk += self._file.write(self._memory)
             self._file.flush()
             self._memory.clear()
@@ -55,10 +58,10 @@ class _Pile:
     def read(self, first: int, count: int = 1) -> bytes:
         """Return some rows that follow one another."""
         start, stop, split = self.starts[first], self.starts[first + count], self._on_disk
-        on_disk = b""
-        if self._file is not None and start < split:
-            on_disk = os.pread(self._file.fileno(), min(stop, split) - start, start)
-        return on_disk + bytes(self._memory[max(start - split, 0) : max(stop - split, 0)])
+        if self._file is None or start >= split:
+            return bytes(self._memory[start - split : stop - split])
+        on_disk = os.pread(self._descriptor, min(stop, split) - start, start)
+        return on_disk if stop <= split else on_disk + self._memory[: stop - split]
 
     def in_order(self, order: Sequence[int]) -> "_Pile":
         """Return a pile of the same rows in another order."""
@@ -159,7 +162,10 @@ def _sorted_pile(rows: Iterable[Mapping[str, Any]]) -> _Pile:
     sessions: dict[str, int] = {}
     numbers, turns = array("Q"), array("Q")
     for number, row in enumerate(rows, 1):
-        checked = check_result(row, place=f"row {number}: ")
+        try:
+            checked = check_result(row)
+        except RowError as error:
+            raise RowError(f"row {number}: {error.message}") from None
         numbers.append(sessions.setdefault(checked["session_id"], len(sessions)))
         turns.append(checked["turn_idx"])
         pile.append(_encoded(checked))

@@ -11,6 +11,7 @@ Of every turn no more is kept than its number and a mark; marks stand for labels
 from array import array
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 from adjudge.conversations import RULE_SCOPES, RuleScope
@@ -21,6 +22,7 @@ from adjudge.errors import DataError, UsageError
 
 _BITS = 32  # of a mark's number
 _NUMBER = (1 << _BITS) - 1
+_mark_of = itemgetter(*Mark._fields)  # a plain tuple, which is equal to its mark and quicker to make
 
 
 def score_results(
@@ -51,7 +53,7 @@ class Scores:
         if rule_scope not in RULE_SCOPES:
             raise UsageError(f"rule_scope is {' or '.join(map(repr, RULE_SCOPES))}, got {rule_scope!r}")
         self.rule_scope = rule_scope
-        self.numbers: dict[Mark, int] = {}
+        self.numbers: dict[tuple[Any, ...], int] = {}  # by marks
         self.turns: dict[str, array[int]] = {}  # of conversations: a turn's number and its mark's in one integer
         self.extras = ExtraScores(ranges)
 
@@ -68,13 +70,10 @@ class Scores:
         row: Mapping[str, Any] = {}
         try:
             for row in rows:
-                mark = Mark(
-                    *(row["is_exact_match"], row["is_correct"], row["is_miss"], row["status"], row["is_ego"]),
-                    *(row["domain"], row["query_category"], row["dynamism"], row["image_quality"]),
-                )
+                mark = _mark_of(row)
                 number = numbers.get(mark)
                 if number is None:
-                    number = self._number(mark, row)
+                    number = self._number(Mark(*mark), row)
                 session = row["session_id"]
                 found = turns.get(session)
                 if found is None:
@@ -103,11 +102,12 @@ class Scores:
 
     def dictionary(self) -> dict[str, Any]:
         """Return the scores for `all` and `ego`: the eleven metrics, and beside them what they rest on."""
-        marks = list(self.numbers)
+        marks = [Mark(*mark) for mark in self.numbers]
         codes_of = bytes(mark.code for mark in marks)
         is_ego = [mark.is_ego for mark in marks]
         columns = [[getattr(mark, name) for mark in marks] for name in BREAKDOWNS[:-1]]
-        everything, ego = Block(), Block()
+        # Conversations that are ego-centric as a whole, nearly all that are, are taken once and count in both subsets.
+        wholly_ego, partly_ego, others = Block(), Block(), Block()
         for session, packed in self.turns.items():
             ordered = sorted(packed)
             turns = [turn >> _BITS for turn in ordered]
@@ -117,16 +117,16 @@ class Scores:
             if self.rule_scope == "all":
                 codes = ruled(codes)
             categories = [[column[number] for number in numbers] for column in columns]
-            everything.add(codes, turns, categories)
             places = [place for place, number in enumerate(numbers) if is_ego[number]]
-            if len(places) == len(numbers):
-                ego.add(codes, turns, categories)
-            elif places:
+            (wholly_ego if len(places) == len(numbers) else others).add(codes, turns, categories)
+            if 0 < len(places) < len(numbers):
                 some = [[values[place] for place in places] for values in (codes, turns, *categories)]
-                ego.add(bytes(some[0]), some[1], some[2:])
+                partly_ego.add(bytes(some[0]), some[1], some[2:])
+        others.merge(wholly_ego)
+        partly_ego.merge(wholly_ego)
         return {
-            "all": everything.dictionary() | self.extras.dictionary(ego_only=False),
-            "ego": ego.dictionary() | self.extras.dictionary(ego_only=True),
+            "all": others.dictionary() | self.extras.dictionary(ego_only=False),
+            "ego": partly_ego.dictionary() | self.extras.dictionary(ego_only=True),
         }
 
 

@@ -1,12 +1,11 @@
 """Turn data: what an agent answered, one JSON object a line, written and read as a stream."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from adjudge.crag._turns import TURN_FIELDS, turn_row
+from adjudge.crag._turns import TURN_FIELDS, TurnRows, turn_row
 from adjudge.datasets import RepeatFinder, RowRead, json_line, read_rows, sort_ids, whole_file
 from adjudge.errors import RowError
 
@@ -33,11 +32,11 @@ def read_turns(path: str | Path) -> Iterator[dict[str, Any]]:
     broken, lacks a field or has one of a wrong type raises `RowError` with file, line and field when it is reached; an
     interaction, or a turn of a session, that stands there twice does so at the end.
     """
-    above: Counter[str] = Counter()
-    rows = read_rows(str(path), "jsonl")
+    lines = read_rows(str(path), "jsonl")
+    rows = TurnRows()
     with RepeatFinder() as finder:
-        while some := list(islice(rows, AT_ONCE)):
-            turns = [(read.number, _turn(read, str(path), above)) for read in some]
+        while some := list(islice(lines, AT_ONCE)):
+            turns = [(read.number, _turn(read, str(path), rows)) for read in some]
             finder.add(sort_ids(_names(turns)))
             yield from (turn for _, turn in turns)
         _, repeats = finder.repeats(most=1)
@@ -45,16 +44,10 @@ def read_turns(path: str | Path) -> Iterator[dict[str, Any]]:
             raise RowError(f"{path}, lines {repeat.first} and {repeat.second}: there are two turns {repeat.id}")
 
 
-def _turn(read: RowRead, path: str, above: Counter[str]) -> dict[str, Any]:
+def _turn(read: RowRead, path: str, rows: TurnRows) -> dict[str, Any]:
     if read.columns is None:
         raise RowError(f"{path}, {(read.fault or '').removeprefix('bad-row: ')}")
-    columns = read.columns
-    place = f"{path}, line {read.number}: "
-    if columns.get("turn_idx") is not None or columns.get("interaction_id_history") is not None:
-        return turn_row(columns, place=place)
-    session = str(columns.get("session_id"))
-    above[session] += 1
-    return turn_row(columns, place=place, turn_idx=above[session] - 1)
+    return rows.take(read.columns, f"{path}, line {read.number}: ")
 
 
 def _names(turns: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[tuple[str, int]]:

@@ -51,7 +51,7 @@ Category = int | str | None
 _TURN_FIELDS = frozenset(TURN_FIELDS)
 _NUMBERS = ("turn_idx", "total_turn_count", *CATEGORIES)
 _MOST_TURNS = 1 << 31
-_SAFE = (str, bool, int, type(None))
+_SAFE = frozenset((str, bool, int, type(None)))
 
 
 class TurnRow(TypedDict):
@@ -109,6 +109,26 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
     return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
 
 
+class TurnRows:
+    """Turns with all their fields, one after the other.
+
+    One that has neither `turn_idx` nor history comes after those of its session that were there before it.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def take(self, columns: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Return the next turn, as `turn_row` does."""
+        known = columns.get("turn_idx") is not None or columns.get("interaction_id_history") is not None
+        after = None if known else self._next.get(str(columns.get("session_id")), 0)
+        row = turn_row(columns, place=place, turn_idx=after)
+        session, turn = row["session_id"], row["turn_idx"]
+        if turn >= self._next.get(session, 0):
+            self._next[session] = turn + 1
+        return row
+
+
 def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str, Any]:
     lacking = [name for name, value in columns.items() if value is None and name in _TURN_FIELDS.difference(REQUIRED)]
     given = {name: value for name, value in columns.items() if name not in lacking}
@@ -164,7 +184,7 @@ def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
     checked = dict(row) if _is_whole(row, ResultValues, COLUMNS) else _checked(row, ResultRow, COLUMNS, place)
     labels_of(checked, place=place)
     reply = checked["api_response"]
-    if len(checked) > len(COLUMNS) or (reply and not all(type(value) in _SAFE for value in reply.values())):
+    if len(checked) > len(COLUMNS) or (reply and not _SAFE.issuperset(map(type, reply.values()))):
         try:
             to_json({name: value for name, value in checked.items() if name == "api_response" or name not in COLUMNS})
         except RowError as error:

@@ -28,18 +28,17 @@ def prepare_feature_vocabularies(dataset_split: Any) -> dict[str, Vocabulary]:
     return vocabularies_of(getattr(dataset_split, "features", None))
 
 
-def convert_domain_indices_to_names(
-    domain_indices: Iterable[Any], feature_vocabularies: Mapping[str, Any]
-) -> list[str]:
+def convert_domain_indices_to_names(domain_indices: Iterable[Any], feature_vocabularies: Any) -> list[str]:
     """Return the names of domains: a list means its first element; None, nothing and unknown numbers are "other".
 
     A text is a name already. Vocabularies are those of `prepare_feature_vocabularies`, features of the `datasets`
-    library, or plain lists of names.
+    library, or plain lists of names, by column, or that of the domains alone.
 
     >>> convert_domain_indices_to_names([1, [0, 1], None, -1, 7, []], {"domain": ["animal", "book"]})
     ['book', 'animal', 'other', 'other', 'other', 'other']
     """
-    names = _names(feature_vocabularies.get("domain"))
+    by_column = isinstance(feature_vocabularies, Mapping)
+    names = _names(feature_vocabularies.get("domain") if by_column else feature_vocabularies)
     return [Vocabulary(names).name_of(_index(domain), OTHER) for domain in domain_indices]
 
 
@@ -51,10 +50,12 @@ def _names(vocabulary: Any) -> tuple[str, ...]:
 
 def _index(domain: Any) -> int | str | None:
     """Return a domain as a number or a name; None for whatever is neither."""
-    if not isinstance(domain, str) and hasattr(domain, "__getitem__"):
-        domain = domain[0] if len(domain) else None
+    if hasattr(domain, "__len__") and not isinstance(domain, str):
+        domain = next(iter(domain), None)
     if domain is None or isinstance(domain, str):
         return domain
+    if isinstance(domain, float) and domain.is_integer():
+        return int(domain)
     if isinstance(domain, bool) or not hasattr(domain, "__index__"):
         return None
     return operator.index(domain)

@@ -212,7 +212,12 @@ class CRAGEvaluator:
             return replace(data, num_conversations=min(known, default=None))
         # What can be gone through only once is kept: it is read for the questions, and again for the images.
         data = list(data) if isinstance(data, Iterator) else data
-        return read_conversations(data, num_conversations=self.num_conversations)
+        try:
+            return read_conversations(data, num_conversations=self.num_conversations)
+        except UsageError as error:
+            if error.code != "unknown-split":
+                raise
+            raise UsageError(f"{error.message}: give one of them, dataset[...]", code=error.code) from None
 
     def _find_judge(self) -> Judge | None:
         """Return the judge, found once; a warning says when there is none though one was wanted."""
@@ -249,7 +254,7 @@ class CRAGEvaluator:
             "semantic_evaluation": "off" if judge is None else "on",
             "judge": None if judge is None else f"{judge.name} {judge.version}",
             "rule_scope": self.rule_scope,
-            "responses_cut": cuts[0] if len(cuts) == 1 else cuts,
+            "responses_cut": cuts[0] if len(cuts) == 1 else cuts or None,
             "adjudge": __version__,
         }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adjudge.crag import config
+from adjudge.crag._awaited import awaited
 from adjudge.judges import LLMJudge as GeneralJudge
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class LLMJudge(GeneralJudge):
         >>> LLMJudge("gpt-4o").evaluate("What color is it?", "red", "")["verdict"]
         'WRONG'
         """
-        return api_response(self.judge(query, ground_truth, agent_response))
+        return api_response(awaited(self.ajudge(query, ground_truth, agent_response)))
 
 
 def api_response(judgement: Judgement) -> dict[str, Any]:

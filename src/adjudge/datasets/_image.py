@@ -54,8 +54,16 @@ class RowImage:
         where = f"{self.place}: image: "
         raise RowError(f"{where}{detail.removeprefix(where)}", code="bad-image") from None
 
+    @property
+    def withheld(self) -> bool:
+        """Whether it stands only on the web, and nothing may be fetched from there."""
+        return self.fetch is None and isinstance(self._source(), WebImage)
+
+    def _source(self) -> Any:
+        return self.source() if callable(self.source) else self.source
+
     def _found(self) -> Any:
-        source = self.source() if callable(self.source) else self.source
+        source = self._source()
         if not isinstance(source, WebImage):
             return source
         if self.fetch is None:

@@ -119,7 +119,7 @@ def url_of(row: Mapping[str, Any], place: str) -> str | None:
     """Return where the image stands on the web; None, nothing and NaN all mean nowhere."""
     url = _whole(row.get("image_url"))
     if url is None or isinstance(url, str):
-        return url or None
+        return (url or "").strip() or None
     raise RowError(f"{place}: image_url: must be text, got {_said(url)}")
 
 

@@ -99,7 +99,11 @@ def decode_json(line: bytes | str, *, place: str = "") -> Any:
     except RecursionError:
         raise RowError(f"{place}nested too deeply") from None
     except ValueError as error:
-        detail = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+        detail = (
+            f"{error.msg.removesuffix(' at')} at column {error.colno}"
+            if isinstance(error, json.JSONDecodeError)
+            else str(error)
+        )
         raise RowError(f"{place}not JSON: {detail}") from None
 
 
