@@ -47,6 +47,12 @@ def test_an_account_that_is_spent(status: int, body: Any) -> None:
         said(status, body)
 
 
+def test_a_prompt_that_is_repeated_stops_nothing() -> None:
+    """Words of a spent account far behind in an explanation, where the prompt is repeated, are not the endpoint's."""
+    with pytest.raises(BadRequest):
+        said(400, error_of(f"cannot be read: {'x' * 400} insufficient_quota"))
+
+
 def test_too_many_calls_are_no_spent_account() -> None:
     """A quota of calls a minute passes."""
     again = said(429, error_of("Quota exceeded for requests per minute, retry in 5 s."))

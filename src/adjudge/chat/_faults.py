@@ -68,7 +68,8 @@ def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> 
 def _failed(status: int, body: str) -> ChatReply | Again:
     said = _said(body)
     text = f"the server answered {status}: {cleaned(said)}" if said else f"the server answered {status}"
-    words = body[:_LONGEST_DETAIL].lower()
+    # Not in all of the body: it may repeat the prompt, and one row is not to stop a run.
+    words = f"{cleaned(said)} {_part(body, 'type')} {_part(body, 'code')}".lower()
     out_of_quota = any(word in words for word in _QUOTA_WORDS)
     if status == 402 or (out_of_quota and status in (400, 403, 429)):
         raise QuotaExceeded(text)
@@ -80,7 +81,7 @@ def _failed(status: int, body: str) -> ChatReply | Again:
         return Again(RateLimited(text))
     if is_transient(status):
         return Again(ServerFailed(text))
-    if status == 400 and _code(body) in _FILTERED:
+    if status == 400 and _part(body, "code") in _FILTERED:
         return ChatReply(None, finish_reason="content_filter", raw=body)
     error = BadRequest(text, code=None if status >= 400 else "redirect")
     error.detail = said[:_LONGEST_DETAIL]
@@ -96,13 +97,13 @@ def _said(body: str) -> str:
     return told(error) or body
 
 
-def _code(body: str) -> object:
-    """Return the code of an error body in the usual shape."""
+def _part(body: str, name: str) -> object:
+    """Return one part of an error body in the usual shape."""
     try:
         error = decoded(body).get("error")
     except MalformedReply:
         return None
-    return error.get("code") if isinstance(error, dict) else None
+    return error.get(name) if isinstance(error, dict) else None
 
 
 def as_chat_error(error: HttpError) -> ChatError:

@@ -53,9 +53,8 @@ class OpenAIShape:
         text = detail.lower()
         if "response_format" in body and any(word in text for word in (*_SCHEMA_WORDS, *_DECODING_WORDS)):
             return "response_format"
-        if any(
-            words in text for words in _TOO_LONG_WORDS
-        ):  # the matter of one prompt, whatever limits are named with it
+        # What does not fit is the matter of one prompt, whatever limits are named with it.
+        if any(words in text for words in _TOO_LONG_WORDS):
             return None
         return next((name for name in ("max_tokens", "temperature") if name in body and name in text), None)
 
