@@ -18,17 +18,24 @@ from adjudge.model._messages import Message, ToolCall
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing
 
 
+class _Unread(tuple[ToolCall, ...]):
+    """Stands for calls that nobody gave: they are then those of the messages, which an empty tuple is not."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     """What an agent did: its messages, the tools it asked for and those that ran, its final response.
 
     `tool_calls` is None where the record cannot show tool calls at all, as a list of plain texts cannot; that
-    is not the same as no calls. `complete` is False where part of the record is known to be missing.
+    is not the same as no calls. Where they are not given, they are those of the messages. `complete` is False where
+    part of the record is known to be missing.
     `trace_id` names the trace that it can be found under, `seconds` is how long it took.
     """
 
     messages: tuple[Message, ...] = ()
-    tool_calls: tuple[ToolCall, ...] | None = ()
+    tool_calls: tuple[ToolCall, ...] | None = _Unread()
     agents_called: tuple[str, ...] = ()
     final_response: str | None = None
     sources: tuple[str, ...] = ()
@@ -37,7 +44,7 @@ class Trajectory:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if self.tool_calls == () and self.messages:
+        if isinstance(self.tool_calls, _Unread):
             object.__setattr__(self, "tool_calls", _join(self.messages))
 
     @property

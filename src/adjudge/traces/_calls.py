@@ -1,0 +1,192 @@
+"""Which tools were asked for and which were executed, each call once.
+
+A call may be seen up to three times: a model's message asks for it, a tool's span executes it, a message brings its
+result back. They are joined by the call's id; what has no id, by name and arguments, then by name, in order.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from adjudge.model import Message, ToolCall
+from adjudge.traces._spans import Span
+from adjudge.traces._values import key_of, style
+
+_HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
+
+
+@dataclass(slots=True)
+class Call:
+    """One call while it is being put together."""
+
+    name: str
+    position: int
+    request: ToolCall | None = None
+    spans: list[Span] = field(default_factory=list)
+    answer: Message | None = None
+    is_handoff: bool = False
+
+    @property
+    def id(self) -> str | None:
+        """The id that its request gave it, or its span."""
+        if self.request is not None and self.request.id is not None:
+            return self.request.id
+        return next((span.call_id for span in self.spans if span.call_id is not None), None)
+
+    def finished(self) -> ToolCall:
+        """Return the call as a trajectory has it."""
+        last = self.spans[-1] if self.spans else None
+        arguments = self.request.arguments if self.request is not None else (last and last.arguments) or ""
+        result = None
+        if self.answer is not None:
+            result = self.answer.text
+        elif last is not None:
+            result = last.result if last.result is not None else last.error
+        executed = last is not None or self.answer is not None
+        identity = self.id or (self.answer.tool_call_id if self.answer is not None else None)
+        return ToolCall(self.name, arguments, identity, result, requested=self.request is not None, executed=executed)
+
+
+class Calls:
+    """The calls of one run, in the order in which they were asked for."""
+
+    def __init__(self, requests: Iterable[tuple[int, ToolCall]]) -> None:
+        self._calls: list[Call] = []
+        self._by_id: dict[str, list[Call]] = defaultdict(list)  # several only where an id was used again
+        for position, request in requests:
+            self._add(Call(request.name, position, request))
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter(sorted(self._calls, key=_position))
+
+    def _add(self, call: Call) -> None:
+        self._calls.append(call)
+        if call.id is not None:
+            self._by_id[call.id].append(call)
+
+    def execute(self, spans: Sequence[tuple[int, Span]]) -> None:
+        """Join the spans of tools to the requests; one that nobody asked for is a call of its own."""
+        rest = [(position, span) for position, span in spans if not self._execute_by_id(position, span)]
+        for with_arguments in (True, False):
+            rest = self._execute_in_order(rest, with_arguments=with_arguments)
+        latest = {_key(span): call for call in self for span in call.spans}
+        for position, span in rest:
+            known = latest.get(_key(span))
+            if span.call_id is not None and span.call_id in self._by_id:
+                self._execute_by_id(position, span)
+            elif span.call_id is None and known is not None and known.spans[-1].error is not None:
+                known.spans.append(span)  # it failed and was tried again: the same call
+            else:
+                self._add(Call(span.name, position, spans=[span]))
+                latest[_key(span)] = self._calls[-1]
+
+    def _execute_by_id(self, position: int, span: Span) -> bool:
+        """Join by id. A second span with the id is the same call tried again; it counts once."""
+        candidates = self._by_id.get(span.call_id or "")
+        if not candidates:
+            return False
+        before = bisect_left(candidates, position, key=_position)  # an id used again belongs to the latest call
+        candidates[max(before - 1, 0)].spans.append(span)
+        return True
+
+    def _execute_in_order(self, spans: Sequence[tuple[int, Span]], *, with_arguments: bool) -> list[tuple[int, Span]]:
+        """Join what the ids did not: a span with an id of its own can only be a request that has none."""
+        waiting: dict[tuple[str, str, bool], deque[Call]] = defaultdict(deque)
+        for call in self._calls:
+            if call.request is not None and not call.spans:
+                arguments = key_of(call.request.arguments) if with_arguments else ""
+                waiting[call.name, arguments, False].append(call)
+                if call.id is None:
+                    waiting[call.name, arguments, True].append(call)
+        rest = []
+        for position, span in spans:
+            arguments = key_of(span.arguments) if with_arguments else ""
+            queue = waiting[span.name, arguments, span.call_id is not None]
+            while queue and queue[0].spans:
+                queue.popleft()
+            if queue and queue[0].position < position:
+                queue.popleft().spans.append(span)
+            else:
+                rest.append((position, span))
+        return rest
+
+    def answer(self, results: Iterable[tuple[int, Message, bool]]) -> None:
+        """Join messages with results to the calls, in order.
+
+        One that answers no call is, in this run's own words, an execution that nobody asked for; in what a model was
+        given it is from before this run.
+        """
+        coming = deque(self)
+        waiting: dict[tuple[str, str | None], deque[Call]] = defaultdict(deque)
+        for position, message, is_own in results:
+            while coming and coming[0].position < position:
+                call = coming.popleft()
+                for key in _queues(call):
+                    waiting[key].append(call)
+            found = _answered(message, waiting)
+            identity = message.tool_call_id
+            if found is not None:
+                found.answer = message
+            elif is_own and (identity is None or identity not in self._by_id):  # else: the same result again
+                self._add(Call(message.name or "", position, answer=message))
+
+    def hand_over(self, handoffs: Iterable[tuple[int, str]], agents: Iterable[str], inside: Iterable[str]) -> None:
+        """Mark the calls that only name the next agent: those of handoff spans, and executed ones of a known agent.
+
+        `inside` are the ids of tool spans that are nothing but an agent of the tool's name.
+        """
+        by_target: dict[str, deque[Call]] = defaultdict(deque)
+        for call in self:
+            by_target[_target(call.name)].append(call)
+        for position, agent in handoffs:
+            queue = by_target[style(agent)]
+            if queue and queue[0].position < position:
+                queue.popleft().is_handoff = True
+        known = {style(agent) for agent in agents}
+        delegated = set(inside)
+        for call in self._calls:
+            executed = call.spans or call.answer is not None
+            if (executed and _target(call.name) in known) or any(span.id in delegated for span in call.spans):
+                call.is_handoff = True
+
+
+def _position(call: Call) -> int:
+    return call.position
+
+
+def _key(span: Span) -> tuple[str, str]:
+    return span.name, key_of(span.arguments)
+
+
+def _queues(call: Call) -> Iterator[tuple[str, str | None]]:
+    """Say by what a call can be found: its id, its name, its turn; the last two apart for those without an id."""
+    yield from (("id", call.id), ("name", call.name), ("any", None))
+    if call.id is None:
+        yield from (("name without id", call.name), ("any without id", None))
+
+
+def _answered(message: Message, waiting: dict[tuple[str, str | None], deque[Call]]) -> Call | None:
+    """Find the call that a result answers: by id, and of several the latest; else by name, else by order."""
+    kind = "any" if message.name is None else "name"
+    if message.tool_call_id is not None:
+        queue = waiting["id", message.tool_call_id]
+        while queue:
+            call = queue.pop()
+            if call.answer is None:
+                return call
+        kind = f"{kind} without id"
+    queue = waiting[kind, message.name]
+    while queue:
+        call = queue.popleft()
+        if call.answer is None:
+            return call
+    return None
+
+
+def _target(name: str) -> str:
+    """Return the agent that a tool's name speaks of, in the style of tools; nothing where it speaks of none."""
+    for prefix in _HANDOVERS:
+        if name.startswith(prefix):
+            return style(name.removeprefix(prefix))
+    return ""

@@ -1,0 +1,35 @@
+"""Lists that stand in attributes with numbers in their names: `llm.input_messages.0.message.role`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_PIECES = 16  # pieces of a name that can be one of ours
+
+
+def numbered(attributes: Mapping[str, Any], prefix: str) -> list[dict[Any, Any]]:
+    """Return the items of a list, in order of their numbers; lists inside are objects with numbers as keys.
+
+    >>> numbered({"p.1.role": "user", "p.0.calls.0.name": "f", "q": 1}, "p")
+    [{'calls': {0: {'name': 'f'}}}, {'role': 'user'}]
+    """
+    found: dict[Any, Any] = {}
+    start = f"{prefix}."
+    for key, value in attributes.items():
+        if not key.startswith(start):
+            continue
+        pieces = key[len(start) :].split(".", _PIECES)
+        if len(pieces) > _PIECES:
+            continue
+        here = found
+        for piece in pieces[:-1]:
+            inner = here.setdefault(_number(piece), {})
+            if not isinstance(inner, dict):
+                break
+            here = inner
+        else:
+            here.setdefault(_number(pieces[-1]), value)
+    return [found[key] for key in sorted(key for key in found if isinstance(key, int)) if isinstance(found[key], dict)]
+
+
+def _number(piece: str) -> str | int:
+    return int(piece) if piece.isascii() and piece.isdigit() and len(piece) < 8 else piece

@@ -1,0 +1,212 @@
+"""OTLP in protobuf, read without the protobuf package.
+
+The few messages of a trace need five field types, about a hundred lines. The package would be an extra that many
+applications pin to a version of their own. `make oracle` compares the two on spans of the real SDK.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from adjudge.errors import TrajectoryError
+from adjudge.traces._otlp import Event, Raw
+from adjudge.traces._spans import Record
+from adjudge.traces._values import DEPTH, kind_of
+
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_REMOTE = 0x300
+
+
+def decode_protobuf(data: object) -> list[Record]:
+    """Read one export request, a collector's file of them, or a list."""
+    from adjudge.traces._otlp import records
+
+    raws: list[Raw] = []
+    for item in data if isinstance(data, list | tuple) else [data]:
+        if not isinstance(item, bytes | bytearray | memoryview):
+            raise TrajectoryError(f"OTLP in protobuf must be bytes, got {kind_of(item)}")
+        for message in frames(bytes(item)):
+            raws.extend(protobuf_spans(message))
+    return records(raws)
+
+
+def frames(content: bytes) -> Iterator[bytes]:
+    """Give the messages of a file: the whole of it or, as the collector writes, each after its length."""
+    if content[:1] != b"\x00":
+        yield content
+        return
+    start = 0
+    while start < len(content):
+        end = start + 4 + int.from_bytes(content[start : start + 4], "big")
+        if end > len(content) or start + 4 > len(content):
+            raise TrajectoryError(f"protobuf, byte {start}: the file ends within a message")
+        yield content[start + 4 : end]
+        start = end
+
+
+def protobuf_spans(data: bytes) -> Iterator[Raw]:
+    """Give the spans of one export request."""
+    for number, start, end in _fields(data, 0, len(data), "the request"):
+        if number == 1 and end >= 0:
+            for inner, begin, stop in _fields(data, start, end, "ResourceSpans"):
+                if inner == 2 and stop >= 0:
+                    for leaf, head, tail in _fields(data, begin, stop, "ScopeSpans"):
+                        if leaf == 2 and tail >= 0:
+                            yield _span(data, head, tail)
+
+
+def _fields(data: bytes, start: int, end: int, name: str) -> Iterator[tuple[int, int, int]]:
+    """Give each field: its number, and where its bytes begin and end; for a number, the number and -1."""
+    here = start
+    while here < end:
+        tag = data[here]
+        here += 1
+        if tag > 127:
+            tag, here = _varint(data, here - 1, end, name)
+        wire = tag & 7
+        if wire == _LENGTH:
+            size = data[here] if here < end else 128
+            here += 1
+            if size > 127:
+                size, here = _varint(data, here - 1, end, name)
+            if here + size > end:
+                raise TrajectoryError(f"protobuf, byte {here}: {name} ends before its field {tag >> 3}")
+            yield tag >> 3, here, here + size
+            here += size
+        elif wire == _VARINT:
+            value, here = _varint(data, here, end, name)
+            yield tag >> 3, value, -1
+        elif wire in (_FIXED64, _FIXED32):
+            size = 8 if wire == _FIXED64 else 4
+            if here + size > end:
+                raise TrajectoryError(f"protobuf, byte {here}: {name} ends before its field {tag >> 3}")
+            yield tag >> 3, int.from_bytes(data[here : here + size], "little"), -1
+            here += size
+        else:
+            raise TrajectoryError(f"protobuf, byte {here - 1}: {name} has a field of the unknown type {wire}")
+
+
+def _varint(data: bytes, here: int, end: int, name: str) -> tuple[int, int]:
+    value = shift = 0
+    while here < end and shift < 70:
+        byte = data[here]
+        here += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, here
+        shift += 7
+    raise TrajectoryError(f"protobuf, byte {here}: {name} has a number that does not end")
+
+
+def _span(data: bytes, start: int, end: int) -> Raw:
+    raw = Raw("", "", None, "", None, None, {})
+    attributes: dict[str, Any] = {}
+    for number, head, tail in _fields(data, start, end, "Span"):
+        if number == 9 and tail >= 0:  # nearly all of them
+            _pair(data, head, tail, attributes, 0)
+        elif tail < 0:
+            _span_number(raw, number, head)
+        else:
+            _span_bytes(raw, number, data, head, tail)
+    if not raw.trace or not raw.id:
+        raise TrajectoryError(f"protobuf, byte {start}: a Span has no {'span_id' if raw.trace else 'trace_id'}")
+    raw.attributes = attributes
+    return raw
+
+
+def _span_number(raw: Raw, number: int, value: int) -> None:
+    match number:
+        case 7:
+            raw.start = value or None
+        case 8:
+            raw.end = value or None
+        case 10 | 12:
+            raw.dropped += value
+        case 16:
+            raw.is_entry = value & _REMOTE == _REMOTE
+
+
+def _span_bytes(raw: Raw, number: int, data: bytes, head: int, tail: int) -> None:
+    match number:
+        case 1:
+            raw.trace = data[head:tail].hex()
+        case 2:
+            raw.id = data[head:tail].hex()
+        case 4:
+            raw.parent = data[head:tail].hex() or None
+        case 5:
+            raw.name = _text(data, head, tail)
+        case 11:
+            raw.dropped += _event(data, head, tail, raw.events)
+        case 15:
+            raw.error = _status(data, head, tail)
+
+
+def _event(data: bytes, start: int, end: int, events: list[Event]) -> int:
+    attributes: dict[str, Any] = {}
+    name, time, dropped = "", 0, 0
+    for number, head, tail in _fields(data, start, end, "Event"):
+        if tail < 0:
+            time = head if number == 1 else time
+            dropped = head if number == 4 else dropped
+        elif number == 2:
+            name = _text(data, head, tail)
+        elif number == 3:
+            _pair(data, head, tail, attributes, 0)
+    events.append(Event(name, attributes, time))
+    return dropped
+
+
+def _status(data: bytes, start: int, end: int) -> str | None:
+    message, code = "", 0
+    for number, head, tail in _fields(data, start, end, "Status"):
+        if number == 2 and tail >= 0:
+            message = _text(data, head, tail)
+        elif number == 3 and tail < 0:
+            code = head
+    return (message or "error") if code == 2 else None
+
+
+def _pair(data: bytes, start: int, end: int, into: dict[str, Any], depth: int) -> None:
+    key, value = "", None
+    for number, head, tail in _fields(data, start, end, "KeyValue"):
+        if tail < 0:
+            continue
+        if number == 1:
+            key = _text(data, head, tail)
+        elif number == 2:
+            value = _value(data, head, tail, depth)
+    into[key] = value
+
+
+def _value(data: bytes, start: int, end: int, depth: int) -> Any:
+    if depth > DEPTH:
+        raise TrajectoryError(f"protobuf, byte {start}: a value is nested too deeply")
+    found: Any = None
+    for number, head, tail in _fields(data, start, end, "AnyValue"):
+        if number == 1 and tail >= 0:
+            found = _text(data, head, tail)
+        elif number == 2:
+            found = bool(head)
+        elif number == 3:
+            found = head - (1 << 64) if head >> 63 else head
+        elif number == 4 and tail < 0:
+            found = struct.unpack("<d", head.to_bytes(8, "little"))[0]
+        elif number == 5 and tail >= 0:
+            inner = _fields(data, head, tail, "ArrayValue")
+            found = [_value(data, begin, stop, depth + 1) for each, begin, stop in inner if each == 1 and stop >= 0]
+        elif number == 6 and tail >= 0:
+            found = {}
+            for each, begin, stop in _fields(data, head, tail, "KeyValueList"):
+                if each == 1 and stop >= 0:
+                    _pair(data, begin, stop, found, depth + 1)
+        elif number == 7 and tail >= 0:
+            found = data[head:tail].hex()
+    return found
+
+
+def _text(data: bytes, start: int, end: int) -> str:
+    try:
+        return data[start:end].decode()
+    except UnicodeDecodeError:
+        raise TrajectoryError(f"protobuf, byte {start}: a text is not UTF-8") from None

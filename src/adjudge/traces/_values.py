@@ -1,0 +1,191 @@
+"""Outside values, read with care: each helper gives what was asked for or says at which place something else stands."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from adjudge.errors import RowError, TrajectoryError
+from adjudge.model import decode_json
+
+DEPTH = 64  # how deep values may be nested; no trace that people write comes near
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = 1_000  # in nanoseconds
+_OPENERS = ("{", "[")
+
+
+def mapping(value: object, where: str) -> Mapping[str, Any]:
+    """Return a value that must be an object."""
+    if not isinstance(value, Mapping):
+        raise TrajectoryError(f"{where} must be an object, got {kind_of(value)}")
+    return value
+
+
+def sequence(value: object, where: str) -> Sequence[Any]:
+    """Return a value that must be a list; None is an empty one."""
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise TrajectoryError(f"{where} must be a list, got {kind_of(value)}")
+    return value
+
+
+def text(value: object, where: str) -> str | None:
+    """Return a value that must be text, where there is one; ids may be numbers or UUIDs."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, UUID | int) and not isinstance(value, bool):
+        return str(value)
+    raise TrajectoryError(f"{where} must be text, got {kind_of(value)}")
+
+
+def identity(value: object, where: str) -> str:
+    """Return an id that must be there."""
+    found = text(value, where)
+    if not found:
+        raise TrajectoryError(f"{where} is missing")
+    return found
+
+
+def kind_of(value: object) -> str:
+    """Return what a value is, for an error."""
+    names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
+    return names.get(type(value), type(value).__name__)
+
+
+def instant(value: object, where: str) -> int | None:
+    """Return a time as nanoseconds since 1970: of ISO text, a datetime, or a number of s, ms, us or ns."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, datetime):
+        return _nanoseconds(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TrajectoryError(f"{where} must be a time, got {kind_of(value)}")
+    if isinstance(value, str):
+        if value.isascii() and value.isdigit() and len(value) < 20:
+            return _scaled(int(value))
+        try:
+            return _nanoseconds(datetime.fromisoformat(value))
+        except (ValueError, OverflowError):
+            raise TrajectoryError(f"{where} is not a time: {shown(value)}") from None
+    if value != value or abs(value) > 1e20:  # noqa: PLR0124 (NaN)
+        raise TrajectoryError(f"{where} is not a time: {value}")
+    return _scaled(value)
+
+
+def _nanoseconds(value: datetime) -> int:
+    aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+    gone = aware - _EPOCH
+    return ((gone.days * 86_400 + gone.seconds) * 1_000_000 + gone.microseconds) * _MICROSECOND
+
+
+def _scaled(number: float) -> int:
+    """Bring a number of seconds, milli-, micro- or nanoseconds to nanoseconds, by its size."""
+    for limit, factor in ((1e11, 1_000_000_000), (1e14, 1_000_000), (1e17, 1_000)):
+        if number < limit:
+            return int(number * factor)
+    return int(number)
+
+
+def loose(value: object) -> tuple[Any, bool]:
+    """Read JSON text as its value, anything else as itself; the second says that the text ends too early.
+
+    >>> loose('{"q": "Par'), loose('{"q": 1}'), loose("Paris")
+    (('{"q": "Par', True), ({'q': 1}, False), ('Paris', False))
+    """
+    if not isinstance(value, str) or value.lstrip()[:1] not in _OPENERS:
+        return value, False
+    try:
+        return msgspec.json.decode(value), False
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    try:
+        return json.loads(value, parse_constant=_refuse), False
+    except json.JSONDecodeError as error:
+        return value, error.msg.startswith("Unterminated") or error.pos >= len(value.rstrip())
+    except (ValueError, RecursionError):
+        return value, False
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(name)
+
+
+def decoded(content: bytes | str, where: str) -> Any:
+    """Read a JSON document; what is wrong with it is a `TrajectoryError` with the place."""
+    try:
+        return decode_json(content, place=f"{where}: ")
+    except RowError as error:
+        raise TrajectoryError(error.message) from None
+
+
+def arguments_of(value: object) -> tuple[str | dict[str, Any], bool]:
+    """Return a call's arguments, an object where they are one, else the text as it stands; and whether that is cut."""
+    if value is None:
+        return "", False
+    value, is_cut = loose(value)
+    if isinstance(value, Mapping):
+        return {str(key): item for key, item in value.items()}, False
+    return as_text(value), is_cut
+
+
+def as_text(value: object) -> str:
+    """Return a value as text: text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError):
+        raise TrajectoryError(
+            f"a value cannot be written as JSON: it is {kind_of(value)} and refers to itself, "
+            "is nested too deeply, or has keys that are no text"
+        ) from None
+
+
+def key_of(arguments: str | Mapping[str, Any] | None) -> str:
+    """Return what equal arguments have in common, however their keys are ordered.
+
+    >>> key_of({"b": 1, "a": 2}) == key_of({"a": 2, "b": 1}), key_of({}) == key_of("") == key_of(None)
+    (True, True)
+    """
+    if not arguments:
+        return ""
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return json.dumps(arguments, sort_keys=True, default=str)
+    except (ValueError, TypeError, RecursionError):
+        raise TrajectoryError("arguments of a tool call are nested too deeply or have keys that are no text") from None
+
+
+def shown(value: str, limit: int = 60) -> str:
+    """Return text for an error: short, and without characters that a terminal would obey."""
+    cut = value if len(value) <= limit else f"{value[:limit]}..."
+    return ascii(cut)
+
+
+def first(record: Mapping[str, Any], *keys: str) -> Any:
+    """Return the first value that is there and not None."""
+    for key in keys:
+        value = record.get(key)
+        if value is not None:
+            return value
+    return None
+
+
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9_]")
+
+
+def style(name: str) -> str:
+    """Return a name in the form that tools have: lower-case letters, digits and underscores.
+
+    >>> style("Research Agent")
+    'research_agent'
+    """
+    return _NOT_IN_NAMES.sub("_", name.lower())
