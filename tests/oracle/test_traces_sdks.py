@@ -8,20 +8,16 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import agents
 import httpx
 import langfuse
 import openai
 import pytest
-from agents import tracing
 from google.protobuf.json_format import MessageToJson
 from langsmith.run_trees import RunTree
-from openinference.instrumentation import (
-    TracerProvider as OpenInferenceProvider,
-)
 from openinference.instrumentation import (
     get_input_attributes,
     get_llm_attributes,
@@ -39,6 +35,10 @@ from adjudge.traces import load, missing
 from adjudge.traces._protobuf import protobuf_spans
 from traces.encodings import genai_messages, tool_attributes
 from traces.story import AGENTS, ANSWER, HANDOFF, MESSAGES, Agent, Model, Tool, expected
+
+agents: Any = import_module("agents")  # the tests' own folder `agents` would confuse a type checker
+tracing: Any = import_module("agents.tracing")
+OpenInferenceProvider: Any = import_module("openinference.instrumentation").TracerProvider
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "traces"
 
@@ -62,7 +62,7 @@ def opentelemetry(limits: SpanLimits | None = None) -> ExportTraceServiceRequest
 
 
 def openinference() -> ExportTraceServiceRequest:
-    """Emit the story with OpenInference's tracer and attribute helpers; the handoff as its Agents SDK instrumentation."""
+    """Emit the story with OpenInference's tracer and helpers; the handoff as its instrumentation of the Agents SDK."""
     memory = InMemorySpanExporter()
     provider = OpenInferenceProvider()
     provider.add_span_processor(SimpleSpanProcessor(memory))
@@ -83,8 +83,8 @@ def _openinference_step(tracer: Any, agent: Agent, step: Model | Tool) -> None:
         known = [{key: value for key, value in each.items() if value is not None} for each in MESSAGES]
         attributes = get_llm_attributes(
             model_name="m",
-            input_messages=known[: step.given],  # type: ignore[arg-type]
-            output_messages=[known[step.given]],  # type: ignore[list-item]
+            input_messages=known[: step.given],
+            output_messages=[known[step.given]],
         )
         with tracer.start_as_current_span("chat", openinference_span_kind="llm", attributes=attributes):
             return
@@ -175,7 +175,7 @@ def langsmith() -> list[dict[str, Any]]:
     return json.loads(json.dumps(list(client.runs.values()), default=str))  # type: ignore[no-any-return]
 
 
-class Exports(tracing.TracingProcessor):
+class Exports:
     """A processor for the OpenAI Agents SDK that keeps what spans and traces export."""
 
     def __init__(self) -> None:
@@ -300,9 +300,13 @@ def test_a_remote_parent_is_no_missing_parent() -> None:
     assert load(encode_spans(memory.get_finished_spans()).SerializeToString()).complete
 
 
-REPLIES = [
+REPLIES: list[dict[str, Any]] = [
     {"tool_calls": [{"id": "h", "type": "function", "function": {"name": "transfer_to_research", "arguments": "{}"}}]},
-    {"tool_calls": [{"id": "c", "type": "function", "function": {"name": "look_up", "arguments": '{"word": "bridge"}'}}]},
+    {
+        "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "look_up", "arguments": '{"word": "bridge"}'}}
+        ]
+    },
     {"content": "Done."},
 ]
 

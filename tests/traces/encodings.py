@@ -16,8 +16,7 @@ BEGIN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 def spoken() -> list[dict[str, Any]]:
     """Return the messages with the names of the agents that wrote them."""
     return [
-        {**message, "name": SPEAKERS[index]} if index in SPEAKERS else message
-        for index, message in enumerate(MESSAGES)
+        {**message, "name": SPEAKERS[index]} if index in SPEAKERS else message for index, message in enumerate(MESSAGES)
     ]
 
 
@@ -69,7 +68,7 @@ def steps() -> Iterator[tuple[Agent, Model | Tool | None, int]]:
 
 
 def otlp(attributes: Callable[[Agent, Model | Tool | None], dict[str, Any]], name: str) -> dict[str, Any]:
-    """Return OTLP spans: a root, an agent's span for each agent, and one for each step; the attributes are a dialect."""
+    """Return OTLP spans: a root, one for each agent, one for each step; the attributes are a dialect."""
     start = int(BEGIN.timestamp()) * 10**9
     spans = [span("root", "", name, start, start + 20 * 10**9, {})]
     for agent, step, clock in steps():
@@ -283,12 +282,12 @@ def langfuse_pages() -> object:
 
 
 def langfuse_trace() -> object:
-    """A trace with all its observations."""
+    """Return a trace with all its observations."""
     return {"id": TRACE, "name": "run", "timestamp": iso(0), "output": ANSWER, "observations": observations()}
 
 
 def inspect_log() -> object:
-    """A log of Inspect with one sample; a long text is an attachment."""
+    """Return a log of Inspect with one sample; a long text is an attachment."""
     events: list[dict[str, Any]] = []
     for agent, step, clock in steps():
         if step is None:

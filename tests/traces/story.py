@@ -1,7 +1,7 @@
 """One run of two agents, told once; every encoding in these tests tells the same.
 
-An orchestrator hands over to a research agent, which calls two tools at once, asks for a third call that is never executed,
-and answers.
+An orchestrator hands over to a research agent, which calls two tools at once, asks for a third call that is never
+executed, and answers.
 """
 
 import json

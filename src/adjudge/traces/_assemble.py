@@ -32,7 +32,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     calls.answer(log.results())
     calls.hand_over(log.handoffs, entered, _delegations(tree))
     return Trajectory(
-        messages=tuple(log.messages),
+        messages=tuple(_plain(message) for message in log.messages),
         tool_calls=tuple(call.finished() for call in calls if not call.is_handoff),
         agents_called=tuple(entered),
         final_response=_answer(tree, log),
@@ -125,6 +125,12 @@ class _Log:
             if is_own and message.role == "assistant" and (message.text or not message.tool_calls):
                 return message.text
         return None
+
+
+def _plain(message: Message) -> Message:
+    """Return a result without the tool's name where it has the call's id: not every format has both."""
+    is_result = message.role in RESULT_ROLES and message.tool_call_id is not None and message.name is not None
+    return replace(message, name=None) if is_result else message
 
 
 def _key(message: Message) -> object:

@@ -29,10 +29,11 @@ class Call:
 
     @property
     def id(self) -> str | None:
-        """The id that its request gave it, or its span."""
+        """The id that its request gave it, or its span, or its result."""
         if self.request is not None and self.request.id is not None:
             return self.request.id
-        return next((span.call_id for span in self.spans if span.call_id is not None), None)
+        known = next((span.call_id for span in self.spans if span.call_id is not None), None)
+        return self.answer.tool_call_id if known is None and self.answer is not None else known
 
     def finished(self) -> ToolCall:
         """Return the call as a trajectory has it."""
@@ -44,8 +45,7 @@ class Call:
         elif last is not None:
             result = last.result if last.result is not None else last.error
         executed = last is not None or self.answer is not None
-        identity = self.id or (self.answer.tool_call_id if self.answer is not None else None)
-        return ToolCall(self.name, arguments, identity, result, requested=self.request is not None, executed=executed)
+        return ToolCall(self.name, arguments, self.id, result, requested=self.request is not None, executed=executed)
 
 
 class Calls:
@@ -119,6 +119,7 @@ class Calls:
         """
         coming = deque(self)
         waiting: dict[tuple[str, str | None], deque[Call]] = defaultdict(deque)
+        answered: set[str | None] = set()
         for position, message, is_own in results:
             while coming and coming[0].position < position:
                 call = coming.popleft()
@@ -128,8 +129,10 @@ class Calls:
             identity = message.tool_call_id
             if found is not None:
                 found.answer = message
-            elif is_own and (identity is None or identity not in self._by_id):  # else: the same result again
+            elif is_own and identity not in answered:  # else: the same result again
                 self._add(Call(message.name or "", position, answer=message))
+            if identity is not None:
+                answered.add(identity)
 
     def hand_over(self, handoffs: Iterable[tuple[int, str]], agents: Iterable[str], inside: Iterable[str]) -> None:
         """Mark the calls that only name the next agent: those of handoff spans, and executed ones of a known agent.

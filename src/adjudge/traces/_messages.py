@@ -168,19 +168,13 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
     if results and not body and not calls:
         return
     identity = first(item, "tool_call_id", "id") if role in RESULT_ROLES else None
-    found = Message(
+    yield Message(
         role,
         body if body or not calls else None,
         tuple(calls),
         _id(identity, f"{where}: tool_call_id"),
-        _name(item, where, identity if role in RESULT_ROLES else None),
+        text(item.get("name"), f"{where}: name") or None,
     )
-    yield found
-
-
-def _name(item: Mapping[str, Any], where: str, identity: object) -> str | None:
-    """Return who speaks; a result that has the call's id needs no name."""
-    return None if identity is not None else text(item.get("name"), f"{where}: name") or None
 
 
 def _id(value: object, where: str) -> str | None:

@@ -87,8 +87,8 @@ def log_events(document: object, where: str) -> Iterator[tuple[tuple[str, str], 
         for index, item in enumerate(sequence(logs, f"{place}.logRecords")):
             spot = f"{place}.logRecords[{index}]"
             log = mapping(item, spot)
-            trace = _hex_id(first(log, "traceId", "trace_id"), f"{spot}.traceId")
-            span = _hex_id(first(log, "spanId", "span_id"), f"{spot}.spanId")
+            trace = hex_id(first(log, "traceId", "trace_id"), f"{spot}.traceId")
+            span = hex_id(first(log, "spanId", "span_id"), f"{spot}.spanId")
             if trace and span:
                 attributes = _attributes(log.get("attributes"), f"{spot}.attributes")
                 name = text(first(log, "eventName", "event_name"), f"{spot}.eventName") or attributes.get("event.name")
@@ -116,8 +116,8 @@ def _snake(name: str) -> str:
 
 
 def _raw(span: Mapping[str, Any], where: str) -> Raw:
-    trace = _hex_id(first(span, "traceId", "trace_id"), f"{where}.traceId")
-    identity = _hex_id(first(span, "spanId", "span_id"), f"{where}.spanId")
+    trace = hex_id(first(span, "traceId", "trace_id"), f"{where}.traceId")
+    identity = hex_id(first(span, "spanId", "span_id"), f"{where}.spanId")
     if not trace or not identity:
         raise TrajectoryError(f"{where} has no {'spanId' if trace else 'traceId'}")
     dropped = _number(first(span, "droppedAttributesCount", "dropped_attributes_count"), f"{where}: dropped attributes")
@@ -130,7 +130,7 @@ def _raw(span: Mapping[str, Any], where: str) -> Raw:
     return Raw(
         trace,
         identity,
-        _hex_id(first(span, "parentSpanId", "parent_span_id"), f"{where}.parentSpanId"),
+        hex_id(first(span, "parentSpanId", "parent_span_id"), f"{where}.parentSpanId"),
         text(span.get("name"), f"{where}.name") or "",
         _number(first(span, "startTimeUnixNano", "start_time_unix_nano"), f"{where}.startTimeUnixNano") or None,
         _number(first(span, "endTimeUnixNano", "end_time_unix_nano"), f"{where}.endTimeUnixNano") or None,
@@ -161,7 +161,7 @@ def _error(status: object, where: str) -> str | None:
     return text(found.get("message"), f"{where}.message") or "error"
 
 
-def _hex_id(value: object, where: str) -> str | None:
+def hex_id(value: object, where: str) -> str | None:
     """Return an id in hexadecimal digits; an empty one, or one of zeros, is none."""
     if value is None or value == "":
         return None

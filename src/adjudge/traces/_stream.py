@@ -1,22 +1,30 @@
 r"""Traces out of files of any size: OTLP in JSON lines or in the collector's protobuf files.
 
-Spans of one trace may be anywhere in the file, as batches of several processes are. A trace is given out when its root
-has come and nothing of it for a while, or at the end of the file. What is held at a time is bounded, whatever the
-file's size: one line (or one protobuf message) and `hold` spans. Where that is too little for the traces that are under
-way, the one that has waited longest is given out as it is, and is not complete.
+Spans of one trace may be anywhere in the file, as the batches of several processes are. The file is read twice: first
+for where each trace was seen last, in a table of fixed size, then for the spans. A trace is given out when that place
+is reached. What is held is bounded, whatever the file's size: the table (17 MB), one line or protobuf message, and
+`hold` spans. Where the traces under way need more than that, the one that has waited longest is given out as it is; it
+and what comes of it later are not complete. The table is a count-min sketch: where many traces fall on the same
+places, one is given out later than it could be, never earlier.
 """
 
+import re
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
+from adjudge.traces._otlp import hex_id, raw_spans
+from adjudge.traces._protobuf import protobuf_spans
 from adjudge.traces._spans import Record, Span
 
 HOLD = 20_000  # spans
-_QUIET = 10  # a trace with a root is taken to be whole after hold / 10 spans of other traces
+_ROWS, _BITS = 4, 20  # of the table
+_TRACE_ID = re.compile(rb'"trace_?[iI]d"\s*:\s*"([^"\\]{1,100})"')
 
 
 class Trace(NamedTuple):
@@ -26,72 +34,119 @@ class Trace(NamedTuple):
     trajectory: Trajectory
 
 
+class _Lasts:
+    """Where each trace was seen last: at the place that is given, or before it."""
+
+    def __init__(self) -> None:
+        self._rows = [array("I", bytes(4 << _BITS)) for _ in range(_ROWS)]
+        self._torn = bytearray(1 << _BITS)
+
+    def see(self, trace: str, place: int) -> None:
+        for row, slot in zip(self._rows, _slots(trace), strict=True):
+            row[slot] = place  # places only grow
+
+    def last(self, trace: str) -> int:
+        return min(row[slot] for row, slot in zip(self._rows, _slots(trace), strict=True))
+
+    def tear(self, trace: str) -> None:
+        self._torn[_slots(trace)[0]] = True
+
+    def is_torn(self, trace: str) -> bool:
+        """Say whether part of a trace was given out before; seldom also of one that shares its place in the table."""
+        return bool(self._torn[_slots(trace)[0]])
+
+
+def _slots(trace: str) -> list[int]:
+    digest = int.from_bytes(blake2b(trace.encode(), digest_size=_ROWS * _BITS // 8).digest(), "little")
+    return [(digest >> (row * _BITS)) & ((1 << _BITS) - 1) for row in range(_ROWS)]
+
+
 @dataclass(slots=True)
 class _Open:
     """A trace that is being collected."""
 
     spans: list[Span] = field(default_factory=list)
-    has_root: bool = False
-    last: int = 0  # how many spans had been read when its last one came
+    last: int = 0
 
 
 def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
-    """Give the traces of an OTLP file one by one; at most `hold` spans are in memory.
-
-    A span that comes after its trace was given out makes a second one of the same id, which is incomplete: its parent
-    is not there.
-    """
-    if hold < 1:
-        raise UsageError(f"hold must be at least 1, got {hold}")
+    """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held."""
     from adjudge.traces._assemble import assemble
 
-    for identity, found, faults in _grouped(Path(path), hold):
+    if hold < 1:
+        raise UsageError(f"hold must be at least 1, got {hold}")
+    for identity, spans, faults in _grouped(Path(path), hold):
         try:
-            yield Trace(identity, assemble(Record(identity, tuple(found.spans), faults)))
+            yield Trace(identity, assemble(Record(identity, tuple(spans), faults)))
         except RecursionError:
             raise TrajectoryError(f"{path}: trace {identity} is nested too deeply") from None
 
 
-def _grouped(path: Path, hold: int) -> Iterator[tuple[str, _Open, tuple[str, ...]]]:
+def _grouped(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:
+    """Give each trace's spans when its last place is reached, or when there is no room."""
+    lasts = _Lasts()
+    for place, trace in _trace_ids(path):
+        lasts.see(trace, place)
+    faults = (f"it did not fit: more than {hold} spans were under way",)
     held: dict[str, _Open] = {}  # the one that was touched last stands last
-    inside = 0
-    for count, (identity, span) in enumerate(_spans(path), 1):
-        inside += 1
-        entry = held.pop(identity, None) or _Open()
-        held[identity] = entry
+    ending: dict[int, list[str]] = {}
+    now = inside = 0
+    for place, trace, span in _spans(path):
+        for before in range(now, place) if place > now else ():
+            for done in ending.pop(before, ()):
+                if done in held:
+                    inside -= len(held[done].spans)
+                    yield done, held.pop(done).spans, faults if lasts.is_torn(done) else ()
+        now = place
+        entry = held.pop(trace, None)
+        if entry is None:
+            entry = _Open(last=lasts.last(trace))
+            ending.setdefault(entry.last, []).append(trace)
+        held[trace] = entry
         entry.spans.append(span)
-        entry.has_root = entry.has_root or span.parent is None or span.is_entry
-        entry.last = count
-        while held:
+        inside += 1
+        while inside > hold:
             oldest = next(iter(held))
-            is_quiet = held[oldest].has_root and count - held[oldest].last >= hold / _QUIET
-            if not is_quiet and inside <= hold:
-                break
+            lasts.tear(oldest)
             inside -= len(held[oldest].spans)
-            early = () if is_quiet else (f"more than {hold} spans were under way: it was given out early",)
-            yield oldest, held.pop(oldest), early
-    for identity, entry in held.items():
-        yield identity, entry, ()
+            yield oldest, held.pop(oldest).spans, faults
+    for trace, entry in held.items():
+        yield trace, entry.spans, faults if lasts.is_torn(trace) else ()
 
 
-def _spans(path: Path) -> Iterator[tuple[str, Span]]:
+def _trace_ids(path: Path) -> Iterator[tuple[int, str]]:
+    """Give the trace ids in a file with their places; in JSON by their look, which may find a few that are none."""
+    for place, block, is_json in _blocks(path):
+        if is_json:
+            found = {each.decode("utf-8", "replace") for each in _TRACE_ID.findall(block)}
+            names = {hex_id(each, f"{path}, line {place}") for each in found}
+        else:
+            names = {raw.trace for raw in protobuf_spans(block)}
+        for name in names:
+            if name:
+                yield place, name
+
+
+def _spans(path: Path) -> Iterator[tuple[int, str, Span]]:
     from adjudge.traces._dialects import read_span
-    from adjudge.traces._otlp import raw_spans
-    from adjudge.traces._protobuf import protobuf_spans
     from adjudge.traces._values import decoded
 
+    for place, block, is_json in _blocks(path):
+        where = f"{path}, line {place}"
+        for raw in raw_spans(decoded(block, where), where) if is_json else protobuf_spans(block):
+            yield place, raw.trace, read_span(raw)
+
+
+def _blocks(path: Path) -> Iterator[tuple[int, bytes, bool]]:
+    """Give the lines of a file, or its protobuf messages, with their numbers, and which of the two they are."""
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is not a file; traces are read from one that can be read twice")
     try:
         with path.open("rb") as file:
-            if file.read(1) == b"\x00":
-                file.seek(0)
-                for message in _messages(file, path):
-                    yield from ((raw.trace, read_span(raw)) for raw in protobuf_spans(message))
-                return
+            is_json = file.read(1) != b"\x00"
             file.seek(0)
-            for number, line in enumerate(file, 1):
-                if not line.isspace():
-                    where = f"{path}, line {number}"
-                    yield from ((raw.trace, read_span(raw)) for raw in raw_spans(decoded(line, where), where))
+            blocks = (line for line in file) if is_json else _messages(file, path)
+            yield from ((number, block, is_json) for number, block in enumerate(blocks, 1) if block.strip())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
 

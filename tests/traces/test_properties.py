@@ -1,0 +1,188 @@
+"""What holds for every record: order and repetition change nothing, and nothing raises but what is promised."""
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.errors import TrajectoryError
+from adjudge.model import Message, ToolCall, Trajectory
+from adjudge.traces import FORMATS, load, missing
+from adjudge.traces._assemble import assemble, faults_of
+from adjudge.traces._spans import Record, Span
+from support import GOLDEN
+from traces.encodings import genai, observations
+from traces.story import expected
+
+NAMES = st.sampled_from(["f", "g", "transfer_to_a", "a", "b"])
+IDS = st.none() | st.sampled_from(["1", "2", "3"])
+CALLS = st.builds(ToolCall, NAMES, st.sampled_from(["", "{", "x"]) | st.just({"q": 1}), IDS)
+MESSAGES = st.one_of(
+    st.builds(Message, st.sampled_from(["user", "assistant"]), st.sampled_from([None, "x", "y"])),
+    st.builds(Message, st.just("assistant"), st.none(), st.lists(CALLS, max_size=2).map(tuple)),
+    st.builds(Message, st.just("tool"), st.just("r"), st.just(()), IDS, st.none() | NAMES),
+)
+SPANS = st.builds(
+    Span,
+    id=st.sampled_from([f"s{n}" for n in range(12)]),
+    parent=st.none() | st.sampled_from([f"s{n}" for n in range(14)]),
+    kind=st.sampled_from(["agent", "llm", "tool", "handoff", "aside", "other"]),
+    name=NAMES,
+    start=st.none() | st.integers(0, 4),
+    end=st.none() | st.integers(0, 6),
+    call_id=IDS,
+    arguments=st.none() | st.just({"q": 1}),
+    result=st.none() | st.just("r"),
+    error=st.none() | st.just("e"),
+    input=st.lists(MESSAGES, max_size=3).map(tuple),
+    output=st.lists(MESSAGES, max_size=2).map(tuple),
+    text=st.none() | st.just("t"),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(SPANS, max_size=12), st.data())
+def test_order_and_repetition_change_nothing(spans: list[Span], data: st.DataObject) -> None:
+    """Any permutation of any spans, with any of them repeated, is the same Trajectory with the same faults."""
+    again = data.draw(st.lists(st.sampled_from(spans), max_size=4)) if spans else []
+    shuffled = data.draw(st.permutations([*spans, *again]))
+    one, other = Record("t", tuple(spans)), Record("t", tuple(shuffled))
+    assert assemble(one) == assemble(other)
+    assert faults_of(one) == faults_of(other)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_the_story_in_any_order(data: st.DataObject) -> None:
+    """The story's spans and observations, shuffled and repeated, are the story."""
+    document: Any = genai()
+    scope = document["resourceSpans"][0]["scopeSpans"][0]
+    again = data.draw(st.lists(st.sampled_from(scope["spans"]), max_size=5))
+    scope["spans"] = data.draw(st.permutations([*scope["spans"], *again]))
+    assert load(document) == expected()
+    assert load(data.draw(st.permutations(observations()))) == expected()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(SPANS, max_size=12))
+def test_calls_add_up(spans: list[Span]) -> None:
+    """Every call was requested or executed, and no more calls are executed than tools, results and requests allow."""
+    found = assemble(Record("t", tuple(spans)))
+    assert all(call.requested or call.executed for call in found.tool_calls or ())
+    tools = len({span.id for span in spans if span.kind == "tool"})
+    results = sum(message.role == "tool" for message in found.messages)
+    assert len(found.tools_used) <= tools + results
+    assert len(set(found.agents_called)) == len(found.agents_called)
+
+
+PLAIN = st.lists(
+    st.one_of(
+        st.builds(lambda text: {"role": "user", "content": text}, st.text(max_size=3)),
+        st.builds(
+            lambda text, calls: {
+                "role": "assistant",
+                "content": text,
+                "tool_calls": [{"id": call[0], "function": {"name": call[1], "arguments": "{}"}} for call in calls],
+            },
+            st.none() | st.just("x"),
+            st.lists(st.tuples(IDS, st.sampled_from(["f", "g"])), max_size=3),
+        ),
+        st.builds(
+            lambda identity, name, text: {"role": "tool", "tool_call_id": identity, "name": name, "content": text},
+            IDS,
+            st.none() | st.sampled_from(["f", "g"]),
+            st.sampled_from(["r", "s"]),
+        ),
+    ),
+    max_size=10,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PLAIN)
+def test_chats_agree_with_the_chat_reader(chat: list[dict[str, Any]]) -> None:
+    """On chat messages, requests, executions and the answer are those of `Trajectory.from_messages`."""
+    ours, theirs = load(chat, "chat"), Trajectory.from_messages(chat)
+    assert ours.tools_requested == theirs.tools_requested
+    assert [call.result for call in ours.tool_calls or ()] == [call.result for call in theirs.tool_calls or ()]
+    assert ours.final_response == theirs.final_response
+
+
+KEYS = """role content parts type id name messages tool_calls function arguments spans attributes key value stringValue
+kvlistValue arrayValue values resourceSpans scopeSpans traceId spanId data meta observations input output run_type
+child_runs extra metadata span_data object samples events event text gen_ai.input.messages kwargs choices"""
+WORDS = st.sampled_from(KEYS.split())
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON, st.sampled_from(FORMATS))
+def test_nothing_else_is_raised_on_any_json(data: object, name: str) -> None:
+    """Any JSON, read as any format, is a Trajectory or a TrajectoryError."""
+    survives(json.dumps(data).encode(), name)
+    survives([data], name)
+
+
+def survives(data: object, name: str | None) -> None:
+    """Read a record; only the promised error may come."""
+    try:
+        load(data, name)
+        missing(data, name)
+    except TrajectoryError:
+        return
+
+
+PAYLOADS = {
+    path.name: json.loads(path.read_bytes())
+    for path in sorted((GOLDEN / "traces").glob("*.json"))
+    if path.stat().st_size < 20_000
+}
+
+
+def paths(value: object, here: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+    """Return the places of all values inside a value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [here, *(path for key, inner in items for path in paths(inner, (*here, key)))]
+
+
+PLACES = {name: paths(payload) for name, payload in PAYLOADS.items()}
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.sampled_from(sorted(PAYLOADS)), st.data(), JSON)
+def test_nothing_else_is_raised_on_damaged_records(name: str, data: st.DataObject, other: Any) -> None:
+    """A real record in which any one value is replaced by any JSON is a Trajectory or a TrajectoryError."""
+    payload = json.loads(json.dumps(PAYLOADS[name]))
+    path = data.draw(st.sampled_from(PLACES[name]))
+    if not path:
+        survives([other], None)
+        return
+    here = payload
+    for key in path[:-1]:
+        here = here[key]
+    here[path[-1]] = other
+    survives(payload, None)
+
+
+PROTOBUF = (GOLDEN / "traces" / "sdk-openinference.pb").read_bytes()
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, len(PROTOBUF) - 1), st.binary(max_size=8), st.booleans())
+def test_nothing_else_is_raised_on_damaged_protobuf(place: int, other: bytes, is_cut: bool) -> None:
+    """Protobuf that is cut off or damaged anywhere is a Trajectory or a TrajectoryError."""
+    damaged = PROTOBUF[:place] if is_cut else PROTOBUF[:place] + other + PROTOBUF[place + len(other) :]
+    survives(damaged, "otlp-protobuf")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60))
+def test_nothing_else_is_raised_on_any_bytes(content: bytes) -> None:
+    """Any bytes, read as any format, are a Trajectory or a TrajectoryError."""
+    for name in (None, *FORMATS):
+        survives(content, name)
