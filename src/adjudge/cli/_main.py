@@ -19,6 +19,7 @@ COMMANDS = {
     "math": "adjudge.cli.math",
     "plan": "adjudge.cli.plan",
     "rescore": "adjudge.cli.rescore",
+    "resend": "adjudge.cli.resend",
     "resume": "adjudge.cli.resume",
     "runs": "adjudge.cli.runs",
     "score": "adjudge.cli.score",

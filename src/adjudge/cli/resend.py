@@ -1,0 +1,36 @@
+"""`adjudge resend`: deliver what an outbox still holds."""
+
+import click
+
+from adjudge.cli._options import SETTINGS, debug_option, printable
+
+UNDECIDED = 3
+
+
+@click.command(
+    "resend",
+    context_settings=SETTINGS,
+    short_help="Deliver scores that a dashboard did not get.",
+    epilog="\b\nExamples:\n  adjudge resend adjudge.outbox\n  adjudge resend july.outbox --host http://localhost:3000",
+)
+@click.argument("file")
+@click.option("--host", help="Another address than the one that the scores were meant for.")
+@debug_option
+def command(file: str, host: str | None) -> int:
+    """Send the scores in the outbox FILE that no receiver has acknowledged yet; keys come from the environment.
+
+    Nothing arrives twice. Exit code 0: nothing is pending any more; 3: something still is.
+    """
+    from adjudge.sinks import resend
+
+    receipts = resend(file, host=host)
+    if not receipts:
+        click.echo("The outbox is empty.")
+    for name, receipt in receipts.items():
+        counts = f"{receipt.delivered:,} delivered, {receipt.pending:,} pending, {len(receipt.rejected):,} rejected"
+        click.echo(f"{name}: {counts}")
+        for one in receipt.rejected:
+            click.echo(f"  rejected {printable(one.name)} of {printable(one.trace_id or '-')}: {printable(one.reason)}")
+        if receipt.fault is not None:
+            click.echo(f"adjudge: {name}: {printable(receipt.fault, most=500)}", err=True)
+    return UNDECIDED if any(receipt.pending for receipt in receipts.values()) else 0

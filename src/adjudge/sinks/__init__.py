@@ -1,0 +1,76 @@
+"""Scores and reports on their way out: to dashboards, to files, to the pages of a CI run.
+
+    sink = LangfuseSink(outbox="july.outbox")                         keys from LANGFUSE_* in the environment
+    receipt = sink.send([OutScore("quality_completeness", 0.85, trace_id="4bf9...", run="july")])
+    receipt.delivered, receipt.pending, receipt.rejected
+
+What goes over a network is in an outbox, one SQLite file, before it is sent, and stays there until the receiver has
+acknowledged it; `adjudge resend FILE` sends what is left. Ids are made of run, trace and name, so a score that is sent
+twice arrives once. A score without a number is never sent as 0: it is listed with its reason.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adjudge.sinks._checks import Check, Outcome
+    from adjudge.sinks._github import github_annotations, github_summary
+    from adjudge.sinks._json import JsonSink, json_report
+    from adjudge.sinks._junit import junit_xml
+    from adjudge.sinks._langfuse import LangfuseSink
+    from adjudge.sinks._mlflow import MlflowSink
+    from adjudge.sinks._names import scenario_scores
+    from adjudge.sinks._otel import OtelSink
+    from adjudge.sinks._outbox import Outbox, OutboxError
+    from adjudge.sinks._phoenix import PhoenixSink
+    from adjudge.sinks._resend import resend
+    from adjudge.sinks._scores import DataType, OutScore, Receipt, Rejected, Sink
+
+__all__ = [
+    "Check",
+    "DataType",
+    "JsonSink",
+    "LangfuseSink",
+    "MlflowSink",
+    "OtelSink",
+    "OutScore",
+    "Outbox",
+    "OutboxError",
+    "Outcome",
+    "PhoenixSink",
+    "Receipt",
+    "Rejected",
+    "Sink",
+    "github_annotations",
+    "github_summary",
+    "json_report",
+    "junit_xml",
+    "resend",
+    "scenario_scores",
+]
+
+# Each loaded when first used: a gate that only writes JUnit needs no database and no client.
+_HOMES = {
+    "_checks": ("Check", "Outcome"),
+    "_github": ("github_annotations", "github_summary"),
+    "_json": ("JsonSink", "json_report"),
+    "_junit": ("junit_xml",),
+    "_langfuse": ("LangfuseSink",),
+    "_mlflow": ("MlflowSink",),
+    "_names": ("scenario_scores",),
+    "_otel": ("OtelSink",),
+    "_outbox": ("Outbox", "OutboxError"),
+    "_phoenix": ("PhoenixSink",),
+    "_resend": ("resend",),
+    "_scores": ("DataType", "OutScore", "Receipt", "Rejected", "Sink"),
+}
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    for home, names in _HOMES.items():
+        if name in names:
+            value: object = getattr(import_module(f"adjudge.sinks.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'adjudge.sinks' has no attribute {name!r}")

@@ -1,0 +1,151 @@
+"""From the outbox to a receiver: in batches, marked as they are acknowledged, halved where a batch is refused."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adjudge.errors import AdjudgeError, Caught, UsageError
+from adjudge.http import BadStatus, HttpClient, Limits
+from adjudge.sinks._errors import BatchRefused, OutboxError
+from adjudge.sinks._outbox import End, Entry, Outbox
+from adjudge.sinks._scores import OutScore, Receipt
+from adjudge.sinks._wire import Unready, Wire
+
+__all__ = ["LIMITS", "RemoteSink", "deliver"]
+
+LIMITS = Limits(in_flight=8, attempts=6, attempt_timeout_s=30.0, deadline_s=60.0, max_wait_s=30.0)
+"""How far one request goes before its scores are left pending."""
+
+_READ = 1_000  # entries read from the outbox at a time
+_FAILURES = 2  # batches in a row without an acknowledgement after which the receiver counts as down
+
+
+class RemoteSink:
+    """A sink with an outbox: scores are kept in it, sent, and stay until the receiver has acknowledged them."""
+
+    def __init__(self, wire: Wire, outbox: str | Path, limits: Limits | None = None) -> None:
+        self.outbox = Path(outbox)
+        self._wire = wire
+        self._limits = limits or LIMITS
+
+    def send(self, scores: Iterable[OutScore]) -> Receipt:
+        """Keep the scores, send what is pending, and say how all of it stands. Not inside an event loop."""
+        return run_sync(self.asend(scores))
+
+    async def asend(self, scores: Iterable[OutScore]) -> Receipt:
+        """Keep the scores, send what is pending, and say how all of it stands."""
+        with Outbox(self.outbox) as outbox:
+            outbox.add(self._wire.name, self._wire.about(), scores)
+            return await deliver(outbox, self._wire, self._limits)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(outbox={str(self.outbox)!r})"
+
+
+def run_sync(work: Coroutine[Any, Any, Receipt]) -> Receipt:
+    """Await a delivery from code that cannot."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise UsageError("a sink that sends over a network awaits it: inside an event loop use `await sink.asend(...)`")
+
+
+async def deliver(outbox: Outbox, wire: Wire, limits: Limits = LIMITS) -> Receipt:
+    """Send what is pending for one receiver; what it does not acknowledge stays, with the reason in the receipt."""
+    with outbox.sending():
+        async with HttpClient(limits) as client:
+            fault = await _Delivery(outbox, wire, client).run()
+    return outbox.receipt(wire.name, fault)
+
+
+class _Delivery:
+    """One pass over the pending scores of a receiver."""
+
+    def __init__(self, outbox: Outbox, wire: Wire, client: HttpClient) -> None:
+        self._outbox = outbox
+        self._wire = wire
+        self._client = client
+        self._fault: str | None = None
+        self._failures = 0
+
+    async def run(self) -> str | None:
+        """Return why something is still pending, if so."""
+        after = 0
+        while self._failures < _FAILURES and (entries := self._outbox.pending(self._wire.name, after, _READ)):
+            after = entries[-1].number
+            placed = await self._placed(self._sendable(entries))
+            for batch in self._batches(placed):
+                await self._post(batch)
+        return self._fault
+
+    def _sendable(self, entries: Sequence[Entry]) -> list[Entry]:
+        reasons = [self._wire.why_not(entry.score) for entry in entries]
+        pairs = list(zip(entries, reasons, strict=True))
+        self._outbox.end(End(entry.number, "rejected", reason) for entry, reason in pairs if reason is not None)
+        return [entry for entry, reason in pairs if reason is None]
+
+    async def _placed(self, entries: list[Entry]) -> list[Entry]:
+        """Find the traces of scores that name only a session; where that fails the session it is."""
+        sessions = {entry.score.session_id for entry in entries if entry.score.trace_id is None} - {None}
+        found = dict(await asyncio.gather(*(self._found(session) for session in sessions if session)))
+        placed = []
+        for entry in entries:
+            score = entry.score
+            trace = found.get(score.session_id or "") if score.trace_id is None else None
+            placed.append(replace(entry, score=replace(score, trace_id=trace)) if trace else entry)
+        return placed
+
+    async def _found(self, session: str) -> tuple[str, str | None]:
+        name = self._wire.name
+        known, trace = self._outbox.trace_of(name, session)
+        if not known:
+            with Caught(fatal_too=True) as caught:
+                known, trace = await self._wire.trace_of(self._client, session)
+            if known and caught.error is None:
+                self._outbox.keep_trace(name, session, trace)
+        return session, trace
+
+    def _batches(self, entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+        batch: list[Entry] = []
+        size = 0
+        for entry in entries:
+            if batch and (len(batch) >= self._wire.most or size + entry.size > self._wire.most_bytes):
+                yield batch
+                batch, size = [], 0
+            batch.append(entry)
+            size += entry.size
+        if batch:
+            yield batch
+
+    async def _post(self, batch: list[Entry]) -> None:
+        if self._failures >= _FAILURES:
+            return
+        try:
+            reasons = await self._wire.post(self._client, [entry.score for entry in batch])
+        except BatchRefused:
+            half = len(batch) // 2
+            await self._post(batch[:half])
+            await self._post(batch[half:])
+        except OutboxError:
+            raise
+        except AdjudgeError as error:
+            self._fault = error.reason
+            # A server that fails on one batch may take the next; one that is not there, or wants another key, will not.
+            fails_here = isinstance(error, BadStatus) and error.status >= 500
+            self._failures = self._failures + 1 if fails_here else _FAILURES
+        else:
+            self._failures = 0
+            self._mark(batch, reasons)
+
+    def _mark(self, batch: Sequence[Entry], reasons: Sequence[str | None]) -> None:
+        ends = []
+        for entry, reason in zip(batch, reasons, strict=True):
+            if isinstance(reason, Unready):
+                self._fault = reason
+            else:
+                ends.append(End(entry.number, "delivered" if reason is None else "rejected", reason))
+        self._outbox.end(ends)

@@ -1,0 +1,67 @@
+"""Settings and keys from arguments or the environment: read when they are used, keys shown nowhere."""
+
+import os
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+
+from adjudge.chat._key import Key
+from adjudge.sinks._errors import DeliveryFault
+
+__all__ = ["BasicKeys", "TokenKey", "setting"]
+
+
+def setting(given: str | None, *names: str) -> str | None:
+    """Return what was given, or the first of the environment variables that is set."""
+    return given or next((value for name in names if (value := os.environ.get(name))), None)
+
+
+class BasicKeys:
+    """A user and a password, or a public and a secret key, as HTTP basic authentication."""
+
+    def __init__(self, user: Key, password: Key, names: str) -> None:
+        self._user = user
+        self._password = password
+        self.names = names
+
+    def headers(self) -> dict[str, str]:
+        """Return the header; without keys a `DeliveryFault` says which variables are missing."""
+        user, password = self._user.reveal(), self._password.reveal()
+        if not user or not password:
+            raise DeliveryFault(f"there is no key: set {self.names}", code="no-key")
+        return {"Authorization": f"Basic {_packed(user, password)}"}
+
+    def secrets(self) -> list[str]:
+        """Return what must not be shown, the longest first."""
+        user, password = self._user.reveal() or "", self._password.reveal() or ""
+        return [_packed(user, password), password]
+
+    def __repr__(self) -> str:
+        return "BasicKeys(...)"
+
+
+class TokenKey:
+    """A token as a bearer, or none where none is set."""
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+
+    def headers(self) -> dict[str, str]:
+        """Return the header, if there is a token."""
+        token = self._key.reveal()
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+    def secrets(self) -> list[str]:
+        """Return what must not be shown."""
+        return [self._key.reveal() or ""]
+
+    def __repr__(self) -> str:
+        return "TokenKey(...)"
+
+
+def as_json(more: Callable[[], Mapping[str, str]]) -> Callable[[], Mapping[str, str]]:
+    """Return headers for a body of JSON, with what `more` adds when they are sent."""
+    return lambda: {"Content-Type": "application/json", **more()}
+
+
+def _packed(user: str, password: str) -> str:
+    return b64encode(f"{user}:{password}".encode()).decode("ascii")

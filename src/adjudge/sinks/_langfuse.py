@@ -1,0 +1,180 @@
+"""Langfuse: `POST /api/public/scores`, as the servers of its SDK 5.x take it, and as older ones do.
+
+A list of scores is answered with 202, or with 207 and counts that do not say which scores are refused; older servers
+take one score a request. Both replace a score that comes again with the same id and time, so nothing arrives twice.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+import msgspec
+
+from adjudge.chat._key import Key
+from adjudge.http import HttpClient, HttpReply, Limits, Request
+from adjudge.sinks._clean import cleaned_score, why_not_sendable
+from adjudge.sinks._client import hand_over
+from adjudge.sinks._delivery import RemoteSink
+from adjudge.sinks._errors import BatchRefused, DeliveryFault
+from adjudge.sinks._keys import BasicKeys, as_json, setting
+from adjudge.sinks._scores import OutScore, Receipt
+from adjudge.sinks._wire import REFUSALS, exchange, json_object, refuse, said_by
+
+__all__ = ["LangfuseSink", "LangfuseWire", "langfuse_keys"]
+
+_HOST = "https://cloud.langfuse.com"
+_RECEIVER = "Langfuse"
+_KEYS = "LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY"
+
+
+class LangfuseSink:
+    """Scores to Langfuse: through an outbox with our own client, or through a `client` of its SDK.
+
+    `host` defaults to `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, the keys to `LANGFUSE_PUBLIC_KEY` and
+    `LANGFUSE_SECRET_KEY`, `environment` to `LANGFUSE_TRACING_ENVIRONMENT`. With a `client` each score becomes its
+    `create_score(name=..., value=..., trace_id=...)` call; such a client does not say what was delivered, so the
+    receipt counts those scores as `unconfirmed`.
+
+    A score that names a session and no trace goes to the session's trace where it has exactly one, else to the session.
+    """
+
+    def __init__(
+        self,
+        outbox: str | Path = "adjudge.outbox",
+        *,
+        client: object = None,
+        host: str | None = None,
+        public_key: str | None = None,
+        secret_key: str | None = None,
+        environment: str | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._client = client
+        wire = LangfuseWire(host, environment, langfuse_keys(public_key, secret_key))
+        self._remote = RemoteSink(wire, outbox, limits)
+
+    def send(self, scores: Iterable[OutScore]) -> Receipt:
+        """Deliver scores and what an earlier delivery left; see `Receipt` for what became of them."""
+        return self._remote.send(scores) if self._client is None else self._hand_over(scores)
+
+    async def asend(self, scores: Iterable[OutScore]) -> Receipt:
+        """Deliver scores from inside an event loop."""
+        if self._client is None:
+            return await self._remote.asend(scores)
+        return await asyncio.get_running_loop().run_in_executor(None, self._hand_over, list(scores))
+
+    def _hand_over(self, scores: Iterable[OutScore]) -> Receipt:
+        return hand_over(self._client, [cleaned_score(score) for score in scores])
+
+    def __repr__(self) -> str:
+        return f"LangfuseSink(outbox={str(self._remote.outbox)!r})"
+
+
+def langfuse_keys(public_key: str | None = None, secret_key: str | None = None) -> BasicKeys:
+    """Return the keys, those that are not given from the environment."""
+    return BasicKeys(Key(public_key, "LANGFUSE_PUBLIC_KEY"), Key(secret_key, "LANGFUSE_SECRET_KEY"), _KEYS)
+
+
+class LangfuseWire:
+    """How Langfuse is spoken to."""
+
+    name = "langfuse"
+    most_bytes = 900_000  # the server takes a body of 1 MB
+
+    def __init__(self, host: str | None, environment: str | None, keys: BasicKeys) -> None:
+        self._given = host
+        self._environment = environment
+        self._keys = keys
+        self._form: Literal["list", "object"] | None = None  # None: not known yet
+
+    @property
+    def most(self) -> int:
+        """How many scores go into one request, or are on their way at once."""
+        return 8 if self._form == "object" else 100
+
+    @property
+    def _host(self) -> str:
+        return (setting(self._given, "LANGFUSE_BASE_URL", "LANGFUSE_HOST") or _HOST).rstrip("/")
+
+    def about(self) -> Mapping[str, str]:
+        """Return host and environment."""
+        environment = setting(self._environment, "LANGFUSE_TRACING_ENVIRONMENT")
+        return {"kind": "langfuse", "host": self._host, **({"environment": environment} if environment else {})}
+
+    def why_not(self, score: OutScore) -> str | None:
+        """Ask for a value, and a trace or a session."""
+        return why_not_sendable(score, placed=True)
+
+    async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:
+        """Return the session's trace, where it has exactly one."""
+        query = urlencode({"sessionId": session, "limit": 2, "fields": "core"})
+        request = Request(f"{self._host}/api/public/traces?{query}", method="GET", headers=self._keys.headers)
+        reply = await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
+        if reply.status >= 300:
+            return True, None  # this server does not list traces, and will not on another try
+        listed = json_object(reply, _RECEIVER).get("data")
+        found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        return True, found[0] if len(found) == 1 and isinstance(found[0], str) else None
+
+    async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
+        """Send the scores in the form that the server takes, and find out which that is."""
+        if self._form == "object":
+            return await self._post_each(client, scores)
+        reply = await self._ask(client, msgspec.json.encode([self._body(score) for score in scores]))
+        if 200 <= reply.status < 300:
+            reasons = self._read(reply, scores)
+            self._form = "list"
+            return reasons
+        if self._form is None and reply.status != 413:
+            first = await self._ask(client, msgspec.json.encode(self._body(scores[0])))
+            if 200 <= first.status < 300 and "id" in json_object(first, _RECEIVER):
+                self._form = "object"
+                return [None, *await self._post_each(client, scores[1:])]
+        if reply.status in REFUSALS:
+            return refuse(reply, scores, self._keys.secrets())
+        raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
+
+    async def _ask(self, client: HttpClient, body: bytes) -> HttpReply:
+        request = Request(f"{self._host}/api/public/scores", body, headers=as_json(self._keys.headers))
+        return await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
+
+    def _read(self, reply: HttpReply, scores: Sequence[OutScore]) -> list[str | None]:
+        told = json_object(reply, _RECEIVER)
+        if not told.keys() & {"message", "accepted", "id"}:
+            raise DeliveryFault(f"{_RECEIVER} answered {reply.status} without an acknowledgement", code="reply")
+        if not told.get("rejected"):
+            return [None] * len(scores)
+        if len(scores) > 1:
+            raise BatchRefused(said_by(reply, self._keys.secrets()))
+        return [f"refused: {said_by(reply, self._keys.secrets())}"]
+
+    async def _post_each(self, client: HttpClient, scores: Sequence[OutScore]) -> list[str | None]:
+        return list(await asyncio.gather(*(self._post_one(client, score) for score in scores)))
+
+    async def _post_one(self, client: HttpClient, score: OutScore) -> str | None:
+        reply = await self._ask(client, msgspec.json.encode(self._body(score)))
+        if reply.status in REFUSALS:
+            return refuse(reply, [score], self._keys.secrets())[0]
+        if reply.status >= 300:
+            raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
+        return self._read(reply, [score])[0]
+
+    def _body(self, score: OutScore) -> dict[str, Any]:
+        at_trace = score.trace_id is not None
+        body = {
+            "id": score.id,
+            "traceId": score.trace_id,
+            "sessionId": None if at_trace else score.session_id,
+            "observationId": score.observation_id if at_trace else None,
+            "name": score.name,
+            "value": float(score.value) if isinstance(score.value, bool) else score.value,
+            "dataType": str(score.data_type).upper(),
+            "comment": score.comment,
+            "metadata": dict(score.metadata) or None,
+            "environment": setting(self._environment, "LANGFUSE_TRACING_ENVIRONMENT"),
+            "timestamp": score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds"),
+        }
+        return {key: value for key, value in body.items() if value is not None}

@@ -1,0 +1,118 @@
+"""MLflow: assessments of traces, one request each, under our own ids: one that is there already is updated."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from adjudge.chat._key import Key
+from adjudge.http import HttpClient, HttpReply, Limits, Request
+from adjudge.sinks._clean import why_not_sendable
+from adjudge.sinks._delivery import RemoteSink
+from adjudge.sinks._errors import DeliveryFault
+from adjudge.sinks._keys import TokenKey, as_json, setting
+from adjudge.sinks._scores import OutScore
+from adjudge.sinks._wire import REFUSALS, Unready, exchange, json_object, refuse, said_by
+
+__all__ = ["MlflowSink", "MlflowWire"]
+
+_RECEIVER = "MLflow"
+_KEYS = "MLFLOW_TRACKING_TOKEN"
+_PREFIX = "tr-"  # MLflow's trace id is an OpenTelemetry one with this before it
+
+
+class MlflowSink(RemoteSink):
+    """Scores to an MLflow tracking server (3.x), as feedback on the trace that they name.
+
+    `host` defaults to `MLFLOW_TRACKING_URI`, `token` to `MLFLOW_TRACKING_TOKEN`.
+    """
+
+    def __init__(
+        self, outbox: str | Path, *, host: str | None = None, token: str | None = None, limits: Limits | None = None
+    ) -> None:
+        super().__init__(MlflowWire(host, TokenKey(Key(token, _KEYS))), outbox, limits)
+
+
+class MlflowWire:
+    """How MLflow is spoken to."""
+
+    name = "mlflow"
+    most = 8  # on their way at once
+    most_bytes = 900_000
+
+    def __init__(self, host: str | None, key: TokenKey) -> None:
+        self._given = host
+        self._key = key
+
+    def about(self) -> Mapping[str, str]:
+        """Return the host."""
+        return {"kind": "mlflow", "host": setting(self._given, "MLFLOW_TRACKING_URI") or ""}
+
+    def why_not(self, score: OutScore) -> str | None:
+        """Ask for a value and a trace."""
+        reason = why_not_sendable(score, placed=True)
+        if reason is None and score.trace_id is None:
+            return "no-trace: MLflow keeps scores of traces only"
+        return reason
+
+    async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:  # noqa: ARG002 (the protocol's)
+        """Know no sessions."""
+        return False, None
+
+    async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
+        """Create or update one assessment a score."""
+        return list(await asyncio.gather(*(self._post_one(client, score) for score in scores)))
+
+    @property
+    def _host(self) -> str:
+        host = setting(self._given, "MLFLOW_TRACKING_URI")
+        if not host:
+            raise DeliveryFault("there is no address: set MLFLOW_TRACKING_URI", code="no-address")
+        return host.rstrip("/")
+
+    async def _post_one(self, client: HttpClient, score: OutScore) -> str | None:
+        trace = str(score.trace_id)
+        trace = trace if trace.startswith(_PREFIX) else f"{_PREFIX}{trace}"
+        place = f"{self._host}/api/3.0/mlflow/traces/{quote(trace, safe='')}/assessments"
+        body = _assessment(score, trace)
+        there = await self._ask(client, Request(f"{place}/{score.id}", method="GET", headers=self._key.headers))
+        if 200 <= there.status < 300:
+            changes = {"assessment": body, "update_mask": "feedback,rationale,metadata"}
+            request = self._request(f"{place}/{score.id}", changes, "PATCH")
+        else:
+            request = self._request(place, {"assessment": body}, "POST")
+        reply = await self._ask(client, request)
+        if reply.status == 404:
+            return Unready(f"no-trace: {said_by(reply, self._key.secrets())}")
+        if reply.status in REFUSALS:
+            return refuse(reply, [score], self._key.secrets())[0]
+        json_object(reply, _RECEIVER)
+        return None
+
+    def _request(self, url: str, body: object, method: str) -> Request:
+        return Request(url, msgspec.json.encode(body), method, headers=as_json(self._key.headers))
+
+    async def _ask(self, client: HttpClient, request: Request) -> HttpReply:
+        return await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
+
+
+def _assessment(score: OutScore, trace: str) -> dict[str, Any]:
+    at = score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    told = {str(key): msgspec.json.encode(value).decode() for key, value in score.metadata.items()}
+    body = {
+        "assessment_id": score.id,
+        "assessment_name": score.name,
+        "trace_id": trace,
+        "span_id": score.observation_id,
+        "source": {"source_type": "CODE", "source_id": "adjudge"},
+        "create_time": at,
+        "last_update_time": at,
+        "feedback": {"value": score.value},
+        "rationale": score.comment,
+        "metadata": {**told, "adjudge.run": score.run},
+    }
+    return {key: value for key, value in body.items() if value is not None}

@@ -1,0 +1,198 @@
+"""OpenTelemetry: one `gen_ai.evaluation.result` event a score, as a log record of the trace that it judges.
+
+Without a logger provider the events go as OTLP/HTTP with JSON, through the outbox, one a request, so that a partial
+success names its event. A collector keeps what comes twice; `adjudge.score.id` tells such events by.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from adjudge.errors import Caught, MissingExtra
+from adjudge.http import HttpClient, Limits, Request
+from adjudge.sinks._clean import cleaned_score, why_not_sendable
+from adjudge.sinks._delivery import RemoteSink
+from adjudge.sinks._errors import DeliveryFault
+from adjudge.sinks._keys import as_json, setting
+from adjudge.sinks._scores import OutScore, Receipt, Rejected
+from adjudge.sinks._wire import REFUSALS, exchange, json_object, refuse
+
+__all__ = ["OtelSink", "OtelWire"]
+
+EVENT = "gen_ai.evaluation.result"
+_RECEIVER = "the OTLP endpoint"
+_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
+_HOST = "http://localhost:4318"
+_HEX = frozenset("0123456789abcdef")
+
+
+class OtelSink:
+    """Scores as OpenTelemetry events: through an outbox to an OTLP/HTTP endpoint, or to a `logger_provider`.
+
+    `endpoint` is the address of the collector, by default that of `OTEL_EXPORTER_OTLP_ENDPOINT`, with headers of
+    `OTEL_EXPORTER_OTLP_HEADERS`. What a provider makes of its events it does not say: they count as `unconfirmed`.
+    """
+
+    def __init__(
+        self,
+        outbox: str | Path = "adjudge.outbox",
+        *,
+        logger_provider: Any = None,
+        endpoint: str | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._provider = logger_provider
+        self._remote = RemoteSink(OtelWire(endpoint), outbox, limits)
+
+    def send(self, scores: Iterable[OutScore]) -> Receipt:
+        """Deliver scores and what an earlier delivery left; see `Receipt` for what became of them."""
+        return self._remote.send(scores) if self._provider is None else self._emit(scores)
+
+    async def asend(self, scores: Iterable[OutScore]) -> Receipt:
+        """Deliver scores from inside an event loop."""
+        return await self._remote.asend(scores) if self._provider is None else self._emit(scores)
+
+    def _emit(self, scores: Iterable[OutScore]) -> Receipt:
+        emit = _emitter(self._provider)
+        cleaned = [cleaned_score(score) for score in scores]
+        rejected = []
+        for score in cleaned:
+            reason = why_not_sendable(score, placed=False)
+            if reason is None:
+                with Caught(fatal_too=True) as caught:
+                    emit(score)
+                reason = caught.reason
+            if reason is not None:
+                rejected.append(Rejected(score.id, score.name, reason, score.trace_id))
+        return Receipt(unconfirmed=len(cleaned) - len(rejected), rejected=tuple(rejected))
+
+
+class OtelWire:
+    """How an OTLP/HTTP endpoint is spoken to."""
+
+    name = "otel"
+    most = 1
+    most_bytes = 900_000
+
+    def __init__(self, endpoint: str | None) -> None:
+        self._given = endpoint
+
+    @property
+    def _url(self) -> str:
+        exact = None if self._given else setting(None, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
+        base = (setting(self._given, "OTEL_EXPORTER_OTLP_ENDPOINT") or _HOST).rstrip("/")
+        return exact or (base if base.endswith("/v1/logs") else f"{base}/v1/logs")
+
+    def about(self) -> Mapping[str, str]:
+        """Return the address."""
+        return {"kind": "otel", "host": self._url}
+
+    def why_not(self, score: OutScore) -> str | None:
+        """Ask for a value alone: an event without a trace is an event."""
+        return why_not_sendable(score, placed=False)
+
+    async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:  # noqa: ARG002 (the protocol's)
+        """Know no sessions."""
+        return False, None
+
+    async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
+        """Send one event."""
+        (score,) = scores
+        request = Request(self._url, msgspec.json.encode(_export(score)), headers=as_json(_own_headers))
+        reply = await exchange(client, request, receiver=_RECEIVER, keys=_HEADERS)
+        if reply.status in REFUSALS:
+            return refuse(reply, scores, list(_own_headers().values()))
+        if reply.status >= 300:
+            raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
+        partial = json_object(reply, _RECEIVER).get("partialSuccess") if reply.body.strip() else None
+        if isinstance(partial, dict) and int(partial.get("rejectedLogRecords") or 0):
+            return refuse(reply, scores, list(_own_headers().values()))
+        return [None]
+
+
+def attributes_of(score: OutScore) -> dict[str, str | float]:
+    """Return the attributes of a score's event, as the conventions name them."""
+    value = score.value
+    found: dict[str, str | float | None] = {
+        "gen_ai.evaluation.name": score.name,
+        "gen_ai.evaluation.score.value": None if value is None or isinstance(value, str) else float(value),
+        "gen_ai.evaluation.score.label": _label(value),
+        "gen_ai.evaluation.explanation": score.comment,
+        "adjudge.score.id": score.id,
+        "adjudge.run": score.run or None,
+        "session.id": score.session_id,
+        **{f"adjudge.{key}": _told(one) for key, one in score.metadata.items()},
+    }
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def _label(value: bool | float | str | None) -> str | None:
+    if isinstance(value, bool):
+        return "pass" if value else "fail"
+    return value if isinstance(value, str) else None
+
+
+def _told(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _export(score: OutScore) -> dict[str, Any]:
+    nanoseconds = str(int(score.timestamp.timestamp() * 1_000_000) * 1_000)
+    record = {
+        "timeUnixNano": nanoseconds,
+        "observedTimeUnixNano": nanoseconds,
+        "severityNumber": 9,
+        "eventName": EVENT,
+        "attributes": [_pair(key, value) for key, value in attributes_of(score).items()],
+        **_place(score),
+    }
+    scope = {"scope": {"name": "adjudge"}, "logRecords": [record]}
+    resource = {"attributes": [_pair("service.name", "adjudge")]}
+    return {"resourceLogs": [{"resource": resource, "scopeLogs": [scope]}]}
+
+
+def _pair(key: str, value: str | float) -> dict[str, Any]:
+    return {"key": key, "value": {"stringValue": value} if isinstance(value, str) else {"doubleValue": value}}
+
+
+def _place(score: OutScore) -> dict[str, str]:
+    """Return trace and span where their ids are OpenTelemetry's."""
+    trace, span = score.trace_id or "", score.observation_id or ""
+    if len(trace) != 32 or not set(trace) <= _HEX:
+        return {}
+    return {"traceId": trace, **({"spanId": span} if len(span) == 16 and set(span) <= _HEX else {})}
+
+
+def _own_headers() -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in (setting(None, _HEADERS) or "").split(","))
+    return {name.strip(): unquote(value.strip()) for name, found, value in pairs if found and name.strip()}
+
+
+def _emitter(provider: Any) -> Any:
+    """Return what emits one score through the given provider."""
+    try:
+        from opentelemetry._logs import LogRecord, SeverityNumber
+        from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
+    except ImportError:
+        raise MissingExtra.of("otel", "emitting OpenTelemetry events") from None
+    logger = provider.get_logger("adjudge")
+
+    def emit(score: OutScore) -> None:
+        place = _place(score)
+        trace, span = (int(place.get(key, "0"), 16) for key in ("traceId", "spanId"))
+        judged = SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(1))
+        at = int(score.timestamp.timestamp() * 1_000_000) * 1_000
+        logger.emit(
+            LogRecord(
+                timestamp=at,
+                context=set_span_in_context(NonRecordingSpan(judged)),
+                severity_number=SeverityNumber.INFO,
+                event_name=EVENT,
+                attributes=attributes_of(score),
+            )
+        )
+
+    return emit

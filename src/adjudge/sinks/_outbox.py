@@ -1,0 +1,223 @@
+"""The outbox: one SQLite file in which scores stand before they are sent, and until they are acknowledged.
+
+    sinks       where scores go, without keys
+    scores      what is to be sent, as it is sent, once for each sink and id
+    ends        what became of it: delivered, or rejected with the reason; what has no end is pending
+    sessions    which trace a session stands for, once a receiver has said so
+
+`synchronous=FULL`: what is committed is on disk, through a power cut too.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import msgspec
+
+from adjudge.sinks._clean import cleaned_score
+from adjudge.sinks._errors import OutboxError
+from adjudge.sinks._lock import only_sender
+from adjudge.sinks._scores import OutScore, Receipt, Rejected
+
+__all__ = ["End", "Entry", "Outbox", "OutboxError"]
+
+_APPLICATION = 0x41444A4F  # "ADJO": what `file` and we tell an outbox by
+_VERSION = 1
+_SCHEMA = f"""
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS sinks (name TEXT PRIMARY KEY, about BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS scores (
+        number INTEGER PRIMARY KEY, sink TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, UNIQUE (sink, id));
+    CREATE TABLE IF NOT EXISTS ends (number INTEGER PRIMARY KEY, state TEXT NOT NULL, reason TEXT);
+    CREATE TABLE IF NOT EXISTS sessions (
+        sink TEXT NOT NULL, session TEXT NOT NULL, trace TEXT, PRIMARY KEY (sink, session)) WITHOUT ROWID;
+    PRAGMA application_id = {_APPLICATION};
+    PRAGMA user_version = {_VERSION};
+    COMMIT;
+"""
+_PENDING = """
+    SELECT number, body FROM scores
+    WHERE sink = ? AND number > ? AND NOT EXISTS (SELECT 1 FROM ends WHERE ends.number = scores.number)
+    ORDER BY number LIMIT ?
+"""
+_REJECTED = """
+    SELECT body, reason FROM scores JOIN ends USING (number)
+    WHERE sink = ? AND state = 'rejected' ORDER BY number
+"""
+_COUNTS = """
+    SELECT coalesce(state, 'pending'), count(*) FROM scores LEFT JOIN ends USING (number) WHERE sink = ? GROUP BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One pending score: its place in the outbox, itself, and how many bytes it is."""
+
+    number: int
+    score: OutScore
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What became of an entry."""
+
+    number: int
+    state: Literal["delivered", "rejected"]
+    reason: str | None = None
+
+
+class Outbox:
+    """One outbox file; a new one where there is none and `create` allows it. Use it as `with`, or call `close`.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder, Outbox(Path(folder) / "scores.outbox") as outbox:
+    ...     outbox.add("langfuse", {}, [OutScore("f1", 0.5, trace_id="t1"), OutScore("f1", 0.5, trace_id="t1")])
+    ...     outbox.receipt("langfuse").pending
+    1
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if not create and not self.path.is_file():
+            raise OutboxError(f"{self.path}: there is no such outbox", code="cannot-read")
+        with _trouble(self.path):
+            self._connection = _connect(self.path)
+
+    def close(self) -> None:
+        """Close the file; what is in it stays."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def sending(self) -> AbstractContextManager[None]:
+        """Hold the right to send; another process that has it raises `OutboxError`."""
+        return only_sender(self.path)
+
+    def add(self, sink: str, about: Mapping[str, str], scores: Iterable[OutScore]) -> None:
+        """Keep scores for a sink; all of them are on disk when this returns.
+
+        A score that is there already stays as it was. One with the same id and another value takes its place, with
+        the time of the first, and is pending again.
+        """
+        cleaned = [cleaned_score(score) for score in scores]
+        with self._transaction() as connection:
+            told = msgspec.json.encode(dict(about))
+            connection.execute("INSERT OR REPLACE INTO sinks VALUES (?, ?)", (sink, told))
+            for score in cleaned:
+                self._add(connection, sink, score)
+
+    def _add(self, connection: sqlite3.Connection, sink: str, score: OutScore) -> None:
+        query = "SELECT number, body FROM scores WHERE sink = ? AND id = ?"
+        found = connection.execute(query, (sink, score.id)).fetchone()
+        if found is None:
+            values = (sink, score.id, msgspec.json.encode(score))
+            connection.execute("INSERT INTO scores (sink, id, body) VALUES (?, ?, ?)", values)
+            return
+        number, before = found
+        body = msgspec.json.encode(replace(score, timestamp=_decoded(before).timestamp))
+        if body != before:
+            connection.execute("UPDATE scores SET body = ? WHERE number = ?", (body, number))
+            connection.execute("DELETE FROM ends WHERE number = ?", (number,))
+
+    def sinks(self) -> dict[str, dict[str, str]]:
+        """Return where scores in this outbox go, by the sinks' names."""
+        rows = self._rows("SELECT name, about FROM sinks ORDER BY name")
+        return {name: msgspec.json.decode(about, type=dict[str, str]) for name, about in rows}
+
+    def pending(self, sink: str, after: int, most: int) -> list[Entry]:
+        """Return the next scores that have not come to an end, in order."""
+        rows = self._rows(_PENDING, sink, after, most)
+        return [Entry(number, _decoded(body), len(body)) for number, body in rows]
+
+    def end(self, ends: Iterable[End]) -> None:
+        """Write down what became of scores; it is on disk when this returns."""
+        with self._transaction() as connection:
+            rows = [(end.number, end.state, end.reason) for end in ends]
+            connection.executemany("INSERT OR REPLACE INTO ends VALUES (?, ?, ?)", rows)
+
+    def trace_of(self, sink: str, session: str) -> tuple[bool, str | None]:
+        """Return whether it is known which trace a session stands for, and that trace, if there is one."""
+        rows = self._rows("SELECT trace FROM sessions WHERE sink = ? AND session = ?", sink, session)
+        return (True, rows[0][0]) if rows else (False, None)
+
+    def keep_trace(self, sink: str, session: str, trace: str | None) -> None:
+        """Write down which trace a session stands for, so that every attempt says the same."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)", (sink, session, trace))
+
+    def receipt(self, sink: str, fault: str | None = None) -> Receipt:
+        """Return how the scores for a sink stand."""
+        counts = dict(self._rows(_COUNTS, sink))
+        listed = [(_decoded(body), reason) for body, reason in self._rows(_REJECTED, sink)]
+        rejected = tuple(Rejected(score.id, score.name, reason or "", score.trace_id) for score, reason in listed)
+        pending = counts.get("pending", 0)
+        return Receipt(counts.get("delivered", 0), pending, rejected, fault=fault if pending else None)
+
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        with _trouble(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with _trouble(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def _decoded(body: bytes) -> OutScore:
+    try:
+        return msgspec.json.decode(body, type=OutScore)
+    except msgspec.DecodeError:
+        raise OutboxError("the outbox is damaged: a score in it cannot be read", code="outbox-damaged") from None
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0)
+    try:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != _APPLICATION and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise OutboxError(f"{path} is an SQLite file, but no outbox", code="not-an-outbox")
+        if version > _VERSION:
+            raise OutboxError(f"{path} was written by a newer adjudge: update adjudge", code="outbox-newer")
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:  # a file system without shared memory: a rollback journal does as well
+            connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = FULL")
+        if version < _VERSION:
+            connection.executescript(_SCHEMA)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _trouble(path: Path) -> Iterator[None]:
+    """Say in our words what SQLite complains of."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        name = getattr(error, "sqlite_errorname", "") or ""
+        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            raise OutboxError(f"{path}: no room to write ({error})", code="disk-full") from error
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            raise OutboxError(f"{path} is in use by another process", code="outbox-locked") from error
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            raise OutboxError(f"{path} is damaged, or no outbox: {error}", code="outbox-damaged") from error
+        raise OutboxError(f"{path}: {error}", code="cannot-use") from error

@@ -1,0 +1,42 @@
+"""Send what an outbox still holds, to the receivers that it names."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from adjudge.chat._key import Key
+from adjudge.http import Limits
+from adjudge.sinks._delivery import LIMITS, deliver, run_sync
+from adjudge.sinks._errors import OutboxError
+from adjudge.sinks._keys import TokenKey
+from adjudge.sinks._langfuse import LangfuseWire, langfuse_keys
+from adjudge.sinks._mlflow import MlflowWire
+from adjudge.sinks._otel import OtelWire
+from adjudge.sinks._outbox import Outbox
+from adjudge.sinks._phoenix import PhoenixWire
+from adjudge.sinks._scores import Receipt
+from adjudge.sinks._wire import Wire
+
+__all__ = ["resend"]
+
+_WIRES: dict[str, Callable[[str | None, Mapping[str, str]], Wire]] = {
+    "langfuse": lambda host, about: LangfuseWire(host, about.get("environment"), langfuse_keys()),
+    "mlflow": lambda host, _: MlflowWire(host, TokenKey(Key(None, "MLFLOW_TRACKING_TOKEN"))),
+    "otel": lambda host, _: OtelWire(host),
+    "phoenix": lambda host, _: PhoenixWire(host, TokenKey(Key(None, "PHOENIX_API_KEY"))),
+}
+
+
+def resend(path: str | Path, *, host: str | None = None, limits: Limits | None = None) -> dict[str, Receipt]:
+    """Send what is pending in an outbox and return how it stands, by receiver; keys come from the environment.
+
+    It goes to the address that it was meant for, unless `host` gives another. Not inside an event loop.
+    """
+    receipts = {}
+    with Outbox(path, create=False) as outbox:
+        for name, about in outbox.sinks().items():
+            make = _WIRES.get(about.get("kind", ""))
+            if make is None:
+                raise OutboxError(f"{path} has scores for {name!r}, which this adjudge does not know: update adjudge")
+            wire = make(host or about.get("host") or None, about)
+            receipts[name] = run_sync(deliver(outbox, wire, limits or LIMITS))
+    return receipts
