@@ -73,11 +73,18 @@ def records(raws: Iterable[Raw]) -> list[Record]:
     return [Record(trace, tuple(spans)) for trace, spans in traces.items()]
 
 
-def raw_spans(document: object, where: str) -> Iterator[Raw]:
-    """Give the spans of one document."""
+def raw_spans(document: object, where: str, rejected: list[str] | None = None) -> Iterator[Raw]:
+    """Give the spans of one document; one that cannot be read raises or, where there is a list for it, is noted."""
     for scope, place in _scopes(document, "resourceSpans", "scopeSpans", where):
         for index, span in enumerate(sequence(scope.get("spans"), f"{place}.spans")):
-            yield _raw(mapping(span, f"{place}.spans[{index}]"), f"{place}.spans[{index}]")
+            try:
+                raw = _raw(mapping(span, f"{place}.spans[{index}]"), f"{place}.spans[{index}]")
+            except TrajectoryError as error:
+                if rejected is None:
+                    raise
+                rejected.append(error.message)
+            else:
+                yield raw
 
 
 def log_events(document: object, where: str) -> Iterator[tuple[tuple[str, str], Event]]:

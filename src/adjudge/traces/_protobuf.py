@@ -44,15 +44,26 @@ def frames(content: bytes) -> Iterator[bytes]:
         start = end
 
 
-def protobuf_spans(data: bytes) -> Iterator[Raw]:
-    """Give the spans of one export request."""
+def protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Iterator[Raw]:
+    """Give the spans of one export request; one that cannot be read raises or, given a list for it, is noted."""
     for number, start, end in _fields(data, 0, len(data), "the request"):
         if number == 1 and end >= 0:
             for inner, begin, stop in _fields(data, start, end, "ResourceSpans"):
                 if inner == 2 and stop >= 0:
                     for leaf, head, tail in _fields(data, begin, stop, "ScopeSpans"):
                         if leaf == 2 and tail >= 0:
-                            yield _span(data, head, tail)
+                            yield from _readable(data, head, tail, rejected)
+
+
+def _readable(data: bytes, start: int, end: int, rejected: list[str] | None) -> Iterator[Raw]:
+    try:
+        raw = _span(data, start, end)
+    except TrajectoryError as error:
+        if rejected is None:
+            raise
+        rejected.append(error.message)
+    else:
+        yield raw
 
 
 def _fields(data: bytes, start: int, end: int, name: str) -> Iterator[tuple[int, int, int]]:

@@ -1,0 +1,56 @@
+"""Traces from where they are: an OTLP endpoint of our own, Langfuse, LangSmith.
+
+async with OtlpEndpoint() as endpoint:                  an instrumented agent sends its spans to endpoint.base_url
+    trajectory = await endpoint.trajectory(trace_id)
+
+await LangfuseReceiver().trajectory(trace_id)           all pages, asked for until the trace is whole
+await LangSmithReceiver().trajectory(trace_id)          the same of LangSmith
+read_langsmith("export.jsonl")                          the traces of an exported file
+
+Each waits within bounds: a trace that is not whole by then gives a `Trajectory` that is not `complete`. What is
+received here, `traces` decodes. The package is lazy: importing it loads nothing, each name below is imported when it is
+first used.
+"""
+
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
+if TYPE_CHECKING:
+    from adjudge.receivers._endpoint import OtlpEndpoint
+    from adjudge.receivers._errors import ReceiverError
+    from adjudge.receivers._export import read_langsmith
+    from adjudge.receivers._langfuse import LangfuseReceiver
+    from adjudge.receivers._langsmith import LangSmithReceiver
+    from adjudge.receivers._store import EndpointCounts, EndpointLimits
+
+__all__ = [
+    "EndpointCounts",
+    "EndpointLimits",
+    "LangSmithReceiver",
+    "LangfuseReceiver",
+    "OtlpEndpoint",
+    "ReceiverError",
+    "read_langsmith",
+]
+
+_HOMES = {
+    "_endpoint": ("OtlpEndpoint",),
+    "_errors": ("ReceiverError",),
+    "_export": ("read_langsmith",),
+    "_langfuse": ("LangfuseReceiver",),
+    "_langsmith": ("LangSmithReceiver",),
+    "_store": ("EndpointCounts", "EndpointLimits"),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
+
+            value: object = getattr(import_module(f"{__name__}.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

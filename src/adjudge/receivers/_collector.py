@@ -1,0 +1,185 @@
+"""What runs on the endpoint's loop: takes requests, keeps spans, and wakes whoever waits for a trace."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from adjudge.errors import Caught
+from adjudge.receivers._errors import ReceiverError
+from adjudge.receivers._requests import (
+    CONTENT_TYPES,
+    PACKINGS,
+    Batch,
+    Encoding,
+    TooLarge,
+    accepted,
+    read_request,
+    refusal,
+    unpacked,
+)
+from adjudge.receivers._store import EndpointCounts, EndpointLimits, SpanStore
+from adjudge.receivers._whole import Wait
+from adjudge.traces._spans import Record
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+PATH = "/v1/traces"
+_SMALLEST_SPAN = 200  # bytes that a span is taken to need at least
+_LONG = 256 << 10  # a body of more bytes is decoded off the loop
+
+
+class _Refused(ReceiverError):
+    """A request is refused whole, with this HTTP status."""
+
+    def __init__(self, message: str, status: int, *, code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.status = status
+
+
+class Collector:
+    """Everything that an endpoint has. Used on its own loop only, apart from `counts`."""
+
+    def __init__(self, limits: EndpointLimits) -> None:
+        self.limits = limits
+        self.store = SpanStore(limits.held_bytes)
+        self._counts = EndpointCounts()
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._waits: set[asyncio.Task[Any] | None] = set()
+        self._busy = 0
+        self._is_closing = False
+
+    @property
+    def counts(self) -> EndpointCounts:
+        """What has been seen so far."""
+        return replace(self._counts, traces=len(self.store), evicted=self.store.evicted)
+
+    @asynccontextmanager
+    async def serving(self, host: str, port: int) -> AsyncIterator[int]:
+        """Listen; yields the port."""
+        from aiohttp import web
+
+        self._is_closing = False
+        app = web.Application(client_max_size=self.limits.request_bytes)
+        app.router.add_post(PATH, self._export)
+        runner = web.AppRunner(
+            app, access_log=None, auto_decompress=False, shutdown_timeout=1.0, handler_cancellation=True
+        )
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, host, port)
+            await site.start()
+            yield runner.addresses[0][1]
+        finally:
+            await self._release()
+            await runner.cleanup()
+
+    async def whole(self, key: str, wait: Wait) -> tuple[Record, str | None]:
+        """Return a trace once it is whole; or what there is, and what had not come, once time is out."""
+        task = asyncio.current_task()
+        changed = asyncio.Event()
+        self._waiting.setdefault(key, set()).add(changed)
+        self._waits.add(task)
+        try:
+            late = await self._wait(key, wait, changed)
+        finally:
+            self._waits.discard(task)
+            self._waiting[key].discard(changed)
+            if not self._waiting[key]:
+                del self._waiting[key]
+        return self.store.record(key), late
+
+    def now(self, key: str, wait: Wait) -> tuple[Record, str | None]:
+        """Return what there is of a trace, and what has not come."""
+        return self.store.record(key), self.store.awaited(key, parent=wait.parent, roots=wait.roots)
+
+    async def _wait(self, key: str, wait: Wait, changed: asyncio.Event) -> str | None:
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + wait.timeout
+        while True:
+            changed.clear()
+            late = self.store.awaited(key, parent=wait.parent, roots=wait.roots)
+            left = deadline - clock()
+            if left <= 0 or self._is_closing:
+                return late
+            try:
+                async with asyncio.timeout(min(left, wait.settle) if late is None else left):
+                    await changed.wait()
+            except TimeoutError:
+                if late is None:  # nothing more has come: it is settled
+                    return None
+
+    async def _release(self) -> None:
+        """Let everybody who waits go."""
+        self._is_closing = True
+        for events in self._waiting.values():
+            for event in events:
+                event.set()
+        if self._waits:
+            await asyncio.wait([task for task in self._waits if task is not None])
+
+    def _count(self, **more: int) -> None:
+        known = self._counts
+        self._counts = replace(known, **{name: getattr(known, name) + number for name, number in more.items()})
+
+    async def _export(self, request: "web.Request") -> "web.Response":
+        """Answer one export request. Whatever is in it, the answer is one that OTLP knows."""
+        from aiohttp import web
+
+        encoding: Encoding = CONTENT_TYPES.get(request.content_type, "json")
+        content_type = "application/json" if encoding == "json" else "application/x-protobuf"
+        self._count(requests=1)
+        batch = None
+        self._busy += 1
+        try:
+            with Caught() as caught:
+                batch = await self._read(request, encoding)
+        finally:
+            self._busy -= 1
+        if batch is not None:
+            self._keep(batch)
+            return web.Response(body=accepted(batch, encoding), content_type=content_type)
+        self._count(refused=1)
+        error = caught.error
+        status = error.status if isinstance(error, _Refused) else 413 if isinstance(error, TooLarge) else 400
+        headers = {"Retry-After": "1"} if status == 503 else {}
+        why = refusal(caught.reason or "bad-body", encoding)
+        return web.Response(body=why, status=status, content_type=content_type, headers=headers)
+
+    def _keep(self, batch: Batch) -> None:
+        self._count(spans=len(batch.arrivals), rejected=len(batch.rejected))
+        for key in self.store.add(batch.arrivals, max(_SMALLEST_SPAN, batch.size)):
+            for event in self._waiting.get(key, ()):
+                event.set()
+
+    async def _read(self, request: "web.Request", encoding: Encoding) -> Batch:
+        packing = request.headers.get("Content-Encoding", "").strip().lower()
+        if request.content_type not in CONTENT_TYPES:
+            raise _Refused("only application/json and application/x-protobuf are read", 415, code="bad-content-type")
+        if packing not in PACKINGS:
+            raise _Refused("only gzip and deflate are unpacked", 415, code="bad-content-encoding")
+        if self._busy > self.limits.at_once:
+            raise _Refused("too many requests at once", 503, code="busy")
+        body = await self._body(request)
+        if len(body) > _LONG or packing not in ("", "identity"):
+            return await asyncio.to_thread(self._decode, body, packing, encoding)
+        return self._decode(body, packing, encoding)
+
+    def _decode(self, body: bytes, packing: str, encoding: Encoding) -> Batch:
+        return read_request(unpacked(body, packing, self.limits.request_bytes), encoding)
+
+    async def _body(self, request: "web.Request") -> bytes:
+        from aiohttp import web
+
+        largest = self.limits.request_bytes
+        if request.content_length is not None and request.content_length > largest:
+            raise TooLarge(f"the body is larger than {largest:,} bytes")
+        try:
+            async with asyncio.timeout(self.limits.read_s):
+                return await request.read()
+        except TimeoutError:
+            raise _Refused("the body did not come in time", 408, code="slow-body") from None
+        except web.HTTPRequestEntityTooLarge:
+            raise TooLarge(f"the body is larger than {largest:,} bytes") from None

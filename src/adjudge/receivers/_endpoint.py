@@ -1,0 +1,166 @@
+"""A local OTLP/HTTP endpoint: what instrumented agents send their spans to."""
+
+import asyncio
+from typing import TYPE_CHECKING, Self
+
+from adjudge.errors import UsageError
+from adjudge.model import Trajectory
+from adjudge.receivers._collector import PATH, Collector
+from adjudge.receivers._loop import LoopThread
+from adjudge.receivers._store import EndpointCounts, EndpointLimits
+from adjudge.receivers._whole import SETTLE, TIMEOUT, Wait, trajectory_of
+from adjudge.traces._assemble import faults_of
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class OtlpEndpoint:
+    """Takes the spans that agents export to it, over OTLP/HTTP in JSON or protobuf, and gives them as trajectories.
+
+    It serves from a thread of its own, for sync and async code alike (`with`, `async with`), on `host` and a free port
+    unless one is given. What it holds is bounded: beyond that, whole traces are let go, oldest first, and counted.
+
+    >>> with OtlpEndpoint() as endpoint:
+    ...     endpoint.url.startswith("http://127.0.0.1:"), endpoint.counts.spans
+    (True, 0)
+    """
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 0, *, limits: EndpointLimits | None = None) -> None:
+        self._host = host
+        self._wanted = port
+        self._port: int | None = None
+        self._thread: LoopThread | None = None
+        self._collector = Collector(limits or EndpointLimits())
+
+    @property
+    def base_url(self) -> str:
+        """What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to."""
+        if self._port is None:
+            raise UsageError("the endpoint is not running: use it in a `with` statement", code="not-running")
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}"
+
+    @property
+    def url(self) -> str:
+        """Where spans are sent to."""
+        return self.base_url + PATH
+
+    @property
+    def counts(self) -> EndpointCounts:
+        """What has been seen so far."""
+        return self._collector.counts
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that make an instrumented agent send all its spans here, soon, and nothing else.
+
+        Headers meant for another endpoint are emptied: they may hold a key.
+        """
+        return {
+            "OTEL_SDK_DISABLED": "false",
+            "OTEL_TRACES_EXPORTER": "otlp",
+            "OTEL_METRICS_EXPORTER": "none",
+            "OTEL_LOGS_EXPORTER": "none",
+            "OTEL_TRACES_SAMPLER": "always_on",
+            "OTEL_PROPAGATORS": "tracecontext,baggage",
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": self.base_url,
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": self.url,
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_HEADERS": "",
+            "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "",
+        }
+
+    async def trajectory(
+        self,
+        trace_id: str,
+        *,
+        timeout: float = TIMEOUT,  # noqa: ASYNC109 (what comes after it is an answer, not an error)
+        roots: int = 1,
+        settle: float = SETTLE,
+        parent: str | None = None,
+    ) -> Trajectory:
+        """Wait until a trace is whole and return what its agent did.
+
+        It is whole when as many root spans as `roots` have ended, no parent is missing, and nothing more has come for
+        `settle` seconds. A conversation in one trace has a root for every turn. What is not whole after `timeout`
+        seconds is given as it is, with `complete=False`. `trace_id` may be a session that spans name (`session.id`)
+        in place of the trace; `parent` is the span that the agent was given as the outer one: the first half of the
+        trace id, as adjudge sends it, unless it is said.
+        """
+        wait = Wait(timeout, roots, settle, parent or trace_id[:16])
+        future = self._running().submit(self._collector.whole(trace_id, wait))
+        record, late = await asyncio.wrap_future(future)
+        return await asyncio.to_thread(trajectory_of, record, trace_id=trace_id, parent=wait.parent, late=late)
+
+    def wait(
+        self,
+        trace_id: str,
+        *,
+        timeout: float = TIMEOUT,
+        roots: int = 1,
+        settle: float = SETTLE,
+        parent: str | None = None,
+    ) -> Trajectory:
+        """Return what `trajectory` does, for code that cannot await."""
+        wait = Wait(timeout, roots, settle, parent or trace_id[:16])
+        record, late = self._running().submit(self._collector.whole(trace_id, wait)).result()
+        return trajectory_of(record, trace_id=trace_id, parent=wait.parent, late=late)
+
+    def missing(self, trace_id: str, *, roots: int = 1, parent: str | None = None) -> tuple[str, ...]:
+        """Say what is missing from a trace as far as it has come; nothing of a complete one."""
+        wait = Wait(0.0, roots, 0.0, parent or trace_id[:16])
+        record, late = self._running().call(self._collector.now, trace_id, wait)
+        faults = faults_of(record, parent=wait.parent)
+        return faults if late is None or faults else (late,)
+
+    @property
+    def trace_ids(self) -> tuple[str, ...]:
+        """The traces that are held, the one that was touched last at the end."""
+        return tuple(self._running().call(lambda: self._collector.store.ids))
+
+    def forget(self, trace_id: str) -> None:
+        """Let a trace go that nobody will ask for again."""
+        self._running().call(self._collector.store.forget, trace_id)
+
+    def start(self) -> None:
+        """Start to listen; `with` does it for you."""
+        if self._thread is not None:
+            raise UsageError("the endpoint is running already", code="already-running")
+        thread = LoopThread(lambda: self._collector.serving(self._host, self._wanted), "adjudge-otlp-endpoint")
+        try:
+            self._port = thread.start()
+        except OSError as error:
+            reason = error.strerror or error
+            raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
+        self._thread = thread
+
+    def stop(self) -> None:
+        """Stop to listen; whoever waits for a trace gets what is there."""
+        thread, self._thread, self._port = self._thread, None, None
+        if thread is not None:
+            thread.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await asyncio.to_thread(self.stop)
+
+    def _running(self) -> LoopThread:
+        if self._thread is None:
+            raise UsageError("the endpoint is not running: use it in a `with` statement", code="not-running")
+        return self._thread

@@ -1,0 +1,135 @@
+"""Export requests of OTLP/HTTP: bodies in, spans out; and the answers, in the encoding of the question.
+
+Nothing here trusts a body: it is unpacked up to a bound, and a span that cannot be read is rejected by itself.
+"""
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from adjudge.chat._key import cleaned
+from adjudge.errors import TrajectoryError
+from adjudge.model import to_json
+from adjudge.receivers._errors import ReceiverError
+from adjudge.traces._dialects import read_span
+from adjudge.traces._otlp import Raw, raw_spans
+from adjudge.traces._protobuf import protobuf_spans
+from adjudge.traces._spans import Span
+from adjudge.traces._values import decoded
+
+Encoding: TypeAlias = Literal["json", "protobuf"]
+
+CONTENT_TYPES: dict[str, Encoding] = {
+    "application/json": "json",
+    "application/x-protobuf": "protobuf",
+    "application/protobuf": "protobuf",
+}
+PACKINGS = ("", "identity", "gzip", "deflate")
+_SESSIONS = ("session.id", "langfuse.session.id", "gen_ai.conversation.id")
+_LONGEST_SESSION = 200
+_INVALID_ARGUMENT = 3  # google.rpc.Code
+_HEX = frozenset("0123456789abcdef")
+
+
+class Arrival(NamedTuple):
+    """A span, the trace that it belongs to, and the session that it names."""
+
+    trace: str
+    span: Span
+    session: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a request holds: spans, why others in it were rejected, and how many bytes each of them took."""
+
+    arrivals: list[Arrival]
+    rejected: list[str]
+    size: int
+
+
+class TooLarge(ReceiverError):
+    """A request is over its bound."""
+
+    default_code = "too-large"
+
+
+def unpacked(body: bytes, packing: str, largest: int) -> bytes:
+    """Undo gzip or deflate, up to a bound."""
+    if packing in ("", "identity"):
+        return body
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    try:
+        plain = unpacker.decompress(body, largest + 1)
+    except zlib.error:
+        raise ReceiverError(f"the body is not {packing}", code="bad-body") from None
+    if len(plain) > largest:
+        raise TooLarge(f"the body is larger than {largest:,} bytes")
+    if not unpacker.eof:
+        raise ReceiverError(f"the body stops in the middle of its {packing}", code="bad-body")
+    return plain
+
+
+def read_request(body: bytes, encoding: Encoding) -> Batch:
+    """Return the spans of a request; one that is no export request at all raises."""
+    rejected: list[str] = []
+    arrivals = []
+    try:
+        for raw in _raws(body, encoding, rejected):
+            try:
+                arrivals.append(_arrival(raw))
+            except TrajectoryError as error:
+                rejected.append(error.message)
+    except RecursionError:
+        raise ReceiverError("the body is nested too deeply", code="bad-body") from None
+    return Batch(arrivals, rejected, len(body) // max(1, len(arrivals)))
+
+
+def _raws(body: bytes, encoding: Encoding, rejected: list[str]) -> Iterable[Raw]:
+    if encoding == "protobuf":
+        return protobuf_spans(body, rejected)
+    return raw_spans(decoded(body, "the body"), "the body", rejected)
+
+
+def _arrival(raw: Raw) -> Arrival:
+    for name, value, length in (("trace", raw.trace, 32), ("span", raw.id, 16)):
+        if len(value) != length or not _HEX.issuperset(value) or not value.strip("0"):
+            raise TrajectoryError(f"{value[:40]!a} is no {name} id")
+    named = (raw.attributes.get(key) for key in _SESSIONS)
+    session = next((one for one in named if isinstance(one, str) and 0 < len(one) <= _LONGEST_SESSION), None)
+    return Arrival(raw.trace, read_span(raw), session)
+
+
+def accepted(batch: Batch, encoding: Encoding) -> bytes:
+    """Return the answer to a request: nothing more to say, or a partial success."""
+    if not batch.rejected:
+        return b"{}" if encoding == "json" else b""
+    count, why = len(batch.rejected), cleaned(batch.rejected[0])
+    if encoding == "json":
+        return to_json({"partialSuccess": {"rejectedSpans": str(count), "errorMessage": why}})
+    return _field(1, _number(1, count) + _field(2, why.encode("utf-8", "replace")))
+
+
+def refusal(why: str, encoding: Encoding) -> bytes:
+    """Return the answer to a request that is refused whole: a google.rpc.Status."""
+    message = cleaned(why)
+    if encoding == "json":
+        return to_json({"code": _INVALID_ARGUMENT, "message": message})
+    return _number(1, _INVALID_ARGUMENT) + _field(2, message.encode("utf-8", "replace"))
+
+
+def _number(field: int, value: int) -> bytes:
+    return bytes([field << 3]) + _varint(value)
+
+
+def _field(field: int, content: bytes) -> bytes:
+    return bytes([field << 3 | 2]) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])

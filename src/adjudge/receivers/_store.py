@@ -1,0 +1,124 @@
+"""Spans as they arrive, by trace, in bounded memory."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from adjudge.errors import UsageError
+from adjudge.receivers._requests import Arrival
+from adjudge.receivers._whole import Links, awaited
+from adjudge.traces._spans import Record, Span
+
+_MOST_EVICTED = 10_000  # ids of traces that were let go, kept to say so
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointLimits:
+    """How much an endpoint takes: bytes of one request, unpacked; bytes of all that it holds; requests at once."""
+
+    request_bytes: int = 32 << 20
+    held_bytes: int = 256 << 20
+    at_once: int = 64
+    read_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if not getattr(self, name) > 0:  # written so that NaN is refused too
+                raise UsageError(f"{name} must be above 0, not {getattr(self, name)!r}", code="bad-limit")
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCounts:
+    """What an endpoint has seen: requests, those it refused whole, spans taken and rejected, traces held and let go."""
+
+    requests: int = 0
+    refused: int = 0
+    spans: int = 0
+    rejected: int = 0
+    traces: int = 0
+    evicted: int = 0
+
+
+@dataclass(slots=True)
+class _Held:
+    spans: list[Span] = field(default_factory=list)
+    links: Links = field(default_factory=Links)
+    sessions: set[str] = field(default_factory=set)
+    size: int = 0
+
+
+class SpanStore:
+    """Holds traces by their ids; where they are too much, the one that was touched longest ago is let go whole.
+
+    A trace is found by its id, and by every session that one of its spans names.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._size = 0
+        self._held: dict[str, _Held] = {}  # the one that was touched last stands last
+        self._sessions: dict[str, dict[str, None]] = {}
+        self._evicted: dict[str, None] = {}
+        self.evicted = 0
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the traces that are held, the one that was touched last at the end."""
+        return list(self._held)
+
+    def add(self, arrivals: Iterable[Arrival], size: int) -> set[str]:
+        """Keep what has arrived, `size` bytes each, and return the ids and sessions that it belongs to."""
+        touched = set()
+        for one in arrivals:
+            held = self._held.pop(one.trace, None) or _Held()
+            self._held[one.trace] = held
+            held.spans.append(one.span)
+            held.links.add(one.span)
+            held.size += size
+            self._size += size
+            if one.session is not None:
+                held.sessions.add(one.session)
+                self._sessions.setdefault(one.session, {})[one.trace] = None
+            touched |= {one.trace, *held.sessions}
+        while self._size > self._most:
+            self._evict(next(iter(self._held)))
+        return touched
+
+    def awaited(self, key: str, *, parent: str | None, roots: int) -> str | None:
+        """Say what is still to come of a trace or a session; None where it is whole."""
+        return awaited((self._held[trace].links for trace in self._traces(key)), parent=parent, roots=roots)
+
+    def record(self, key: str) -> Record:
+        """Return the spans of a trace, or of the traces of a session."""
+        traces = list(self._traces(key))
+        spans = tuple(span for trace in traces for span in self._held[trace].spans)
+        is_cut = any(name in self._evicted for name in (key, *traces))
+        return Record(key, spans, ("spans were let go: the endpoint held too much",) if is_cut else ())
+
+    def forget(self, key: str) -> None:
+        """Let a trace, or the traces of a session, go: nobody will ask for it again."""
+        for trace in list(self._traces(key)):
+            self._drop(trace)
+
+    def _traces(self, key: str) -> Iterator[str]:
+        if key in self._held:
+            yield key
+        yield from (trace for trace in self._sessions.get(key, ()) if trace != key)
+
+    def _evict(self, trace: str) -> None:
+        self.evicted += 1
+        for name in (trace, *self._held[trace].sessions):
+            self._evicted[name] = None
+        while len(self._evicted) > _MOST_EVICTED:
+            del self._evicted[next(iter(self._evicted))]
+        self._drop(trace)
+
+    def _drop(self, trace: str) -> None:
+        held = self._held.pop(trace)
+        self._size -= held.size
+        for session in held.sessions:
+            self._sessions[session].pop(trace, None)
+            if not self._sessions[session]:
+                del self._sessions[session]

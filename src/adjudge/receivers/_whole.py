@@ -1,0 +1,99 @@
+"""When a trace is whole: its roots are there and have ended, and so are all parents and all spans.
+
+That is what waiting can bring. What it cannot bring (a cut attribute, dropped events) is left to `traces`, which makes
+a trajectory of it that is not complete.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from adjudge.errors import TrajectoryError, UsageError
+from adjudge.model import Trajectory
+from adjudge.traces._assemble import assemble
+from adjudge.traces._spans import Record, Span
+
+TIMEOUT = 30.0
+SETTLE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How a trace is waited for: seconds in all, root spans, seconds of quiet, and the span around the run."""
+
+    timeout: float
+    roots: int
+    settle: float
+    parent: str | None
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "settle"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise UsageError(f"{name} must be a number of seconds, got {getattr(self, name)!r}", code="bad-limit")
+        if self.roots < 1:
+            raise UsageError(f"roots must be at least 1, got {self.roots!r}", code="bad-limit")
+
+
+@dataclass(slots=True)
+class Links:
+    """How the spans of a trace hang together, kept up to date as they arrive."""
+
+    ids: set[str] = field(default_factory=set)
+    open: set[str] = field(default_factory=set)
+    roots: set[str] = field(default_factory=set)
+    children: dict[str, set[str]] = field(default_factory=dict)  # by the parent that they name
+
+    def add(self, span: Span) -> None:
+        """Note a span."""
+        if span.end is not None:
+            self.open.discard(span.id)
+        elif span.id not in self.ids:
+            self.open.add(span.id)
+        self.ids.add(span.id)
+        if span.parent is None or span.is_entry:
+            self.roots.add(span.id)
+        else:
+            self.children.setdefault(span.parent, set()).add(span.id)
+
+
+def awaited(traces: Iterable[Links], *, parent: str | None, roots: int) -> str | None:
+    """Say what is still to come of the traces of one run; None where they are whole.
+
+    `parent` is a span outside the record that the run was started from: what it started are roots.
+    """
+    found, spans = 0, 0
+    for links in traces:
+        spans += len(links.ids)
+        found += len(links.roots)
+        if links.open:
+            return f"span {min(links.open)} has not ended"
+        for name in links.children.keys() - links.ids:
+            if name != parent:
+                return f"span {min(links.children[name])} has a parent, {name}, that has not come"
+            found += len(links.children[name])
+    if not spans:
+        return "no span has come"
+    return None if found >= roots else f"{found} of {roots} root spans have come"
+
+
+def links_of(record: Record) -> Links:
+    """Return how the spans of a record hang together."""
+    links = Links()
+    for span in record.spans:
+        links.add(span)
+    return links
+
+
+def trajectory_of(record: Record, *, trace_id: str, parent: str | None, late: str | None) -> Trajectory:
+    """Return what the spans say, and that it is not complete where something is `late`."""
+    faults = record.faults if late is None else (*record.faults, late)
+    try:
+        found = assemble(Record(record.id, record.spans, faults), parent=parent)
+    except RecursionError:
+        raise TrajectoryError(f"trace {trace_id} is nested too deeply") from None
+    return replace(found, trace_id=trace_id, seconds=_seconds(record.spans))
+
+
+def _seconds(spans: Iterable[Span]) -> float | None:
+    starts = [span.start for span in spans if span.start is not None]
+    ends = [span.end for span in spans if span.end is not None]
+    return (max(ends) - min(starts)) / 1e9 if starts and ends else None
