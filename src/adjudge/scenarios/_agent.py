@@ -17,7 +17,6 @@ from adjudge.errors import AdjudgeError, DataError
 from adjudge.model import Agent, Case, Message, Trajectory
 from adjudge.scenarios._scenario import Scenario
 
-
 Receive: TypeAlias = Callable[[str, int], Awaitable[Trajectory]]
 """Gives what was recorded elsewhere of a session with so many turns."""
 

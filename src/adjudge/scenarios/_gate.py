@@ -139,7 +139,7 @@ def _unscored(gate: Gate, rows: Sequence[Result], place: str) -> Finding:
     if not rows:
         return Finding(name, "undecided", "there are no runs")
     share = missing / len(rows)
-    words = f"{missing} of {len(rows)} runs ({share:.1%}) lack an answer, {gate.max_unscored:.4g} may"
+    words = f"{missing} of {len(rows)} runs ({share:.1%}) lack an answer; at most {gate.max_unscored * 100:.4g}% may"
     verdict: Verdict = "undecided" if share > gate.max_unscored + _ROUNDING else "pass"
     return Finding(name, verdict, words, share, n=len(rows))
 

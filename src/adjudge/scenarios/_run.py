@@ -110,7 +110,7 @@ async def arun_scenarios(
     return done
 
 
-async def conducted(  # noqa: PLR0913 (what a run consists of)
+async def conducted(
     scenarios: Sequence[Scenario],
     agent: ScenarioAgent,
     judge: Any,
