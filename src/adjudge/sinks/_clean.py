@@ -17,7 +17,7 @@ _MOST_ITEMS = 100
 _DEEPEST = 4
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_BAD_ID = re.compile("[\x00-\x20\x7f-\x9f\ud800-\udfff]")
+_BAD_ID = re.compile("[\x00-\x1f\x7f-\x9f\ufffd]")  # the last: what clean_text puts for what it takes out
 
 
 def clean_text(text: str, most: int = LONGEST_COMMENT) -> str:
@@ -39,6 +39,10 @@ def cleaned_score(score: OutScore) -> OutScore:
         value=value,
         reason=None if reason is None else clean_text(reason, _LONGEST_TEXT),
         comment=None if score.comment is None else clean_text(score.comment),
+        trace_id=_clean_id(score.trace_id),
+        session_id=_clean_id(score.session_id),
+        observation_id=_clean_id(score.observation_id),
+        id=clean_text(score.id, _LONGEST_NAME),
         metadata=plain(score.metadata),
         run=clean_text(score.run, _LONGEST_NAME),
     )
@@ -50,13 +54,17 @@ def why_not_sendable(score: OutScore, *, placed: bool) -> str | None:
         return f"no-value: {score.reason or 'the score has no value'}"
     if not score.name.strip():
         return "bad-name: the score has no name"
-    ids = {"trace": score.trace_id, "session": score.session_id, "observation": score.observation_id}
+    ids = {"trace": score.trace_id, "session": score.session_id, "observation": score.observation_id, "": score.id}
     for what, one in ids.items():
         if one is not None and (not 0 < len(one) <= _LONGEST_NAME or _BAD_ID.search(one)):
-            return f"bad-id: the {what} id is empty, too long, or has characters that no id has"
+            return f"bad-id: its {f'{what} id'.strip()} is empty, too long, or has characters that no id has"
     if placed and score.trace_id is None and score.session_id is None:
         return "no-trace: the score names neither a trace nor a session"
     return None
+
+
+def _clean_id(one: str | None) -> str | None:
+    return None if one is None else clean_text(one, _LONGEST_NAME)
 
 
 def _clean_value(score: OutScore) -> tuple[bool | float | str | None, str | None]:

@@ -43,7 +43,7 @@ def github_summary(checks: Sequence[Check], *, title: str = "adjudge") -> str:
 
 
 def _command(command: str, check: Check) -> str:
-    about = {"file": check.file, "line": check.line if check.file else None, "title": check.id}
+    about = {"file": check.file or None, "line": check.line if check.file else None, "title": check.id}
     told = ",".join(f"{key}={_property(str(value))}" for key, value in about.items() if value is not None)
     return f"::{command} {told}::{_message(check.reason or check.outcome)}"
 

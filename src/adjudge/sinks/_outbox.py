@@ -17,6 +17,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from adjudge.errors import UsageError
 from adjudge.sinks._clean import cleaned_score
 from adjudge.sinks._errors import OutboxError
 from adjudge.sinks._lock import only_sender
@@ -83,7 +84,7 @@ class Outbox:
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self.path = Path(path)
         if not create and not self.path.is_file():
-            raise OutboxError(f"{self.path}: there is no such outbox", code="cannot-read")
+            raise UsageError(f"{self.path}: there is no such outbox", code="cannot-read")
         with _trouble(self.path):
             self._connection = _connect(self.path)
 

@@ -8,12 +8,14 @@ ChatServer(["Paris", Fault("reset"), "Rome"])                   one after anothe
 ChatServer(lambda call: call.prompt.upper())                    a function of the request
 ChatServer(faults={"429": 0.1, "reset": 0.05}, seed=7)          faults by chance, the same ones every time
 ChatServer(limit=Limit(in_flight=8, per_s=50))                  a server that refuses what is too much
+ScoreServer([Fault("500"), Fault("reset")])                     a dashboard that takes scores, after two faults
 """
 
 from adjudge.testing._calls import ChatCall
 from adjudge.testing._faults import FAULTS, Fault
 from adjudge.testing._play import Limit, ServerCounts
 from adjudge.testing._replies import Reply, correct, scores, verdict, wrong
+from adjudge.testing._scores import ScoreServer
 from adjudge.testing._server import ChatServer
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Fault",
     "Limit",
     "Reply",
+    "ScoreServer",
     "ServerCounts",
     "correct",
     "scores",

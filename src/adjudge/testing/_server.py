@@ -17,7 +17,7 @@ from adjudge.testing._wire import listening
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["ChatServer"]
+__all__ = ["ChatServer", "ServerThread"]
 
 
 class ChatServer:
@@ -52,7 +52,7 @@ class ChatServer:
         if not 0 <= sum(share for _, share in pairs) <= 1:
             raise UsageError("the shares of the faults must add up to at most 1", code="bad-limit")
         settings = Settings(script, latency_s, tuple(pairs), seed, limit or Limit(), key, tuple(rejects))
-        self._home: _ServerThread | ServerProcess = ServerProcess(settings) if process else _ServerThread(settings)
+        self._home: ServerThread | ServerProcess = ServerProcess(settings) if process else ServerThread(Play(settings))
         self._port: int | None = None
 
     @property
@@ -105,27 +105,30 @@ class ChatServer:
         await asyncio.get_running_loop().run_in_executor(None, self.stop)
 
 
-class _ServerThread:
+class ServerThread:
     """The server on an event loop in a thread of its own."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.play = Play(settings)
+    def __init__(self, play: Play) -> None:
+        self.play = play
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stopped: asyncio.Event | None = None
 
     def start(self) -> int:
+        """Start serving and return the port."""
         started: Future[int] = Future()
         self._thread = threading.Thread(target=self._run, args=(started,), name="adjudge-chat-server", daemon=True)
         self._thread.start()
         return started.result()
 
     def stop(self) -> None:
+        """Stop serving and wait for the thread."""
         if self._loop is not None and self._stopped is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
 
     def counts(self) -> ServerCounts:
+        """Return what the server has seen so far."""
         from copy import deepcopy
 
         return deepcopy(self.play.counts)

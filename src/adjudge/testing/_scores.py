@@ -1,0 +1,157 @@
+"""A dashboard that takes scores, behind a real socket: the wire contract of Langfuse, strict, with scripted faults."""
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from urllib.parse import parse_qs, urlsplit
+
+from adjudge.errors import UsageError
+from adjudge.testing._calls import ChatCall
+from adjudge.testing._faults import Act, Fault, act_of_json, act_of_status
+from adjudge.testing._play import Play, ServerCounts, Settings
+from adjudge.testing._scores_rules import basic, read_scores, response, why_not
+from adjudge.testing._server import ServerThread
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+__all__ = ["ScoreServer"]
+
+ScoreScript: TypeAlias = Sequence[Fault | None] | Callable[[ChatCall], Fault | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    script: ScoreScript = ()
+    lost: Collection[int] = ()
+    refuse: Callable[[Mapping[str, Any]], str | None] | None = None
+    form: Literal["list", "object"] = "list"
+    most_bytes: int = 1_000_000
+    sessions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    keys: tuple[str, str] | None = None
+
+
+class ScoreServer:
+    """A local HTTP server that keeps scores as Langfuse does: one for each id, the last one sent.
+
+    `script` says what goes wrong with which post (a list in order of arrival, then nothing, or a function); the posts
+    whose numbers are in `lost` are taken in, but their replies are not sent. `refuse` gives the reason for refusing a
+    score; of a list that holds such a score the server says, as the real one, only how many it refuses. `form="object"`
+    is an older server, which takes one score a request. `sessions` are the traces of each session.
+
+    >>> with ScoreServer() as server:
+    ...     server.host.startswith("http://127.0.0.1:"), server.scores
+    (True, {})
+    """
+
+    def __init__(
+        self,
+        script: ScoreScript = (),
+        *,
+        lost: Collection[int] = (),
+        refuse: Callable[[Mapping[str, Any]], str | None] | None = None,
+        form: Literal["list", "object"] = "list",
+        sessions: Mapping[str, Sequence[str]] | None = None,
+        keys: tuple[str, str] | None = None,
+        latency_s: float = 0.0,
+    ) -> None:
+        rules = _Rules(script, lost, refuse, form, sessions=sessions or {}, keys=keys)
+        self._play = _ScorePlay(rules, latency_s)
+        self._thread = ServerThread(self._play)
+        self._port: int | None = None
+
+    @property
+    def host(self) -> str:
+        """What a client takes as its host."""
+        if self._port is None:
+            raise UsageError("the server is not running: use it in a `with` statement", code="not-running")
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def scores(self) -> dict[str, dict[str, Any]]:
+        """The scores that were taken in, by id."""
+        with self._play.lock:
+            return dict(self._play.kept)
+
+    @property
+    def arrivals(self) -> list[str]:
+        """The ids of all scores that were taken in, also those that came again."""
+        with self._play.lock:
+            return list(self._play.arrived)
+
+    @property
+    def counts(self) -> ServerCounts:
+        """What the server has seen so far."""
+        return self._thread.counts()
+
+    @property
+    def calls(self) -> list[ChatCall]:
+        """The last 1,000 calls, oldest first."""
+        return list(self._play.seen)
+
+    def __enter__(self) -> Self:
+        self._port = self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self._port = None
+        self._thread.stop()
+
+
+class _ScorePlay(Play):
+    """What the server does with each call; used by one thread, its scores read by any."""
+
+    def __init__(self, rules: _Rules, latency_s: float) -> None:
+        super().__init__(Settings(None, latency_s))
+        self.rules = rules
+        self.kept: dict[str, dict[str, Any]] = {}
+        self.arrived: list[str] = []
+        self.lock = threading.Lock()
+        self._posts = 0
+
+    def _answer(self, call: ChatCall) -> Act:
+        keys = self.rules.keys
+        if keys is not None and call.headers.get("authorization") != basic(*keys):
+            return act_of_status(401, f"Invalid credentials: {call.headers.get('authorization')}")
+        parts = urlsplit(call.path)
+        if parts.path == "/api/public/traces":
+            asked = parse_qs(parts.query).get("sessionId", [""])[0]
+            return act_of_json({"data": [{"id": trace} for trace in self.rules.sessions.get(asked, ())], "meta": {}})
+        if parts.path != "/api/public/scores":
+            return act_of_status(404, f"no such path: {parts.path[:200]}")
+        number = self._posts
+        self._posts += 1
+        fault = self._scripted(call, number)
+        if fault is not None:
+            return self._fault(call, fault)
+        act = self._take(call.body)
+        return Act(end="reset") if number in self.rules.lost else act
+
+    def _scripted(self, call: ChatCall, number: int) -> Fault | None:
+        script = self.rules.script
+        if callable(script):
+            return script(call)
+        return script[number] if number < len(script) else None
+
+    def _take(self, body: bytes) -> Act:
+        if len(body) > self.rules.most_bytes:
+            return act_of_status(413, f"Body exceeded {self.rules.most_bytes} bytes")
+        scores, fault = read_scores(body, self.rules.form)
+        if fault is not None:
+            return act_of_status(400, fault)
+        reasons = [why_not(score) or (self.rules.refuse(score) if self.rules.refuse else None) for score in scores]
+        good = [score for score, reason in zip(scores, reasons, strict=True) if reason is None]
+        told = [reason for reason in reasons if reason is not None]
+        with self.lock:
+            for score in good:
+                self.kept[score["id"]] = score
+                self.arrived.append(score["id"])
+        if self.rules.form == "object":
+            return act_of_status(400, told[0]) if told else response(200, {"id": scores[0]["id"]})
+        if told:
+            counts = {"accepted": len(good), "rejected": len(told), "errors": [{"message": one} for one in told]}
+            return response(207, counts)
+        return response(202, {"message": "Accepted"})

@@ -1,0 +1,28 @@
+"""One table of hostile strings: whatever a row, a model or a scenario may hold."""
+
+HOSTILE = {
+    "html": "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "html attribute": '" onmouseover="alert(1)" x=\'',
+    "cdata end": "]]></failure><failure message='forged'/>",
+    "entity": "&lt;b&gt; &#60;script&#62; &unknown; <!ENTITY x SYSTEM 'file:///etc/passwd'>",
+    "terminal": "\x1b[2J\x1b]0;owned\x07\x1b]8;;http://evil.example\x1b\\link\x1b]8;;\x1b\\ \x9b31m \x08\x08",
+    "markdown": "**bold** [link](javascript:alert(1)) ![i](http://evil.example/x.png) # heading",
+    "markdown table": "cell | another | cell \\| \\\\| end",
+    "markdown code": "` `` ``` ```` <b>out</b> `",
+    "markdown lines": "text\n\n# Forged heading\n\n- [ ] task\n| a | b |\n|---|---|\n",
+    "mention": "@everyone #1 https://evil.example/login www.evil.example user@evil.example",
+    "formula": '=HYPERLINK("http://evil.example","x")',
+    "formula two": "+1+1|cmd|' /C calc'!A0",
+    "template": "{{7*7}} ${7*7} <%= 7*7 %> #{7*7} {% raw %} ${{ secrets.TOKEN }} %(name)s {name}",
+    "command": "first\n::error::forged\r\n::set-output name=x::y\r::stop-commands::z",
+    "old command": "##[set-env name=PATH]/evil ##[error]forged",
+    "command escapes": "%0A::error::forged %25 %3A %2C , : ;",
+    "line separators": "a\u2028b\u2029c\x85d\x0be\x0cf",
+    "surrogates": "lone \ud800 and \udfff, \udcff",
+    "not xml": "\x00\x01\x08\x0b\x0c\x1f\x7f\ufffe\uffff",
+    "bidi": "user\u202e\u2066// admin\u2069 \u200b\ufeff",
+    "path": "../../../etc/passwd\x00.txt",
+    "empty": "",
+    "blank": " \t\n",
+    "long": "A" * 2_000_000,
+}
