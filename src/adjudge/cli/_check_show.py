@@ -33,8 +33,8 @@ def show_check(checked: Checked, console: Console) -> None:
     console.print(Text(f"\ngate: {EXPLAINED[decision.verdict]} (exit code {checked.exit_code})", style="bold"))
     for one in decision.findings:
         word = VERDICTS[one.verdict]
-        line = Text(f"  {word}  ", style=STYLES[word])
-        console.print(line.append(inert(f"{one.name}: {one.reason}"), style="default"), soft_wrap=True)
+        shown = Text(f"  {word}  ", style=STYLES[word])
+        console.print(shown.append(inert(f"{one.name}: {one.reason}"), style="default"), soft_wrap=True)
 
 
 def inert(text: str, most: int = LONGEST) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 PATH = "/v1/traces"
+LANGFUSE_PATH = "/api/public/otel/v1/traces"  # where Langfuse's SDK sends the same
 _SMALLEST_SPAN = 200  # bytes that a span is taken to need at least
 _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
@@ -63,7 +64,8 @@ class Collector:
 
         self._is_closing = False
         app = web.Application(client_max_size=self.limits.request_bytes)
-        app.router.add_post(PATH, self._export)
+        for path in (PATH, LANGFUSE_PATH):
+            app.router.add_post(path, self._export)
         runner = web.AppRunner(
             app, access_log=None, auto_decompress=False, shutdown_timeout=1.0, handler_cancellation=True
         )

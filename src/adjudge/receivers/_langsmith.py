@@ -124,7 +124,7 @@ class LangSmithReceiver:
 
     async def _runs(self, trace: str, left: float) -> list[Any]:
         if not self._is_new:
-            query = {"trace": trace, "select": _SELECT}
+            query = {"trace": trace, "select": list(_SELECT)}
             try:
                 return await in_pages(lambda size: self._query(query, size, left))
             except Gone:

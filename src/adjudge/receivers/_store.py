@@ -1,7 +1,7 @@
 """Spans as they arrive, by trace, in bounded memory."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adjudge.errors import UsageError
 from adjudge.receivers._requests import Arrival
@@ -44,6 +44,12 @@ class _Held:
     links: Links = field(default_factory=Links)
     sessions: set[str] = field(default_factory=set)
     size: int = 0
+
+    def named(self, trace: str) -> Iterator[Span]:
+        """Give the spans with ids that are good beside those of other traces."""
+        for span in self.spans:
+            parent = f"{trace}:{span.parent}" if span.parent in self.links.ids else span.parent
+            yield replace(span, id=f"{trace}:{span.id}", parent=parent)
 
 
 class SpanStore:
@@ -93,7 +99,10 @@ class SpanStore:
     def record(self, key: str) -> Record:
         """Return the spans of a trace, or of the traces of a session."""
         traces = list(self._traces(key))
-        spans = tuple(span for trace in traces for span in self._held[trace].spans)
+        if len(traces) == 1:
+            spans = tuple(self._held[traces[0]].spans)
+        else:
+            spans = tuple(span for trace in traces for span in self._held[trace].named(trace))
         is_cut = any(name in self._evicted for name in (key, *traces))
         return Record(key, spans, ("spans were let go: the endpoint held too much",) if is_cut else ())
 

@@ -1,0 +1,268 @@
+"""The local OTLP endpoint: what it takes, when a trace is whole, and what it holds."""
+
+import asyncio
+import gzip
+import json
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from adjudge.errors import UsageError
+from adjudge.receivers import EndpointLimits, OtlpEndpoint
+from receivers.spans import agent, document, post, send, span, span_id, story, tool, trace_id
+from support import soak
+
+
+def later(seconds: float, work: Callable[[], object]) -> None:
+    """Do something in a while."""
+    timer = threading.Timer(seconds, work)
+    timer.daemon = True
+    timer.start()
+
+
+PACKINGS: dict[str, Callable[[bytes], bytes]] = {"identity": bytes, "gzip": gzip.compress, "deflate": zlib.compress}
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_spans_become_a_trajectory(packing: str) -> None:
+    """A whole trace, plain or packed, gives its agents and tools, its id and how long it took."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        body = PACKINGS[packing](json.dumps(document(story(trace))).encode())
+        assert post(endpoint.url, body, Content_Encoding=packing) == (200, b"{}")
+        found = endpoint.wait(trace, settle=0.05)
+    assert (found.agents_called, found.tools_used) == (("orchestrator", "research"), ("pdf_retrieval",))
+    assert (found.complete, found.trace_id, found.seconds) == (True, trace, 3.0)
+
+
+def test_late_spans_are_waited_for() -> None:
+    """A trace is given out when its root and every parent have come, in whatever order and requests."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        for place, one in enumerate([story(trace)[2], story(trace)[0], story(trace)[1]]):
+            later(0.15 * place, lambda one=one: send(endpoint.url, one))  # type: ignore[misc]
+        found = endpoint.wait(trace, timeout=20, settle=0.4)
+    assert (found.complete, found.tools_used) == (True, ("pdf_retrieval",))
+
+
+def test_a_span_that_comes_while_it_settles_is_in() -> None:
+    """What comes within the settle time of a trace that looks whole belongs to it."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        send(endpoint.url, *story(trace))
+        later(0.2, lambda: send(endpoint.url, tool(trace, 4, "web_search", 2)))
+        found = endpoint.wait(trace, settle=1.5)
+    assert found.tools_used == ("pdf_retrieval", "web_search")
+
+
+@pytest.mark.parametrize(
+    ("spans", "why"),
+    [
+        ([], "no span has come"),
+        ([2], "its parent"),
+        ([0, 1], "its parent"),
+    ],
+    ids=["nothing", "no root", "a branch without its root"],
+)
+def test_what_is_not_whole_in_time_is_incomplete(spans: list[int], why: str) -> None:
+    """Time that runs out gives what there is, not complete, and `missing` says what has not come."""
+    trace = trace_id()
+    orphans = [*story(trace)[:2], agent(trace, 9, "late", 8)]
+    with OtlpEndpoint() as endpoint:
+        if spans:
+            send(endpoint.url, *(orphans[index] for index in spans))
+        found = endpoint.wait(trace, timeout=0.2)
+        assert any(why in reason for reason in endpoint.missing(trace))
+    assert not found.complete
+
+
+def test_a_span_that_has_not_ended_is_waited_for() -> None:
+    """A span without an end keeps its trace open until it is sent again with one."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        send(endpoint.url, agent(trace, 1, "orchestrator") | {"endTimeUnixNano": "0"})
+        assert not endpoint.wait(trace, timeout=0.2).complete
+        send(endpoint.url, agent(trace, 1, "orchestrator"))
+        assert endpoint.wait(trace, settle=0.05).complete
+
+
+def test_the_outer_span_is_nobody() -> None:
+    """The parent that adjudge sends along is not waited for, and what it started are roots."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        send(endpoint.url, agent(trace, 1, "orchestrator", trace[:16]))
+        assert endpoint.wait(trace, settle=0.05).complete
+        other = trace_id()
+        send(endpoint.url, agent(other, 1, "orchestrator", "00000000000000aa"))
+        assert not endpoint.wait(other, timeout=0.1).complete
+        assert endpoint.wait(other, parent="00000000000000aa", settle=0.05).complete
+
+
+def test_every_turn_has_a_root() -> None:
+    """A conversation in one trace is whole when as many roots as turns have come."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        send(endpoint.url, agent(trace, 1, "research", trace[:16]))
+        assert not endpoint.wait(trace, roots=2, timeout=0.2).complete
+        later(0.1, lambda: send(endpoint.url, agent(trace, 2, "synthesis", trace[:16])))
+        found = endpoint.wait(trace, roots=2, settle=0.05, timeout=20)
+    assert (found.complete, found.agents_called) == (True, ("research", "synthesis"))
+
+
+@pytest.mark.parametrize("key", ["session.id", "langfuse.session.id", "gen_ai.conversation.id"])
+def test_a_session_finds_traces_with_ids_of_their_own(key: str) -> None:
+    """An agent that makes its own trace ids is found by the session that its spans name, all traces together."""
+    with OtlpEndpoint() as endpoint:
+        for name in ("research", "synthesis"):
+            send(endpoint.url, agent(trace_id(), 1, name, **{key: "our-session"}))
+        found = endpoint.wait("our-session", roots=2, settle=0.05)
+        assert (found.complete, sorted(found.agents_called)) == (True, ["research", "synthesis"])
+        assert len(endpoint.trace_ids) == endpoint.counts.traces == 2
+        endpoint.forget("our-session")
+        assert endpoint.counts.traces == 0
+
+
+def test_the_same_spans_twice_count_once() -> None:
+    """An exporter that repeats a request, because its answer was lost, changes nothing."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        for _ in range(3):
+            send(endpoint.url, *story(trace))
+        found = endpoint.wait(trace, settle=0.05)
+    assert (found.tools_used, found.agents_called) == (("pdf_retrieval",), ("orchestrator", "research"))
+
+
+def test_many_traces_at_once() -> None:
+    """Traces whose spans arrive mixed, in many requests, are each given out whole."""
+    traces = [trace_id() for _ in range(soak(2000))]
+
+    async def run() -> None:
+        async with OtlpEndpoint() as endpoint:
+            waiting = [asyncio.create_task(endpoint.trajectory(one, settle=0.05, timeout=60)) for one in traces]
+            for place in range(3):
+                for start in range(0, len(traces), 50):
+                    spans = [story(one)[place] for one in traces[start : start + 50]]
+                    await asyncio.to_thread(send, endpoint.url, *spans)
+            for one, found in zip(traces, await asyncio.gather(*waiting), strict=True):
+                assert (found.trace_id, found.complete, found.tools_used) == (one, True, ("pdf_retrieval",))
+            assert endpoint.counts.spans == 3 * len(traces)
+
+    asyncio.run(run())
+
+
+def test_memory_is_bounded() -> None:
+    """Beyond the bound the oldest traces are let go and counted; one of them is incomplete, a later one is not."""
+    traces = [trace_id() for _ in range(50)]
+    with OtlpEndpoint(limits=EndpointLimits(held_bytes=10_000)) as endpoint:
+        for one in traces:
+            send(endpoint.url, *story(one))
+        counts = endpoint.counts
+        assert counts.traces + counts.evicted == len(traces)
+        assert 0 < counts.traces < 20
+        assert not endpoint.wait(traces[0], timeout=0.05).complete
+        assert endpoint.missing(traces[0]) == ("spans were let go: the endpoint held too much",)
+        assert endpoint.wait(traces[-1], settle=0.05).complete
+        send(endpoint.url, *story(traces[0]))
+        assert not endpoint.wait(traces[0], settle=0.05).complete  # part of it may still be lost
+
+
+def test_one_trace_over_the_bound_is_let_go() -> None:
+    """A trace that alone is more than the endpoint holds does not stop it."""
+    trace = trace_id()
+    with OtlpEndpoint(limits=EndpointLimits(held_bytes=1_000)) as endpoint:
+        send(endpoint.url, *(span(trace, number, 1) for number in range(2, 40)))
+        assert endpoint.counts.traces == 0
+        assert not endpoint.wait(trace, timeout=0.05).complete
+
+
+def test_stopping_lets_waiters_go() -> None:
+    """Whoever waits when the endpoint stops gets what there is, not complete, and soon."""
+
+    async def run() -> None:
+        endpoint = OtlpEndpoint()
+        async with endpoint:
+            waiting = asyncio.create_task(endpoint.trajectory(trace_id(), timeout=600))
+            await asyncio.sleep(0.1)
+        assert not (await waiting).complete
+
+    started = time.monotonic()
+    asyncio.run(run())
+    assert time.monotonic() - started < 60
+
+
+def test_a_cancelled_wait_leaves_nothing() -> None:
+    """A wait that its caller cancels is forgotten."""
+
+    async def run() -> None:
+        async with OtlpEndpoint() as endpoint:
+            waiting = asyncio.create_task(endpoint.trajectory(trace_id(), timeout=600))
+            await asyncio.sleep(0.1)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            while endpoint._collector._waiting:  # noqa: ASYNC110 (the endpoint is in another thread)
+                await asyncio.sleep(0.01)
+
+    asyncio.run(run())
+
+
+def test_start_and_stop() -> None:
+    """An endpoint can be started again, not twice at once, and not on a port that is taken; unstarted it says so."""
+    endpoint = OtlpEndpoint()
+    with pytest.raises(UsageError, match="not running"):
+        _ = endpoint.url
+    trace = trace_id()
+    with endpoint:
+        send(endpoint.url, *story(trace))
+        with pytest.raises(UsageError, match="running already"):
+            endpoint.start()
+        port = int(endpoint.base_url.rpartition(":")[2])
+        with pytest.raises(UsageError, match="cannot listen"):
+            OtlpEndpoint(port=port).start()
+    with pytest.raises(UsageError, match="not running"):
+        endpoint.wait(trace)
+    with endpoint:
+        assert endpoint.wait(trace, settle=0.05).complete
+
+
+@pytest.mark.parametrize("options", [{"timeout": float("nan")}, {"settle": -1.0}, {"roots": 0}])
+def test_senseless_waits_are_refused(options: dict[str, float]) -> None:
+    """Limits that mean nothing are errors before anything is waited for."""
+    with OtlpEndpoint() as endpoint, pytest.raises(UsageError, match="must be"):
+        endpoint.wait("0" * 32, **options)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="must be above 0"):
+        EndpointLimits(at_once=0)
+
+
+def test_an_agent_finds_the_endpoint_by_its_environment() -> None:
+    """The variables name this endpoint, for traces alone, and empty the headers that another one needed."""
+    with OtlpEndpoint() as endpoint:
+        variables = endpoint.environment()
+        assert variables["OTEL_EXPORTER_OTLP_ENDPOINT"] == endpoint.base_url
+        assert variables["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] == endpoint.url
+        assert variables["OTEL_EXPORTER_OTLP_HEADERS"] == ""
+        assert all(name.startswith("OTEL_") and isinstance(value, str) for name, value in variables.items())
+
+
+def test_the_process_ends_with_an_endpoint_open() -> None:
+    """An endpoint that nobody closed keeps no process alive."""
+    code = "from adjudge.receivers import OtlpEndpoint; e = OtlpEndpoint(); e.start(); print(e.url)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith("http://127.0.0.1:")
+
+
+def test_children_before_their_parents_keep_their_order() -> None:
+    """The order of agents and tools is that of their times, not that of their arrival."""
+    trace = trace_id()
+    spans = [agent(trace, 1, "orchestrator"), *(tool(trace, number, f"tool {number}", 1) for number in range(2, 30))]
+    with OtlpEndpoint() as endpoint:
+        for one in reversed(spans):
+            send(endpoint.url, one)
+        found = endpoint.wait(trace, settle=0.05)
+    assert found.tools_used == tuple(f"tool {number}" for number in range(2, 30))
+    assert span_id(1) not in found.tools_used
