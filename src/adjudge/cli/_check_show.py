@@ -104,7 +104,8 @@ def _passes(run: ScenarioRun) -> list[str]:
     counts = run.passes
     undecided = sum(outcome_of(result) == "undecided" for result in run.results)
     passed = counts["passed"] + counts["undecided"] - undecided
-    total = f"{len(run.results):,} runs: {passed:,} passed, {counts['failed']:,} failed, {undecided:,} open"
+    many = "run" if len(run.results) == 1 else "runs"
+    total = f"{len(run.results):,} {many}: {passed:,} passed, {counts['failed']:,} failed, {undecided:,} open"
     tries = Counter(result["id"] for result in run.results)
     most = min(tries.values(), default=1)
     if most < 2:
