@@ -1,0 +1,150 @@
+"""The sample system behind an address, as an agent under test is."""
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from adjudge.errors import DataError, UsageError, closest
+from adjudge.http import HttpClient, Request
+from adjudge.model import decode_json, to_json
+from adjudge.receivers._loop import LoopThread
+from adjudge.scenarios.sample._agents import FAULTY, LOSSY, SOUND, Answer, ask
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from aiohttp import web
+
+VARIANTS = {"sound": SOUND, "faulty": FAULTY, "lossy": LOSSY}
+_MOST_SESSIONS = 1000
+_LARGEST = 64 << 10  # bytes of a question
+_TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
+
+
+class SampleServer:
+    """Answers `POST {"message", "session_id"}` with JSON that has a `response`; earlier turns are kept by session.
+
+    The answer also says what was done, so that it can be checked without a trace. With `otlp_url` (the `url` of an
+    `OtlpEndpoint`) it says only the `response` and its `sources`, and the spans go there, under the trace of the
+    request's `traceparent`: as an instrumented agent behaves. It serves from a thread of its own.
+
+    >>> with SampleServer(variant="faulty") as server:
+    ...     server.url.startswith("http://127.0.0.1:")
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        variant: Literal["sound", "faulty", "lossy"] = "sound",
+        otlp_url: str | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+    ) -> None:
+        if variant not in VARIANTS:
+            hint = closest(str(variant), VARIANTS)
+            raise UsageError(f"there is no variant {variant!r}{hint} (there are {', '.join(VARIANTS)})")
+        self._variant = VARIANTS[variant]
+        self._otlp_url = otlp_url
+        self._host = host
+        self._wanted = port
+        self._port: int | None = None
+        self._thread: LoopThread | None = None
+        self._sessions: OrderedDict[str, list[str]] = OrderedDict()
+        self._client = HttpClient()
+
+    @property
+    def url(self) -> str:
+        """Where questions are sent to."""
+        if self._port is None:
+            raise UsageError("the server is not running: use it in a `with` statement", code="not-running")
+        return f"http://{self._host}:{self._port}/"
+
+    def start(self) -> None:
+        """Start to listen; `with` does it for you."""
+        if self._thread is not None:
+            raise UsageError("the server is running already", code="already-running")
+        thread = LoopThread(self._serving, "adjudge-sample-server")
+        try:
+            self._port = thread.start()
+        except OSError as error:
+            reason = error.strerror or error
+            raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
+        self._thread = thread
+
+    def stop(self) -> None:
+        """Stop to listen."""
+        thread, self._thread, self._port = self._thread, None, None
+        if thread is not None:
+            thread.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await asyncio.to_thread(self.stop)
+
+    @asynccontextmanager
+    async def _serving(self) -> AsyncIterator[int]:
+        from aiohttp import web
+
+        app = web.Application(client_max_size=_LARGEST)
+        app.router.add_post("/", self._answer)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, self._host, self._wanted)
+            await site.start()
+            yield runner.addresses[0][1]
+        finally:
+            await runner.cleanup()
+
+    async def _answer(self, request: "web.Request") -> "web.Response":
+        from aiohttp import web
+
+        try:
+            asked = decode_json(await request.read(), place="the question: ")
+            if not isinstance(asked, dict) or not isinstance(asked.get("message"), str):
+                raise DataError("send {'message': ..., 'session_id': ...}")
+        except DataError as error:
+            return web.Response(status=400, body=to_json({"error": error.message}), content_type="application/json")
+        outer = _TRACEPARENT.fullmatch(request.headers.get("traceparent", ""))
+        trace, parent = (outer[1], outer[2]) if outer else (None, None)
+        earlier = self._earlier(str(asked.get("session_id", "")))
+        done = ask(asked["message"], tuple(earlier), self._variant, trace_id=trace, parent=parent)
+        earlier.append(asked["message"])
+        if self._otlp_url is not None:
+            await self._export(done)
+        return web.Response(body=to_json(self._body(done, parent)), content_type="application/json")
+
+    def _body(self, done: Answer, parent: str | None) -> dict[str, Any]:
+        plain = {"response": done.reply.text, "sources": list(done.reply.sources)}
+        if self._otlp_url is not None:
+            return plain
+        return {**decode_json(to_json(done.trajectory(parent))), **plain}
+
+    def _earlier(self, session: str) -> list[str]:
+        found = self._sessions.setdefault(session, [])
+        self._sessions.move_to_end(session)
+        if len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+        return found
+
+    async def _export(self, done: Answer) -> None:
+        headers = {"Content-Type": "application/json"}
+        await self._client.fetch(Request(str(self._otlp_url), to_json(done.document), headers=lambda: headers))
