@@ -114,12 +114,12 @@ class TestShown:
         write_scenarios(tmp_path, {"good": "a", "bad": "nothing", "down": "raise", "a" * 90: "b"})
         done = adjudge("check", "scenarios", *AGENT, cwd=tmp_path, env={"COLUMNS": "80"})
         lines = [line.rstrip() for line in done.stdout.decode().splitlines()]
-        assert lines[1] == "pass  good"
-        assert lines[2].startswith("FAIL  bad")
-        assert "missing: tool 'pdf_retrieval' is" in lines[2]
-        assert any(line.startswith("open  down") and "agent-failed: raised" in line for line in lines)
+        assert lines[1] == "pass       good"
+        assert lines[2].startswith("FAIL       bad")
+        assert "missing: tool 'pdf_retrieval'" in lines[2]
+        assert any(line.startswith("undecided  down") and "agent-failed: " in line for line in lines)
         assert all(len(line) <= 80 for line in lines)
-        assert "4 runs: 2 passed, 1 failed, 1 open" in lines
+        assert "4 runs: 2 passed, 1 failed, 1 undecided" in lines
 
     def test_repeats(self, tmp_path: Path) -> None:
         """Repeats stand in one row, with how many passed, and what k tries give."""
@@ -127,8 +127,8 @@ class TestShown:
         done = adjudge("check", "scenarios", *AGENT, "--repeat", "3", cwd=tmp_path)
         shown = done.stdout.decode()
         assert done.returncode == 1
-        assert re.search(r"pass  good +3 of 3", shown)
-        assert re.search(r"FAIL  bad +0 of 3  missing: tool", shown)
+        assert re.search(r"pass       good +3 of 3", shown)
+        assert re.search(r"FAIL       bad +0 of 3  missing: tool", shown)
         assert "pass@3 0.5000   pass^3 0.5000" in shown
         assert len((tmp_path / "asked").read_text().splitlines()) == 6
 
@@ -144,7 +144,8 @@ class TestShown:
                 env={"OPENAI_API_KEY": "k"},
             )
         assert done.returncode == 1, done.stderr
-        assert re.search(rb"FAIL  quality.overall: 0.8000 \(n 1, .*\) is below 0.9", done.stdout)
+        shown = " ".join(done.stdout.decode().split())
+        assert re.search(r"FAIL quality.overall: 0.8000 \(n 1, [^)]*\) is below 0.9", shown)
 
     def test_a_judge_that_fails(self, tmp_path: Path) -> None:
         """A judge that cannot be read leaves the check open, though every workflow passed."""
@@ -153,7 +154,7 @@ class TestShown:
             judge = ("--judge", "openai:m", "--base-url", server.base_url)
             done = adjudge("check", "scenarios", *AGENT, *judge, cwd=tmp_path, env={"OPENAI_API_KEY": "k"})
         assert done.returncode == 3, done.stderr
-        assert b"open  good" in done.stdout
+        assert b"undecided  good" in done.stdout
 
 
 HOSTILE = {

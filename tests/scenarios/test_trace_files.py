@@ -11,7 +11,7 @@ from adjudge.errors import UsageError
 from adjudge.scenarios._check import Checked, CheckOptions, check
 from support import GOLDEN
 
-CHAT = [
+CHAT: list[dict[str, Any]] = [
     {"role": "user", "content": "Which paper?"},
     {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "pdf_retrieval", "arguments": "{}"}}]},
     {"role": "tool", "tool_call_id": "1", "name": "pdf_retrieval", "content": "DIN-SQL"},

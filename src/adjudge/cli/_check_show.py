@@ -15,9 +15,9 @@ from adjudge.scenarios._passes import PassEstimate, ScenarioRun
 from adjudge.scenarios._reports import outcome_of
 from adjudge.sinks import Outcome
 
-WORDS: dict[Outcome, str] = {"failed": "FAIL", "undecided": "open", "passed": "pass"}  # the worst first
-STYLES = {"pass": "green", "FAIL": "bold red", "open": "yellow"}
-VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "open"}
+WORDS: dict[Outcome, str] = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}  # the worst first
+STYLES = {"pass": "green", "FAIL": "bold red", "undecided": "yellow"}
+VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided"}
 EXPLAINED = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
 _COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 LONGEST = 300  # characters of one reason
@@ -31,10 +31,13 @@ def show_check(checked: Checked, console: Console) -> None:
         console.print(Text(line), soft_wrap=True)
     decision = checked.decision
     console.print(Text(f"\ngate: {EXPLAINED[decision.verdict]} (exit code {checked.exit_code})", style="bold"))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, min_width=9)
+    table.add_column(overflow="fold")
     for one in decision.findings:
         word = VERDICTS[one.verdict]
-        shown = Text(f"  {word}  ", style=STYLES[word])
-        console.print(shown.append(inert(f"{one.name}: {one.reason}"), style="default"), soft_wrap=True)
+        table.add_row(Text(word, style=STYLES[word]), Text(inert(f"{one.name}: {one.reason}")))
+    console.print(table)
 
 
 def inert(text: str, most: int = LONGEST) -> str:
@@ -47,8 +50,8 @@ def _table(results: Sequence[Mapping[str, Any]]) -> Table:
     several = len({result["id"] for result in results}) < len(results)
     judged = any(result["quality"] is not None for result in results)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True, width=4)
-    table.add_column("scenario", overflow="fold", max_width=28)
+    table.add_column("", no_wrap=True, min_width=9)
+    table.add_column("scenario", overflow="fold", max_width=24)
     if several:
         table.add_column("passed", justify="right", no_wrap=True)
     if judged:
@@ -105,7 +108,7 @@ def _passes(run: ScenarioRun) -> list[str]:
     undecided = sum(outcome_of(result) == "undecided" for result in run.results)
     passed = counts["passed"] + counts["undecided"] - undecided
     many = "run" if len(run.results) == 1 else "runs"
-    total = f"{len(run.results):,} {many}: {passed:,} passed, {counts['failed']:,} failed, {undecided:,} open"
+    total = f"{len(run.results):,} {many}: {passed:,} passed, {counts['failed']:,} failed, {undecided:,} undecided"
     tries = Counter(result["id"] for result in run.results)
     most = min(tries.values(), default=1)
     if most < 2:
