@@ -1,13 +1,13 @@
 """Chapter 5: a release, gated: the scenarios of a small multi-agent system, run against two versions of it.
 
-The system is that of `adjudge.scenarios.sample`. Its new version makes one mistake of every kind, and once its record of
-what it did has holes; nothing is played but the model's decisions.
+The system is that of `adjudge.scenarios.sample`. Its new version makes one mistake of every kind, and once its record
+of what it did has holes; nothing is played but the model's decisions.
 """
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import shorten
+from textwrap import wrap
 from typing import Any
 
 from adjudge.model import Case, Trajectory
@@ -48,9 +48,9 @@ def _table(checked: Checked) -> list[str]:
     """Return the scenarios with their outcomes and the first reason of each, in 80 columns."""
     lines = []
     for one in checked.run.results:
-        words = (one["reasons"] or [""])[0].partition(": ")[2]
-        why = shorten(words, 41, placeholder=" ...")
-        lines.append(f"  {WORDS[one['pass']]:<9}  {one['id']:<24}  {why}".rstrip())
+        first, *more = wrap((one["reasons"] or [""])[0].partition(": ")[2], 41) or [""]
+        lines.append(f"  {WORDS[one['pass']]:<9}  {one['id']:<24}  {first}".rstrip())
+        lines += [f"{'':39}{line}" for line in more]
     return lines
 
 
