@@ -343,6 +343,56 @@ def test_a_real_run_of_the_agents_sdk() -> None:
     assert found.final_response == "Done."
 
 
+@pytest.mark.parametrize("log_format", ["json", "eval"])
+def test_a_real_log_of_inspect(log_format: str, tmp_path: Path) -> None:
+    """A log of Inspect, with a handoff, a tool and a grader that is a model, as JSON and as an archive."""
+    log = _inspected(log_format, tmp_path)
+    found = load(log)
+    assert missing(log) == ()
+    assert found.agents_called == ("orchestrator", "research")
+    assert found.tools_used == found.tools_requested == ("look_up",)
+    assert found.tool_calls is not None
+    assert found.tool_calls[0].result == "bridge: a way over water"
+    assert found.final_response == "Found it."
+
+
+def _inspected(log_format: str, folder: Path) -> Path:
+    """Run an evaluation with a scripted model and return its log."""
+    inspect, models, tools = (import_module(f"inspect_ai{name}") for name in ("", ".model", ".tool"))
+    agent, scorer = import_module("inspect_ai.agent"), import_module("inspect_ai.scorer")
+
+    @tools.tool  # type: ignore[untyped-decorator]
+    def look_up() -> Any:
+        async def execute(word: str) -> str:
+            """Look a word up.
+
+            Args:
+                word: The word.
+
+            """
+            return f"{word}: a way over water"
+
+        return execute
+
+    replies = [
+        models.ModelOutput.for_tool_call("m", "transfer_to_research", {}),
+        models.ModelOutput.for_tool_call("m", "look_up", {"word": "bridge"}),
+        *(models.ModelOutput.from_content("m", text) for text in ("Found it.", "GRADE: C")),
+    ]
+    for reply in replies:
+        reply.usage = models.ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else it counts over the net
+    model = models.get_model("mockllm/model", custom_outputs=replies)
+    research = agent.react(name="research", description="Researches.", tools=[look_up()], submit=False)
+    task = inspect.Task(
+        dataset=[import_module("inspect_ai.dataset").Sample("What is a bridge?", target="x")],
+        solver=agent.react(name="orchestrator", tools=[agent.handoff(research)], submit=False),
+        scorer=scorer.model_graded_qa(model=model),
+    )
+    (log,) = inspect.eval(task, model=model, log_dir=str(folder), log_format=log_format, display="none")
+    assert log.status == "success"
+    return Path(log.location.removeprefix("file://"))
+
+
 if __name__ == "__main__":
     for file, emit_payload in EMITTERS.items():
         (GOLDEN / file).write_bytes(emit_payload())

@@ -149,6 +149,9 @@ def _model(reading: _Sample, event: Mapping[str, Any], place: str) -> None:
     output = event.get("output")
     said = output.get("choices") if isinstance(output, Mapping) else None
     end = instant(event.get("completed"), f"{place}.completed") or instant(event.get("timestamp"), f"{place}.timestamp")
+    error = text(event.get("error"), f"{place}.error")
+    if error is not None:
+        said = None  # an empty message stands there
     reading.spans.append(
         Span(
             text(event.get("uuid"), f"{place}.uuid") or place,
@@ -157,7 +160,7 @@ def _model(reading: _Sample, event: Mapping[str, Any], place: str) -> None:
             text(event.get("model"), f"{place}.model") or "model",
             instant(event.get("timestamp"), f"{place}.timestamp"),
             end,
-            error=text(event.get("error"), f"{place}.error"),
+            error=error,
             input=read_messages(reading.whole(given), f"{place}.input"),
             output=read_messages({"choices": reading.whole(said)} if said else None, f"{place}.output", "assistant"),
             faults=_pending(event),

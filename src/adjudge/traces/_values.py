@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -116,10 +117,15 @@ def _refuse(name: str) -> float:
 
 
 def decoded(content: bytes | str, where: str) -> Any:
-    """Read a JSON document; what is wrong with it is a `TrajectoryError` with the place."""
+    """Read a JSON document; what is wrong with it is a `TrajectoryError` with the place.
+
+    Python's `NaN` and `Infinity`, which real logs have and JSON has not, are read as texts.
+    """
     try:
         return decode_json(content, place=f"{where}: ")
     except RowError as error:
+        with suppress(ValueError, RecursionError):
+            return json.loads(content, parse_constant=str)
         raise TrajectoryError(error.message) from None
 
 
