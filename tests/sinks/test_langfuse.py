@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from adjudge.errors import UsageError
 from adjudge.sinks import LangfuseSink, OutScore, Receipt, resend, scenario_scores
 from adjudge.testing import Fault, ScoreServer
+from sinks.recorded import recorded
 from sinks.scores import KEYS, PUBLIC, QUICK, SECRET, good_scores, send, trace_id
 
 QUALITY = {"answer_quality": 0.9, "factual_correctness": 0.95, "completeness": 0.85, "reasoning": "Well structured."}
@@ -37,7 +39,7 @@ def test_seed_names(tmp_path: Path) -> None:
 def test_undecided_scenario_sends_no_number(tmp_path: Path) -> None:
     """A workflow that was not decided and quality that was not scored are listed; no mean is made of a part."""
     quality = {"answer_quality": None, "factual_correctness": 1.0, "completeness": 1.0, "reasoning": None}
-    result = {"workflow": {"pass": None}, "quality": quality, "reason": "unscored: incomplete-trace"}
+    result = {"workflow": {"pass": None}, "quality": quality, "status": "unscored", "reasons": ["incomplete-trace"]}
     with ScoreServer() as server:
         receipt = send(tmp_path / "a.outbox", server.host, scenario_scores(result, OutScore("", trace_id="t")))
         assert sorted(score["name"] for score in server.scores.values()) == [
@@ -83,6 +85,40 @@ def test_older_server(tmp_path: Path) -> None:
         assert len(server.scores) == 59
         assert server.counts.calls == 61
     assert (receipt.delivered, [one.id for one in receipt.rejected]) == (59, [bad])
+
+
+def test_older_server_says_why(tmp_path: Path) -> None:
+    """Of one score alone, which is refused in both forms, both reasons are told."""
+    with ScoreServer(form="object", refuse=lambda _: "out of range") as server:
+        receipt = send(tmp_path / "a.outbox", server.host, good_scores(1))
+    assert "out of range" in receipt.rejected[0].reason
+
+
+def test_older_server_that_fails_now_and_then(tmp_path: Path) -> None:
+    """What was acknowledged one by one counts, also where another request of the same moment came to nothing."""
+    with ScoreServer(lambda call: Fault("500") if call.number % 7 == 3 else None, form="object") as server:
+        send(tmp_path / "a.outbox", server.host, good_scores(60))
+        while send(tmp_path / "a.outbox", server.host, []).pending:
+            pass
+        assert len(server.scores) == 60
+
+
+def test_sessions_of_a_server_without_a_list(tmp_path: Path) -> None:
+    """Where the traces of a session cannot be asked for, the score is the session's."""
+    with recorded(lambda method, *_: (500, {}) if method == "GET" else (202, {"message": "Accepted"})) as told:
+        limits = replace(QUICK, attempts=1)
+        sink = LangfuseSink(tmp_path / "a", host=told.host, public_key=PUBLIC, secret_key=SECRET, limits=limits)
+        assert sink.send([OutScore("q", 1.0, session_id=f"s{number}") for number in range(30)]).delivered == 30
+    assert sum(method == "GET" for method, _, _ in told.asked) == 8
+    assert told.asked[-1][2][0]["sessionId"] == "s0"
+
+
+def test_addresses_with_passwords(tmp_path: Path) -> None:
+    """An address with a password in it is refused before it is written anywhere."""
+    with pytest.raises(UsageError, match="give keys apart") as refused:
+        send(tmp_path / "a.outbox", "http://me:hush-hush@127.0.0.1:9", good_scores(1))
+    assert "hush-hush" not in str(refused.value)
+    assert b"hush-hush" not in (tmp_path / "a.outbox").read_bytes()
 
 
 def test_wrong_keys_keep_the_scores(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """The outbox against a real receiver that fails in every way it can: every valid score arrives, once."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from adjudge.testing import Fault, ScoreServer
 from adjudge.testing._calls import ChatCall
 from sinks import scores as sending
 from sinks.scores import ENV, KEYS, QUICK, bad_scores, good_scores, odd_scores, send
+from support import soak
 
 SCRIPTS: dict[str, Sequence[Fault | None]] = {
     "500 three times": [Fault("500")] * 3,
@@ -161,6 +164,22 @@ def test_killed_while_sending(number: signal.Signals, post: int, taken: bool, tm
         assert len(server.arrivals) == (700 if taken else 600)
 
 
+def test_killed_at_any_moment(tmp_path: Path) -> None:
+    """Processes that are killed at any moment, one after another, lose and double nothing."""
+    chance = random.Random(20261115)  # noqa: S311 (moments for a test)
+    with ScoreServer(keys=KEYS, latency_s=0.01) as server:
+        command = [sys.executable, sending.__file__, str(tmp_path / "a.outbox"), server.host, "600"]
+        for _ in range(soak(50)):
+            process = subprocess.Popen(command, env={**os.environ, **ENV}, stderr=subprocess.DEVNULL)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(chance.uniform(0.2, 1.2))
+            process.kill()
+            process.wait()
+        receipt = send(tmp_path / "a.outbox", server.host, good_scores(600))
+        assert (receipt.delivered, receipt.pending, receipt.rejected) == (600, 0, ())
+        check_all(server, 600)
+
+
 def test_same_score_again(tmp_path: Path) -> None:
     """A score that was delivered is not sent again; with another value it is, under the same id and time."""
     first, *_ = good_scores(1)
@@ -172,6 +191,32 @@ def test_same_score_again(tmp_path: Path) -> None:
         receipt = send(tmp_path / "a.outbox", server.host, [replace(good_scores(1)[0], value=0.25)])
         assert (receipt.delivered, len(server.arrivals)) == (1, 2)
         assert (server.scores[first.id]["value"], server.scores[first.id]["timestamp"]) == (0.25, time)
+
+
+def test_replaced_while_it_is_sent(tmp_path: Path) -> None:
+    """A score that gets another value while the first is on its way is not taken for delivered."""
+    path = tmp_path / "a.outbox"
+    changed = replace(good_scores(1)[0], value=0.25)
+
+    def change(_: ChatCall) -> None:
+        with Outbox(path) as outbox:
+            outbox.add("langfuse", {"kind": "langfuse", "host": server.host}, [changed])
+
+    with ScoreServer(change) as server:
+        assert send(path, server.host, good_scores(1)).pending == 1
+        assert resend(path)["langfuse"].delivered == 1
+        assert server.scores[changed.id]["value"] == 0.25
+
+
+def test_refused_for_a_while(tmp_path: Path) -> None:
+    """What was refused because of a setting on the server is sent again when that is asked for, and only that."""
+    reasons: list[str | None] = ["no such score config", None]
+    with ScoreServer(refuse=lambda _: reasons[0]) as server:
+        assert len(send(tmp_path / "a.outbox", server.host, [*good_scores(3), *bad_scores()]).rejected) == 15
+        reasons.pop(0)
+        assert resend(tmp_path / "a.outbox")["langfuse"].delivered == 0
+        receipt = resend(tmp_path / "a.outbox", refused=True)["langfuse"]
+    assert (receipt.delivered, len(receipt.rejected)) == (3, 12)
 
 
 def test_one_sender(tmp_path: Path) -> None:

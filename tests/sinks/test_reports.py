@@ -171,6 +171,23 @@ def test_annotations_are_bounded() -> None:
     assert github_annotations([Check("a", "passed")]) == ""
 
 
+def test_summary_is_bounded() -> None:
+    """A summary stays under the size that GitHub shows: failed checks first, and a count of what is left out."""
+    checks = [Check(f"s{number}", "passed", "x" * 1000) for number in range(2000)] + [Check("last", "failed", "no")]
+    out = github_summary(checks)
+    assert len(out.encode()) < 1_000_000
+    assert "last" in out.splitlines()[4]
+    assert re.fullmatch(r"\| \| [0-9]+ more \| \| \|", out.splitlines()[-1])
+
+
+def test_no_number_is_text() -> None:
+    """A number that is none is shown as none, in seconds as 0."""
+    checks = [Check("a", "passed", seconds=bad, scores={"f1": bad}) for bad in (float("nan"), float("inf"))]
+    check_junit(junit_xml(checks))
+    everything = junit_xml(checks).decode() + github_summary(checks) + json_report(checks)
+    assert not re.search("(?i)nan|inf", everything.replace("info", ""))
+
+
 def test_junit_counts() -> None:
     """Failed checks are failures, undecided ones errors; the counts add up, and a schema check accepts it."""
     checks = [

@@ -15,15 +15,16 @@ UNDECIDED = 3
 )
 @click.argument("file")
 @click.option("--host", help="Another address than the one that the scores were meant for.")
+@click.option("--refused", is_flag=True, help="Also what a receiver had refused, once the cause is gone.")
 @debug_option
-def command(file: str, host: str | None) -> int:
+def command(file: str, host: str | None, refused: bool) -> int:
     """Send the scores in the outbox FILE that no receiver has acknowledged yet; keys come from the environment.
 
     Nothing arrives twice. Exit code 0: nothing is pending any more; 3: something still is.
     """
     from adjudge.sinks import resend
 
-    receipts = resend(file, host=host)
+    receipts = resend(file, host=host, refused=refused)
     if not receipts:
         click.echo("The outbox is empty.")
     for name, receipt in receipts.items():

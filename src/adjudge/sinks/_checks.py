@@ -1,10 +1,11 @@
 """What a gate found, scenario by scenario: what reports are made of."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["Check", "Outcome", "tally"]
+__all__ = ["Check", "Outcome", "shown", "tally"]
 
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 """How a check ended; a fault that leaves it open is `undecided`, never `failed`."""
@@ -37,3 +38,8 @@ def tally(checks: Iterable[Check]) -> dict[Outcome, int]:
     for check in checks:
         counts[check.outcome] += 1
     return counts
+
+
+def shown(value: float | None, digits: int) -> str:
+    """Return a number as a report shows it; what is no number is `none`."""
+    return "none" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"

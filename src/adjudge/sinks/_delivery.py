@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adjudge.errors import AdjudgeError, Caught, UsageError
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.http import BadStatus, HttpClient, Limits
 from adjudge.sinks._errors import BatchRefused, OutboxError
 from adjudge.sinks._outbox import End, Entry, Outbox
@@ -19,6 +19,7 @@ LIMITS = Limits(in_flight=8, attempts=6, attempt_timeout_s=30.0, deadline_s=60.0
 """How far one request goes before its scores are left pending."""
 
 _READ = 1_000  # entries read from the outbox at a time
+_AT_ONCE = 8  # sessions that are looked up at once
 _FAILURES = 2  # batches in a row without an acknowledgement after which the receiver counts as down
 
 
@@ -85,13 +86,13 @@ class _Delivery:
     def _sendable(self, entries: Sequence[Entry]) -> list[Entry]:
         reasons = [self._wire.why_not(entry.score) for entry in entries]
         pairs = list(zip(entries, reasons, strict=True))
-        self._outbox.end(End(entry.number, "rejected", reason) for entry, reason in pairs if reason is not None)
+        self._outbox.end(End(entry, "rejected", reason) for entry, reason in pairs if reason is not None)
         return [entry for entry, reason in pairs if reason is None]
 
     async def _placed(self, entries: list[Entry]) -> list[Entry]:
         """Find the traces of scores that name only a session; where that fails the session it is."""
-        sessions = {entry.score.session_id for entry in entries if entry.score.trace_id is None} - {None}
-        found = dict(await asyncio.gather(*(self._found(session) for session in sessions if session)))
+        sessions = {entry.score.session_id: None for entry in entries if entry.score.trace_id is None}
+        found = await self._traces([session for session in sessions if session is not None])
         placed = []
         for entry in entries:
             score = entry.score
@@ -99,15 +100,29 @@ class _Delivery:
             placed.append(replace(entry, score=replace(score, trace_id=trace)) if trace else entry)
         return placed
 
-    async def _found(self, session: str) -> tuple[str, str | None]:
+    async def _traces(self, sessions: Sequence[str]) -> dict[str, str]:
+        """Ask for a few sessions at a time; once that fails, for no more."""
+        found: dict[str, str] = {}
+        for at in range(0, len(sessions), _AT_ONCE):
+            part = sessions[at : at + _AT_ONCE]
+            results = await asyncio.gather(*map(self._trace, part), return_exceptions=True)
+            errors = [one for one in results if isinstance(one, BaseException)]
+            for error in errors:
+                if isinstance(error, OutboxError) or not isinstance(error, AdjudgeError):
+                    raise error
+            found |= {session: one for session, one in zip(part, results, strict=True) if isinstance(one, str)}
+            if errors:
+                break
+        return found
+
+    async def _trace(self, session: str) -> str | None:
         name = self._wire.name
         known, trace = self._outbox.trace_of(name, session)
         if not known:
-            with Caught(fatal_too=True) as caught:
-                known, trace = await self._wire.trace_of(self._client, session)
-            if known and caught.error is None:
+            known, trace = await self._wire.trace_of(self._client, session)
+            if known:
                 self._outbox.keep_trace(name, session, trace)
-        return session, trace
+        return trace
 
     def _batches(self, entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         batch: list[Entry] = []
@@ -126,7 +141,11 @@ class _Delivery:
             return
         try:
             reasons = await self._wire.post(self._client, [entry.score for entry in batch])
-        except BatchRefused:
+        except BatchRefused as refusal:
+            self._failures = 0
+            if len(batch) == 1:
+                self._mark(batch, [refusal.reason])
+                return
             half = len(batch) // 2
             await self._post(batch[:half])
             await self._post(batch[half:])
@@ -147,5 +166,5 @@ class _Delivery:
             if isinstance(reason, Unready):
                 self._fault = reason
             else:
-                ends.append(End(entry.number, "delivered" if reason is None else "rejected", reason))
+                ends.append(End(entry, "delivered" if reason is None else "rejected", reason))
         self._outbox.end(ends)

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from itertools import count
+from itertools import accumulate, count
 
-from adjudge.sinks._checks import Check, tally
+from adjudge.sinks._checks import Check, shown, tally
 from adjudge.sinks._clean import clean_text
 
 __all__ = ["github_annotations", "github_summary"]
 
 _MOST = 10  # annotations of a kind that GitHub shows of a step
 _LONGEST = 1_000
+_LARGEST = 900_000  # bytes; GitHub shows no summary over 1 MiB
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 _TICKS = re.compile("`+")
 
@@ -38,7 +39,10 @@ def github_summary(checks: Sequence[Check], *, title: str = "adjudge") -> str:
     if checks:
         lines += ["| | check | reason | scores |", "|---|---|---|---|"]
         order = {"failed": 0, "undecided": 1, "passed": 2}
-        lines += [_row(check) for check in sorted(checks, key=lambda check: order[check.outcome])]
+        rows = [_row(check) for check in sorted(checks, key=lambda check: order[check.outcome])]
+        ends = accumulate(len(row.encode()) for row in rows)
+        fit = sum(end <= _LARGEST for end in ends)
+        lines += rows[:fit] if fit == len(rows) else [*rows[:fit], f"| | {len(rows) - fit} more | | |"]
     return "\n".join(lines) + "\n"
 
 
@@ -59,9 +63,7 @@ def _property(text: str) -> str:
 
 
 def _row(check: Check) -> str:
-    scores = ", ".join(
-        f"{_code(key)} {'none' if value is None else f'{value:.4g}'}" for key, value in check.scores.items()
-    )
+    scores = ", ".join(f"{_code(key)} {shown(value, 4)}" for key, value in check.scores.items())
     reason = _code(check.reason) if check.reason else ""
     return f"| {_MARKS[check.outcome]} | {_code(check.id)} | {reason} | {scores} |"
 

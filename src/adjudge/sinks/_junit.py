@@ -1,10 +1,11 @@
 """JUnit XML, as CI systems read it: a failed check is a failure, an undecided one an error."""
 
+import math
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from adjudge.sinks._checks import Check, tally
+from adjudge.sinks._checks import Check, shown, tally
 from adjudge.sinks._clean import clean_text
 
 __all__ = ["junit_xml"]
@@ -47,7 +48,7 @@ def _add_case(suite: ET.Element, check: Check, title: str) -> None:
         first = " ".join(_fit(reason, _LONGEST_LINE).split())
         ET.SubElement(case, kind, {"type": check.outcome, "message": first}).text = _fit(reason)
     if check.scores or check.tags:
-        lines = [f"{key}: {'none' if value is None else f'{value:.6g}'}" for key, value in check.scores.items()]
+        lines = [f"{key}: {shown(value, 6)}" for key, value in check.scores.items()]
         lines += [f"tag: {tag}" for tag in check.tags]
         ET.SubElement(case, "system-out").text = _fit("\n".join(lines))
 
@@ -58,4 +59,4 @@ def _fit(text: str, most: int | None = None) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{max(0.0, value):.3f}"
+    return f"{value:.3f}" if 0.0 <= value < math.inf else "0.000"

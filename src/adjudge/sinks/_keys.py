@@ -5,14 +5,23 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 
 from adjudge.chat._key import Key
+from adjudge.errors import UsageError
 from adjudge.sinks._errors import DeliveryFault
 
-__all__ = ["BasicKeys", "TokenKey", "setting"]
+__all__ = ["BasicKeys", "TokenKey", "address", "as_json", "setting"]
 
 
 def setting(given: str | None, *names: str) -> str | None:
     """Return what was given, or the first of the environment variables that is set."""
     return given or next((value for name in names if (value := os.environ.get(name))), None)
+
+
+def address(given: str | None, *names: str) -> str | None:
+    """Return an address that was given or is set; one with a password in it would be kept, and is refused."""
+    found = setting(given, *names)
+    if found is not None and "@" in found.partition("://")[2].partition("/")[0]:
+        raise UsageError(f"an address with a password in it is not called: give keys apart ({' or '.join(names)})")
+    return None if found is None else found.rstrip("/")
 
 
 class BasicKeys:

@@ -19,9 +19,9 @@ from adjudge.sinks._clean import cleaned_score, why_not_sendable
 from adjudge.sinks._client import hand_over
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._errors import BatchRefused, DeliveryFault
-from adjudge.sinks._keys import BasicKeys, as_json, setting
+from adjudge.sinks._keys import BasicKeys, address, as_json, setting
 from adjudge.sinks._scores import OutScore, Receipt
-from adjudge.sinks._wire import REFUSALS, exchange, json_object, refuse, said_by
+from adjudge.sinks._wire import REFUSALS, each, exchange, json_object, refused, said_by
 
 __all__ = ["LangfuseSink", "LangfuseWire", "langfuse_keys"]
 
@@ -97,7 +97,7 @@ class LangfuseWire:
 
     @property
     def _host(self) -> str:
-        return (setting(self._given, "LANGFUSE_BASE_URL", "LANGFUSE_HOST") or _HOST).rstrip("/")
+        return address(self._given, "LANGFUSE_BASE_URL", "LANGFUSE_HOST") or _HOST
 
     def about(self) -> Mapping[str, str]:
         """Return host and environment."""
@@ -122,45 +122,51 @@ class LangfuseWire:
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send the scores in the form that the server takes, and find out which that is."""
         if self._form == "object":
-            return await self._post_each(client, scores)
+            return await each(lambda score: self._post_one(client, score), scores)
         reply = await self._ask(client, msgspec.json.encode([self._body(score) for score in scores]))
         if 200 <= reply.status < 300:
-            reasons = self._read(reply, scores)
+            told = self._acknowledged(reply)
             self._form = "list"
-            return reasons
+            if told.get("rejected"):
+                raise refused(reply, self._keys.secrets())
+            return [None] * len(scores)
         if self._form is None and reply.status != 413:
-            first = await self._ask(client, msgspec.json.encode(self._body(scores[0])))
-            if 200 <= first.status < 300 and "id" in json_object(first, _RECEIVER):
-                self._form = "object"
-                return [None, *await self._post_each(client, scores[1:])]
-        if reply.status in REFUSALS:
-            return refuse(reply, scores, self._keys.secrets())
-        raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
+            return await self._try_objects(client, scores, reply)
+        raise self._refusal(reply)
+
+    async def _try_objects(
+        self, client: HttpClient, scores: Sequence[OutScore], reply: HttpReply
+    ) -> Sequence[str | None]:
+        """Find out whether a server that answered a list with `reply` takes one score a request."""
+        first = await self._ask(client, msgspec.json.encode(self._body(scores[0])))
+        if 200 <= first.status < 300 and "id" in json_object(first, _RECEIVER):
+            self._form = "object"
+            return [None, *await each(lambda score: self._post_one(client, score), scores[1:])]
+        refusal = self._refusal(reply)
+        if len(scores) == 1 and isinstance(refusal, BatchRefused):
+            raise BatchRefused(f"{refusal.message}; as a request of its own, {said_by(first, self._keys.secrets())}")
+        raise refusal
+
+    async def _post_one(self, client: HttpClient, score: OutScore) -> None:
+        reply = await self._ask(client, msgspec.json.encode(self._body(score)))
+        if reply.status >= 300:
+            raise self._refusal(reply)
+        self._acknowledged(reply)
 
     async def _ask(self, client: HttpClient, body: bytes) -> HttpReply:
         request = Request(f"{self._host}/api/public/scores", body, headers=as_json(self._keys.headers))
         return await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
 
-    def _read(self, reply: HttpReply, scores: Sequence[OutScore]) -> list[str | None]:
+    def _acknowledged(self, reply: HttpReply) -> dict[str, Any]:
         told = json_object(reply, _RECEIVER)
         if not told.keys() & {"message", "accepted", "id"}:
             raise DeliveryFault(f"{_RECEIVER} answered {reply.status} without an acknowledgement", code="reply")
-        if not told.get("rejected"):
-            return [None] * len(scores)
-        if len(scores) > 1:
-            raise BatchRefused(said_by(reply, self._keys.secrets()))
-        return [f"refused: {said_by(reply, self._keys.secrets())}"]
+        return told
 
-    async def _post_each(self, client: HttpClient, scores: Sequence[OutScore]) -> list[str | None]:
-        return list(await asyncio.gather(*(self._post_one(client, score) for score in scores)))
-
-    async def _post_one(self, client: HttpClient, score: OutScore) -> str | None:
-        reply = await self._ask(client, msgspec.json.encode(self._body(score)))
+    def _refusal(self, reply: HttpReply) -> BatchRefused | DeliveryFault:
         if reply.status in REFUSALS:
-            return refuse(reply, [score], self._keys.secrets())[0]
-        if reply.status >= 300:
-            raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
-        return self._read(reply, [score])[0]
+            return refused(reply, self._keys.secrets())
+        return DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
 
     def _body(self, score: OutScore) -> dict[str, Any]:
         at_trace = score.trace_id is not None

@@ -1,6 +1,5 @@
 """MLflow: assessments of traces, one request each, under our own ids: one that is there already is updated."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
@@ -14,9 +13,9 @@ from adjudge.http import HttpClient, HttpReply, Limits, Request
 from adjudge.sinks._clean import why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._errors import DeliveryFault
-from adjudge.sinks._keys import TokenKey, as_json, setting
+from adjudge.sinks._keys import TokenKey, address, as_json
 from adjudge.sinks._scores import OutScore
-from adjudge.sinks._wire import REFUSALS, Unready, exchange, json_object, refuse, said_by
+from adjudge.sinks._wire import REFUSALS, Unready, each, exchange, json_object, refused, said_by
 
 __all__ = ["MlflowSink", "MlflowWire"]
 
@@ -50,7 +49,7 @@ class MlflowWire:
 
     def about(self) -> Mapping[str, str]:
         """Return the host."""
-        return {"kind": "mlflow", "host": setting(self._given, "MLFLOW_TRACKING_URI") or ""}
+        return {"kind": "mlflow", "host": address(self._given, "MLFLOW_TRACKING_URI") or ""}
 
     def why_not(self, score: OutScore) -> str | None:
         """Ask for a value and a trace."""
@@ -65,14 +64,14 @@ class MlflowWire:
 
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Create or update one assessment a score."""
-        return list(await asyncio.gather(*(self._post_one(client, score) for score in scores)))
+        return await each(lambda score: self._post_one(client, score), scores)
 
     @property
     def _host(self) -> str:
-        host = setting(self._given, "MLFLOW_TRACKING_URI")
-        if not host:
+        host = address(self._given, "MLFLOW_TRACKING_URI")
+        if host is None:
             raise DeliveryFault("there is no address: set MLFLOW_TRACKING_URI", code="no-address")
-        return host.rstrip("/")
+        return host
 
     async def _post_one(self, client: HttpClient, score: OutScore) -> str | None:
         trace = str(score.trace_id)
@@ -89,7 +88,7 @@ class MlflowWire:
         if reply.status == 404:
             return Unready(f"no-trace: {said_by(reply, self._key.secrets())}")
         if reply.status in REFUSALS:
-            return refuse(reply, [score], self._key.secrets())[0]
+            raise refused(reply, self._key.secrets())
         json_object(reply, _RECEIVER)
         return None
 

@@ -24,7 +24,8 @@ def scenario_scores(result: Mapping[str, Any], like: OutScore) -> list[OutScore]
     [('workflow_pass', True), ('quality_overall', 0.75)]
     """
     found: list[OutScore] = []
-    why = str(result.get("reason") or result.get("status") or "not scored")
+    told = result.get("reason") or "; ".join(result.get("reasons") or ()) or result.get("status")
+    why = str(told or "not scored")
     workflow, quality = result.get("workflow"), result.get("quality")
     if workflow is not None:
         passed = workflow.get("pass")

@@ -16,9 +16,9 @@ from adjudge.http import HttpClient, Limits, Request
 from adjudge.sinks._clean import cleaned_score, why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._errors import DeliveryFault
-from adjudge.sinks._keys import as_json, setting
+from adjudge.sinks._keys import address, as_json, setting
 from adjudge.sinks._scores import OutScore, Receipt, Rejected
-from adjudge.sinks._wire import REFUSALS, exchange, json_object, refuse
+from adjudge.sinks._wire import REFUSALS, exchange, json_object, refused
 
 __all__ = ["OtelSink", "OtelWire"]
 
@@ -82,8 +82,8 @@ class OtelWire:
 
     @property
     def _url(self) -> str:
-        exact = None if self._given else setting(None, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
-        base = (setting(self._given, "OTEL_EXPORTER_OTLP_ENDPOINT") or _HOST).rstrip("/")
+        exact = None if self._given else address(None, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
+        base = address(self._given, "OTEL_EXPORTER_OTLP_ENDPOINT") or _HOST
         return exact or (base if base.endswith("/v1/logs") else f"{base}/v1/logs")
 
     def about(self) -> Mapping[str, str]:
@@ -104,12 +104,12 @@ class OtelWire:
         request = Request(self._url, msgspec.json.encode(_export(score)), headers=as_json(_own_headers))
         reply = await exchange(client, request, receiver=_RECEIVER, keys=_HEADERS)
         if reply.status in REFUSALS:
-            return refuse(reply, scores, list(_own_headers().values()))
+            raise refused(reply, list(_own_headers().values()))
         if reply.status >= 300:
             raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
         partial = json_object(reply, _RECEIVER).get("partialSuccess") if reply.body.strip() else None
-        if isinstance(partial, dict) and int(partial.get("rejectedLogRecords") or 0):
-            return refuse(reply, scores, list(_own_headers().values()))
+        if isinstance(partial, dict) and str(partial.get("rejectedLogRecords") or 0) != "0":
+            raise refused(reply, list(_own_headers().values()))
         return [None]
 
 

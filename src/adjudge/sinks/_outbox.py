@@ -31,7 +31,8 @@ _SCHEMA = f"""
     BEGIN IMMEDIATE;
     CREATE TABLE IF NOT EXISTS sinks (name TEXT PRIMARY KEY, about BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS scores (
-        number INTEGER PRIMARY KEY, sink TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL, UNIQUE (sink, id));
+        number INTEGER PRIMARY KEY, sink TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL,
+        version INTEGER NOT NULL DEFAULT 0, UNIQUE (sink, id));
     CREATE TABLE IF NOT EXISTS ends (number INTEGER PRIMARY KEY, state TEXT NOT NULL, reason TEXT);
     CREATE TABLE IF NOT EXISTS sessions (
         sink TEXT NOT NULL, session TEXT NOT NULL, trace TEXT, PRIMARY KEY (sink, session)) WITHOUT ROWID;
@@ -40,9 +41,14 @@ _SCHEMA = f"""
     COMMIT;
 """
 _PENDING = """
-    SELECT number, body FROM scores
+    SELECT number, body, version FROM scores
     WHERE sink = ? AND number > ? AND NOT EXISTS (SELECT 1 FROM ends WHERE ends.number = scores.number)
     ORDER BY number LIMIT ?
+"""
+_END = "INSERT OR REPLACE INTO ends SELECT number, ?, ? FROM scores WHERE number = ? AND version = ?"
+_RETRY = """
+    DELETE FROM ends WHERE state = 'rejected' AND reason LIKE 'refused:%'
+    AND number IN (SELECT number FROM scores WHERE sink = ?)
 """
 _REJECTED = """
     SELECT body, reason FROM scores JOIN ends USING (number)
@@ -55,18 +61,19 @@ _COUNTS = """
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One pending score: its place in the outbox, itself, and how many bytes it is."""
+    """One pending score: its place in the outbox, itself, how many bytes it is, and how often it was replaced."""
 
     number: int
     score: OutScore
     size: int
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
 class End:
     """What became of an entry."""
 
-    number: int
+    entry: Entry
     state: Literal["delivered", "rejected"]
     reason: str | None = None
 
@@ -125,7 +132,7 @@ class Outbox:
         number, before = found
         body = msgspec.json.encode(replace(score, timestamp=_decoded(before).timestamp))
         if body != before:
-            connection.execute("UPDATE scores SET body = ? WHERE number = ?", (body, number))
+            connection.execute("UPDATE scores SET body = ?, version = version + 1 WHERE number = ?", (body, number))
             connection.execute("DELETE FROM ends WHERE number = ?", (number,))
 
     def sinks(self) -> dict[str, dict[str, str]]:
@@ -136,13 +143,19 @@ class Outbox:
     def pending(self, sink: str, after: int, most: int) -> list[Entry]:
         """Return the next scores that have not come to an end, in order."""
         rows = self._rows(_PENDING, sink, after, most)
-        return [Entry(number, _decoded(body), len(body)) for number, body in rows]
+        return [Entry(number, _decoded(body), len(body), version) for number, body, version in rows]
 
     def end(self, ends: Iterable[End]) -> None:
-        """Write down what became of scores; it is on disk when this returns."""
+        """Write down what became of scores; it is on disk when this returns. One replaced meanwhile stays pending."""
+        rows = [(end.state, end.reason, end.entry.number, end.entry.version) for end in ends]
+        if rows:
+            with self._transaction() as connection:
+                connection.executemany(_END, rows)
+
+    def retry_refused(self, sink: str) -> None:
+        """Make those scores pending again that the receiver had refused."""
         with self._transaction() as connection:
-            rows = [(end.number, end.state, end.reason) for end in ends]
-            connection.executemany("INSERT OR REPLACE INTO ends VALUES (?, ?, ?)", rows)
+            connection.execute(_RETRY, (sink,))
 
     def trace_of(self, sink: str, session: str) -> tuple[bool, str | None]:
         """Return whether it is known which trace a session stands for, and that trace, if there is one."""

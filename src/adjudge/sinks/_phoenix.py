@@ -10,10 +10,9 @@ from adjudge.chat._key import Key
 from adjudge.http import HttpClient, Limits, Request
 from adjudge.sinks._clean import why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._errors import BatchRefused
-from adjudge.sinks._keys import TokenKey, as_json, setting
+from adjudge.sinks._keys import TokenKey, address, as_json
 from adjudge.sinks._scores import OutScore
-from adjudge.sinks._wire import REFUSALS, Unready, exchange, json_object, refuse, said_by
+from adjudge.sinks._wire import REFUSALS, Unready, exchange, json_object, refused, said_by
 
 __all__ = ["PhoenixSink", "PhoenixWire"]
 
@@ -69,7 +68,7 @@ class PhoenixWire:
 
     @property
     def _host(self) -> str:
-        return (setting(self._given, "PHOENIX_COLLECTOR_ENDPOINT") or _HOST).rstrip("/").removesuffix("/v1/traces")
+        return (address(self._given, "PHOENIX_COLLECTOR_ENDPOINT") or _HOST).removesuffix("/v1/traces")
 
     async def _post_kind(self, client: HttpClient, kind: str, scores: Sequence[OutScore]) -> list[str | None]:
         body = msgspec.json.encode({"data": [_annotation(kind, score) for score in scores]})
@@ -78,10 +77,10 @@ class PhoenixWire:
         reply = await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
         if reply.status == 404:
             if len(scores) > 1:
-                raise BatchRefused(said_by(reply, self._key.secrets()))
+                raise refused(reply, self._key.secrets())
             return [Unready(f"no-{kind}: {said_by(reply, self._key.secrets())}")]
         if reply.status in REFUSALS:
-            return refuse(reply, scores, self._key.secrets())
+            raise refused(reply, self._key.secrets())
         json_object(reply, _RECEIVER)
         return [None] * len(scores)
 

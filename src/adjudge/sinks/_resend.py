@@ -26,10 +26,13 @@ _WIRES: dict[str, Callable[[str | None, Mapping[str, str]], Wire]] = {
 }
 
 
-def resend(path: str | Path, *, host: str | None = None, limits: Limits | None = None) -> dict[str, Receipt]:
+def resend(
+    path: str | Path, *, host: str | None = None, refused: bool = False, limits: Limits | None = None
+) -> dict[str, Receipt]:
     """Send what is pending in an outbox and return how it stands, by receiver; keys come from the environment.
 
-    It goes to the address that it was meant for, unless `host` gives another. Not inside an event loop.
+    It goes to the address that it was meant for, unless `host` gives another; with `refused` also what a receiver had
+    refused. Not inside an event loop.
     """
     receipts = {}
     with Outbox(path, create=False) as outbox:
@@ -38,5 +41,7 @@ def resend(path: str | Path, *, host: str | None = None, limits: Limits | None =
             if make is None:
                 raise OutboxError(f"{path} has scores for {name!r}, which this adjudge does not know: update adjudge")
             wire = make(host or about.get("host") or None, about)
+            if refused:
+                outbox.retry_refused(name)
             receipts[name] = run_sync(deliver(outbox, wire, limits or LIMITS))
     return receipts

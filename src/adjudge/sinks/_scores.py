@@ -52,7 +52,7 @@ class OutScore:
     def _made_id(self) -> str:
         place = [self.trace_id, self.session_id, self.observation_id]
         if self.trace_id is None and self.session_id is None:
-            place.append(str(self.metadata.get("scenario_id")))
+            place += [str(self.metadata.get(key)) for key in ("scenario_id", "repeat")]
         # A list's text says itself where each of its items ends.
         text = repr([self.run, *place, self.name]).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=16).hexdigest()

@@ -1,18 +1,21 @@
 """How one kind of receiver is spoken to, and what its replies mean."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, cast
 
+from adjudge.errors import AdjudgeError
 from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Request, is_transient
 from adjudge.sinks._errors import BatchRefused, DeliveryFault
 from adjudge.sinks._scores import OutScore
 
-__all__ = ["REFUSALS", "Unready", "Wire", "exchange", "json_object", "refuse", "said_by"]
+__all__ = ["REFUSALS", "Unready", "Wire", "each", "exchange", "json_object", "refused", "said_by"]
 
 REFUSALS = (400, 413, 422)
 """Statuses with which receivers refuse what is in a request."""
 
 _LONGEST_TEXT = 300
+_MOST_BYTES = 20_000  # well over that, so that no key is cut in two and overlooked
 
 
 class Unready(str):
@@ -51,10 +54,26 @@ class Wire(Protocol):
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send scores once: for each None where it was acknowledged, or the reason why it is refused, or `Unready`.
 
-        Raises `BatchRefused` where the receiver does not say which one it refuses, `DeliveryFault` or an `HttpError`
-        where nothing was acknowledged.
+        Raises `BatchRefused` where the receiver refuses one of them and does not say which, `DeliveryFault` or an
+        `HttpError` where nothing was acknowledged.
         """
         ...
+
+
+async def each(post: Callable[[OutScore], Awaitable[str | None]], scores: Sequence[OutScore]) -> list[str | None]:
+    """Send one request a score, all at once; what some acknowledge counts, also where others come to nothing."""
+    results = await asyncio.gather(*(post(score) for score in scores), return_exceptions=True)
+    faults = [one for one in results if isinstance(one, BaseException) and not isinstance(one, BatchRefused)]
+    strange = [fault for fault in faults if not isinstance(fault, AdjudgeError)]
+    if strange or (faults and len(faults) == len(results)):
+        raise (strange or faults)[0]
+    return [_reason_of(one) for one in results]
+
+
+def _reason_of(result: str | BaseException | None) -> str | None:
+    if isinstance(result, BatchRefused):
+        return result.reason
+    return Unready(result.reason) if isinstance(result, AdjudgeError) else cast("str | None", result)
 
 
 async def exchange(client: HttpClient, request: Request, *, receiver: str, keys: str) -> HttpReply:
@@ -89,15 +108,13 @@ def json_object(reply: HttpReply, receiver: str) -> dict[str, Any]:
 
 def said_by(reply: HttpReply, secrets: Sequence[str] = ()) -> str:
     """Return what a receiver says about a request it refuses: on one line, short, without our keys."""
-    text = reply.body[: 4 * _LONGEST_TEXT].decode("utf-8", "replace")
+    text = reply.body[:_MOST_BYTES].decode("utf-8", "replace")
     for secret in secrets:
         text = text.replace(secret, "***") if secret else text
     line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     return f"the receiver answered {reply.status}: {line[:_LONGEST_TEXT]}"
 
 
-def refuse(reply: HttpReply, scores: Sequence[OutScore], secrets: Sequence[str] = ()) -> list[str | None]:
-    """Make a refusal of one score its reason; of several, an error that has them cut in halves."""
-    if len(scores) == 1:
-        return [f"refused: {said_by(reply, secrets)}"]
-    raise BatchRefused(said_by(reply, secrets))
+def refused(reply: HttpReply, secrets: Sequence[str] = ()) -> BatchRefused:
+    """Return the error that stands for a refusal, with what the receiver says."""
+    return BatchRefused(said_by(reply, secrets))
