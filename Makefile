@@ -34,9 +34,11 @@ bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/processes.py
 	$(BIN)/python benchmarks/chat.py
 	$(BIN)/python benchmarks/judge_run.py
+	$(BIN)/python benchmarks/intervals.py
+	$(BIN)/python benchmarks/crag.py
 
 soak: $(VENV)/.dev  ## long fault tests at their full counts
-	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q
+	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
 
 reference: $(VENV)/.dev  ## write docs/reference from the docstrings
 	$(BIN)/python tools/reference.py

@@ -51,6 +51,7 @@ def end(process: "subprocess.Popen[bytes]", patience: float = PATIENCE) -> tuple
     return process.returncode, stderr.decode()
 
 
+@pytest.mark.soak
 def test_kill_and_resume(tmp_path: Path) -> None:
     """However often a run is killed, it goes on: no verdict lost or changed, the same bytes in the end."""
     kills, count, workers = soak(100), 400, 8

@@ -152,6 +152,7 @@ def killed(folder: Path, arguments: list[str], enough: Callable[[], bool]) -> No
     process.communicate()
 
 
+@pytest.mark.soak
 def test_killed_while_generating(folder: Path) -> None:
     """Killed again and again, a run goes on: no answer is lost, a batch at most is asked twice, the files are equal."""
     options = ["--judge", "local"]
@@ -174,6 +175,7 @@ def test_killed_while_generating(folder: Path) -> None:
     assert asked.total() <= 100 + 4 * kills
 
 
+@pytest.mark.soak
 def test_killed_while_judging(folder: Path) -> None:
     """Killed while judging, a run goes on: no verdict is paid twice but those in flight, and the files are the same."""
     kills, workers = soak(20), 4

@@ -213,7 +213,7 @@ def test_written_whole(tmp_path: Path) -> None:
         save_results([*rows, {}], {}, tmp_path)
     with pytest.raises(ValueError, match="JSON"):
         write_scores(tmp_path / SCORES_JSON, {"all": {"accuracy": float("nan")}})
-    with pytest.raises(ValueError, match="JSON"):
+    with pytest.raises(RowError, match=r"row 1: api_response.score is nan, which JSON cannot hold"):
         save_results([{**rows[0], "api_response": {"score": float("nan")}}], {}, tmp_path)
     assert {name: path.read_bytes() for name, path in paths.items()} == before
 

@@ -16,6 +16,7 @@ from processes.helpers import DO, new_pool, soon
 from support import soak
 
 
+@pytest.mark.soak
 def test_many_threads() -> None:
     """Sixteen threads at once each get their own answers."""
     with new_pool(size=3) as pool, ThreadPoolExecutor(16) as threads:
@@ -24,6 +25,7 @@ def test_many_threads() -> None:
         assert len(pool.pids) <= 3
 
 
+@pytest.mark.soak
 def test_many_tasks() -> None:
     """So do tasks of an event loop."""
 
@@ -160,6 +162,7 @@ def test_cancelled_in_line(pool: Pool) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.soak
 def test_random_cancellation() -> None:
     """Cancelled at any moment whatever, a pool loses no worker, mixes up no answers and keeps to its size."""
     dice = random.Random(5)  # noqa: S311  # repeatable, not secret

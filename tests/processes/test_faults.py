@@ -137,6 +137,7 @@ def test_killed_in_the_middle(pool: Pool) -> None:
     assert pool.run(("echo", 2)) == 2
 
 
+@pytest.mark.soak
 def test_killed_while_idle(pool: Pool) -> None:
     """Kill -9 of an idle worker is nobody's failure."""
     for number in range(soak(50)):
@@ -146,6 +147,7 @@ def test_killed_while_idle(pool: Pool) -> None:
         assert pool.run(("echo", number)) == number
 
 
+@pytest.mark.soak
 def test_faults_one_after_the_other() -> None:
     """Faults in any order, again and again, leave right answers and nothing behind."""
     with new_pool(size=2) as pool:

@@ -20,6 +20,7 @@ def observation(trace: str, number: int, kind: str, name: str, parent: int | str
     return {
         "id": f"{number:016x}",
         "traceId": trace,
+        "projectId": "project-1",
         "type": kind,
         "name": name,
         "parentObservationId": f"{parent:016x}" if isinstance(parent, int) else parent,
@@ -121,7 +122,7 @@ class Langfuse(Service):
             return None
         start, size = int(asked.get("cursor", "0")), min(int(asked["limit"]), 1000)
         found = self.of(asked)
-        names = {"id", "traceId", "type", "startTime", "endTime", "parentObservationId", "name", "level"}
+        names = {"id", "traceId", "projectId", "type", "startTime", "endTime", "parentObservationId", "name", "level"}
         names |= {"input", "output"} if "io" in asked.get("fields", "") else set()
         data = [{key: one[key] for key in one if key in names} for one in found[start : start + size]]
         return {"data": data, "meta": {"cursor": str(start + size)} if start + size < len(found) else {}}
@@ -167,7 +168,7 @@ class LangSmith(Service):
         """Return a page of runs."""
         if path != "/runs/query":
             return None
-        start, size = int(asked.get("cursor", "0")), min(int(asked["limit"]), 100)
+        start, size = int(asked.get("cursor", "0")), min(int(asked.get("limit", 100)), 100)
         found = list(self.of(asked))
         following = str(start + size) if start + size < len(found) else None
         return {"runs": found[start : start + size], "cursors": {"next": following}}

@@ -103,6 +103,29 @@ def test_the_outer_span_is_nobody() -> None:
         assert endpoint.wait(other, parent="00000000000000aa", settle=0.05).complete
 
 
+def test_a_parent_in_another_process_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A span whose parent is remote may be a root, or the work of one whose spans are yet to come: that takes longer."""
+    monkeypatch.setattr("adjudge.receivers._collector.REMOTE_SETTLE", 1.0)
+    remote = {"flags": 0x301}
+    alone, inner = trace_id(), trace_id()
+    with OtlpEndpoint() as endpoint:
+        send(endpoint.url, agent(alone, 2, "research", 1) | remote)
+        send(endpoint.url, agent(inner, 2, "research", 1) | remote)
+        later(0.3, lambda: send(endpoint.url, tool(inner, 3, "web_search", 1), agent(inner, 1, "orchestrator")))
+        found = endpoint.wait(inner, settle=0.05, timeout=20)
+        assert (found.complete, found.agents_called) == (True, ("orchestrator", "research"))
+        assert found.tools_used == ("web_search",)
+        assert endpoint.wait(alone, settle=0.05, timeout=20).complete
+
+
+def test_langfuse_marks_its_roots() -> None:
+    """The parent that Langfuse's SDK makes up, where it is given a trace id alone, is not waited for."""
+    trace = trace_id()
+    with OtlpEndpoint() as endpoint:
+        send(endpoint.url, agent(trace, 2, "research", "00000000000000aa", **{"langfuse.internal.as_root": "true"}))
+        assert endpoint.wait(trace, settle=0.05).complete
+
+
 def test_every_turn_has_a_root() -> None:
     """A conversation in one trace is whole when as many roots as turns have come."""
     trace = trace_id()

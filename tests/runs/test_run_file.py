@@ -173,6 +173,7 @@ evaluate(rows(200), scorers=["qa_f1_reward"], judge=AskingJudge(Dies()), run=sys
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("part", ["a.run", "a.run-wal", "a.run.tail-0"])
 def test_truncation(tmp_path: Path, part: str) -> None:
     """A run file, its log or its tail cut at any byte gives only true records, or says that it is damaged."""

@@ -6,18 +6,22 @@ Lines end with a line feed; a cell is quoted where it must be. `_cells` says wha
 characters that no CSV can hold; those are nearly never there, and looked for in whole blocks.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
+
+import msgspec
 
 from adjudge.crag._cells import category_of, category_text, fit, guard, is_fit, unfit, unguard
 from adjudge.crag._turns import CATEGORIES, COLUMNS, check_result
 from adjudge.datasets import read_rows, whole_file
 from adjudge.errors import RowError
-from adjudge.model import decode_json, encode_json
+from adjudge.model import decode_json
 
 BLOCK = 512  # rows that are written together
 
+_encode = msgspec.json.Encoder().encode
 _BOOLS = {"True": True, "False": False, "true": True, "false": False}
 
 
@@ -64,10 +68,18 @@ def _line(row: Mapping[str, Any], text: Callable[[str], str]) -> str:
         f"{_category(row['image_quality'], text)},{_category(row['query_category'], text)},"
         f"{_category(row['domain'], text)},{_category(row['dynamism'], text)},"
         f"{_quoted(text(row['query']))},{_quoted(text(row['ground_truth']))},{_quoted(text(row['agent_response']))},"
-        f"{row['total_turn_count']},{_quoted(encode_json(history).decode()) if history else '[]'},"
+        f"{row['total_turn_count']},{_json(history) if history else '[]'},"
         f"{row['is_exact_match']},{row['is_correct']},{row['is_miss']},{row['is_semantically_correct']},"
-        f"{'null' if reply is None else _quoted(encode_json(reply).decode())},{row['status']}\n"
+        f"{'null' if reply is None else _json(reply)},{row['status']}\n"
     )
+
+
+def _json(value: list[str] | dict[str, Any]) -> str:
+    try:
+        text = _encode(value).decode()
+    except (UnicodeEncodeError, OverflowError):  # half a character, or an integer over 64 bits
+        text = json.dumps(value, separators=(",", ":"))
+    return _quoted(text)
 
 
 def _quoted(cell: str) -> str:

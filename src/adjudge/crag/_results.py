@@ -7,26 +7,30 @@
 Rows lie encoded in a file of their own once they are many, and are decoded as they are looked at.
 """
 
+import json
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, overload
+from typing import IO, Any, get_type_hints, overload
 
 import msgspec
+from msgspec.structs import asdict
 
 from adjudge.conversations import RuleScope, given_up_after
-from adjudge.crag._turns import COLUMNS, check_result, labels_of
-from adjudge.datasets import json_line
-from adjudge.model import decode_json
+from adjudge.crag._turns import COLUMNS, ResultRow, check_result, labels_of
 
 IN_MEMORY = 1 << 24  # bytes of rows that are kept in memory
 AT_ONCE = 256  # rows that are read together
 
-_SAFE = (str, bool, int, type(None))
-_decode_lines = msgspec.json.Decoder(dict[str, Any]).decode_lines
+_OTHERS = "others"
+_Stored = msgspec.defstruct(
+    "Stored", [*get_type_hints(ResultRow).items(), (_OTHERS, dict[str, Any] | None)], array_like=True, gc=False
+)
+_decode_lines = msgspec.json.Decoder(_Stored).decode_lines
+_encode = msgspec.json.Encoder().encode
 
 
 class _Pile:
@@ -158,7 +162,7 @@ def _sorted_pile(rows: Iterable[Mapping[str, Any]]) -> _Pile:
         checked = check_result(row, place=f"row {number}: ")
         numbers.append(sessions.setdefault(checked["session_id"], len(sessions)))
         turns.append(checked["turn_idx"])
-        pile.append(json_line(checked, checked=_is_plain(checked)))
+        pile.append(_encoded(checked))
     ranks = array("Q", bytes(8 * len(sessions)))
     for rank, session in enumerate(sorted(sessions)):
         ranks[sessions[session]] = rank
@@ -168,17 +172,29 @@ def _sorted_pile(rows: Iterable[Mapping[str, Any]]) -> _Pile:
     return pile.in_order(sorted(range(len(keys)), key=keys.__getitem__))
 
 
-def _is_plain(row: Mapping[str, Any]) -> bool:
-    """Tell at once that no number of a row can be one that JSON does not have."""
-    reply = row["api_response"]
-    return len(row) == len(COLUMNS) and (reply is None or all(type(value) in _SAFE for value in reply.values()))
+def _encoded(row: Mapping[str, Any]) -> bytes:
+    """Return a row as one line: its values, and a dict of what else it has."""
+    values = list(row.values())
+    if len(values) == len(COLUMNS):
+        values.append(None)
+    else:
+        values = [*values[: len(COLUMNS)], dict(list(row.items())[len(COLUMNS) :])]
+    try:
+        return _encode(values) + b"\n"
+    except (UnicodeEncodeError, OverflowError):  # half a character, or an integer over 64 bits
+        return json.dumps(values).encode() + b"\n"
 
 
 def _decoded(lines: bytes) -> list[dict[str, Any]]:
     try:
-        return _decode_lines(lines)
-    except (msgspec.DecodeError, UnicodeDecodeError):  # half a character is somewhere
-        return [decode_json(line) for line in lines.splitlines()]
+        rows = [asdict(stored) for stored in _decode_lines(lines)]
+    except (msgspec.DecodeError, UnicodeDecodeError):  # half a character is somewhere, or such an integer
+        rows = [dict(zip((*COLUMNS, _OTHERS), json.loads(line), strict=True)) for line in lines.splitlines()]
+    for row in rows:
+        others = row.pop(_OTHERS)
+        if others:
+            row.update(others)
+    return rows
 
 
 def _missed(row: dict[str, Any]) -> dict[str, Any]:

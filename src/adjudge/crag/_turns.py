@@ -9,13 +9,13 @@ they stand in no result. A turn whose agent failed has an empty response, and sa
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict, get_type_hints
 
 import msgspec
 
 from adjudge.conversations import Labels
 from adjudge.errors import RowError, closest
-from adjudge.model import Status
+from adjudge.model import Status, to_json
 
 TURN_FIELDS = (
     *("session_id", "interaction_id", "turn_idx", "is_ego", "image_quality", "query_category", "domain", "dynamism"),
@@ -49,9 +49,9 @@ CATEGORIES = ("image_quality", "query_category", "domain", "dynamism")
 
 Category = int | str | None
 _TURN_FIELDS = frozenset(TURN_FIELDS)
-_WITH_DEFAULTS = ("interaction_id", "turn_idx", "is_ego", "total_turn_count", "interaction_id_history")
 _NUMBERS = ("turn_idx", "total_turn_count", *CATEGORIES)
 _MOST_TURNS = 1 << 31
+_SAFE = (str, bool, int, type(None))
 
 
 class TurnRow(TypedDict):
@@ -83,6 +83,16 @@ class ResultRow(TurnRow):
     status: Status
 
 
+def _values_of(name: str, kind: type) -> type[msgspec.Struct]:
+    counts = {count: Annotated[int, msgspec.Meta(ge=0, lt=_MOST_TURNS)] for count in ("turn_idx", "total_turn_count")}
+    return msgspec.defstruct(name, list((get_type_hints(kind) | counts).items()), array_like=True, gc=False)
+
+
+TurnValues = _values_of("TurnValues", TurnRow)
+ResultValues = _values_of("ResultValues", ResultRow)
+"""The same without names, which is what is quick to check and to decode."""
+
+
 def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | None = None) -> dict[str, Any]:
     """Return a turn with all its fields, in order, the optional ones by default, or raise `RowError` with the place.
 
@@ -94,8 +104,8 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
     >>> row["interaction_id"], row["turn_idx"], row["is_ego"], row["total_turn_count"], row["domain"]
     ('s/0', 0, False, 1, None)
     """
-    if columns.keys() >= _TURN_FIELDS and None not in [columns[name] for name in _WITH_DEFAULTS]:
-        return _checked(columns, TurnRow, TURN_FIELDS, place)
+    if _is_whole(columns, TurnValues, TURN_FIELDS):
+        return dict(columns)
     return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
 
 
@@ -151,9 +161,23 @@ _labels = lru_cache(maxsize=64)(Labels)  # there are few, and rows by the millio
 
 def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
     """Return a result with its columns in order, or raise `RowError` with the place and the column."""
-    checked = _checked(row, ResultRow, COLUMNS, place)
+    checked = dict(row) if _is_whole(row, ResultValues, COLUMNS) else _checked(row, ResultRow, COLUMNS, place)
     labels_of(checked, place=place)
+    reply = checked["api_response"]
+    if len(checked) > len(COLUMNS) or (reply and not all(type(value) in _SAFE for value in reply.values())):
+        try:
+            to_json({name: value for name, value in checked.items() if name == "api_response" or name not in COLUMNS})
+        except RowError as error:
+            raise RowError(f"{place}{error.message.removeprefix('$.')}") from None
     return checked
+
+
+def _is_whole(row: Mapping[str, Any], values: type[msgspec.Struct], names: tuple[str, ...]) -> bool:
+    """Tell at once that a row is as it should be, which nearly all are: nothing missing, nothing else, all in order."""
+    try:
+        return tuple(row) == names and bool(msgspec.convert(tuple(row.values()), values))
+    except msgspec.ValidationError:
+        return False
 
 
 def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: str) -> dict[str, Any]:

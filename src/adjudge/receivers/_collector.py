@@ -20,7 +20,7 @@ from adjudge.receivers._requests import (
     unpacked,
 )
 from adjudge.receivers._store import EndpointCounts, EndpointLimits, SpanStore
-from adjudge.receivers._whole import Wait
+from adjudge.receivers._whole import REMOTE_SETTLE, Wait
 from adjudge.traces._spans import Record
 
 if TYPE_CHECKING:
@@ -95,19 +95,20 @@ class Collector:
 
     def now(self, key: str, wait: Wait) -> tuple[Record, str | None]:
         """Return what there is of a trace, and what has not come."""
-        return self.store.record(key), self.store.awaited(key, parent=wait.parent, roots=wait.roots)
+        return self.store.record(key), self.store.awaited(key, parent=wait.parent, roots=wait.roots).late
 
     async def _wait(self, key: str, wait: Wait, changed: asyncio.Event) -> str | None:
         clock = asyncio.get_running_loop().time
         deadline = clock() + wait.timeout
         while True:
             changed.clear()
-            late = self.store.awaited(key, parent=wait.parent, roots=wait.roots)
+            late, is_sure = self.store.awaited(key, parent=wait.parent, roots=wait.roots)
+            quiet = wait.settle if is_sure else max(wait.settle, REMOTE_SETTLE)
             left = deadline - clock()
             if left <= 0 or self._is_closing:
                 return late
             try:
-                async with asyncio.timeout(min(left, wait.settle) if late is None else left):
+                async with asyncio.timeout(min(left, quiet) if late is None else left):
                     await changed.wait()
             except TimeoutError:
                 if late is None:  # nothing more has come: it is settled

@@ -114,7 +114,7 @@ async def poll(fetch: Callable[[float], Awaitable[Fetched]], wait: Wait, trace_i
         found = Fetched(Record(trace_id, ()), Record(trace_id, ()))
         try:
             found = await fetch(deadline - clock())
-            late = awaited([links_of(found.spans)], parent=wait.parent, roots=wait.roots)
+            late, _ = awaited([links_of(found.spans)], parent=wait.parent, roots=wait.roots)
             late = late or next(iter(found.spans.faults), None)
         except (HttpError, ReceiverError) as error:
             if not _may_pass(error):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from adjudge.errors import UsageError
 from adjudge.receivers._requests import Arrival
-from adjudge.receivers._whole import Links, awaited
+from adjudge.receivers._whole import Awaited, Links, awaited
 from adjudge.traces._spans import Record, Span
 
 _MOST_EVICTED = 10_000  # ids of traces that were let go, kept to say so
@@ -92,8 +92,8 @@ class SpanStore:
             self._evict(next(iter(self._held)))
         return touched
 
-    def awaited(self, key: str, *, parent: str | None, roots: int) -> str | None:
-        """Say what is still to come of a trace or a session; None where it is whole."""
+    def awaited(self, key: str, *, parent: str | None, roots: int) -> Awaited:
+        """Say what is still to come of a trace or a session."""
         return awaited((self._held[trace].links for trace in self._traces(key)), parent=parent, roots=roots)
 
     def record(self, key: str) -> Record:

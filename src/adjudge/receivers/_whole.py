@@ -6,6 +6,7 @@ a trajectory of it that is not complete.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
@@ -14,6 +15,7 @@ from adjudge.traces._spans import Record, Span
 
 TIMEOUT = 30.0
 SETTLE = 0.5
+REMOTE_SETTLE = 6.0  # longer than the 5 s after which OpenTelemetry's exporters send by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Links:
     ids: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
     roots: set[str] = field(default_factory=set)
+    entries: set[str] = field(default_factory=set)  # spans whose parent is in another process
     children: dict[str, set[str]] = field(default_factory=dict)  # by the parent that they name
 
     def add(self, span: Span) -> None:
@@ -49,30 +52,48 @@ class Links:
         elif span.id not in self.ids:
             self.open.add(span.id)
         self.ids.add(span.id)
-        if span.parent is None or span.is_entry:
+        if span.parent is None:
             self.roots.add(span.id)
-        else:
-            self.children.setdefault(span.parent, set()).add(span.id)
+            return
+        self.children.setdefault(span.parent, set()).add(span.id)
+        if span.is_entry:
+            self.entries.add(span.id)
 
 
-def awaited(traces: Iterable[Links], *, parent: str | None, roots: int) -> str | None:
-    """Say what is still to come of the traces of one run; None where they are whole.
+class Awaited(NamedTuple):
+    """What is still to come of a run, None where it is whole; and whether that is sure.
+
+    It is not where a root is only taken for one because its parent is in another process, whose spans may yet come.
+    """
+
+    late: str | None
+    is_sure: bool = True
+
+
+def awaited(traces: Iterable[Links], *, parent: str | None, roots: int) -> Awaited:
+    """Say what is still to come of the traces of one run.
 
     `parent` is a span outside the record that the run was started from: what it started are roots.
     """
-    found, spans = 0, 0
+    sure, loose, spans = 0, 0, 0
     for links in traces:
         spans += len(links.ids)
-        found += len(links.roots)
+        sure += len(links.roots)
         if links.open:
-            return f"span {min(links.open)} has not ended"
+            return Awaited(f"span {min(links.open)} has not ended")
         for name in links.children.keys() - links.ids:
-            if name != parent:
-                return f"span {min(links.children[name])} has a parent, {name}, that has not come"
-            found += len(links.children[name])
+            children = links.children[name]
+            if name == parent:
+                sure += len(children)
+            elif children <= links.entries:
+                loose += len(children)
+            else:
+                return Awaited(f"span {min(children - links.entries)} has a parent, {name}, that has not come")
     if not spans:
-        return "no span has come"
-    return None if found >= roots else f"{found} of {roots} root spans have come"
+        return Awaited("no span has come")
+    if sure + loose < roots:
+        return Awaited(f"{sure + loose} of {roots} root spans have come")
+    return Awaited(None, sure >= roots)
 
 
 def links_of(record: Record) -> Links:

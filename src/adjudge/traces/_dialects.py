@@ -39,7 +39,7 @@ class Facts:
 def read_span(raw: Raw) -> Span:
     """Read a span in all dialects that it speaks."""
     from adjudge.traces._genai import read_genai
-    from adjudge.traces._langfuse import read_langfuse_attributes
+    from adjudge.traces._langfuse import is_root, read_langfuse_attributes
     from adjudge.traces._openinference import read_openinference
 
     where = f"span {raw.id}"
@@ -59,7 +59,7 @@ def read_span(raw: Raw) -> Span:
         kind = next((each for each in kinds if each != "other"), "other")
     return Span(
         raw.id,
-        raw.parent,
+        None if is_root(raw.attributes) else raw.parent,
         kind,
         next((facts.name for facts in known if facts.name and facts.kind == kind), raw.name),
         raw.start,
