@@ -1,8 +1,10 @@
 """`adjudge check` as CI calls it: the exit code, the table, the files, and nothing that a row wrote at work in them."""
 
 import json
+import os
 import re
 import signal
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from adjudge.testing import ChatServer, ScoreServer, scores
 from cli.checking import served, write_scenarios
-from cli.command import PATIENCE, adjudge, said, start
+from cli.command import COMMAND, PATIENCE, adjudge, said, start
 
 AGENT = ("--agent", "agent:answer", "--run", "check.run")
 KEYS = {"LANGFUSE_PUBLIC_KEY": "pk", "LANGFUSE_SECRET_KEY": "sk"}
@@ -59,6 +61,8 @@ class TestExitCodes:
             (("--agent", "agent:answer", "--judge", "local"), "gives verdicts, not scores"),
             (("--agent", "agent:answer", "--otlp-endpoint", "x"), "the endpoint is PORT or HOST:PORT"),
             (("--traces", "nowhere"), "no such file or folder"),
+            (("--agent", "agent:answer", "--junit", "no/where.xml"), "cannot be written: there is no folder"),
+            (("--agent", "agent:answer", "--json", "scenarios"), "cannot be written: it is a folder"),
         ],
     )
     def test_wrong_calls(self, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
@@ -76,6 +80,34 @@ class TestExitCodes:
         write_scenarios(tmp_path, {"s1": "b"})
         done = adjudge("check", "scenarios", *AGENT, cwd=tmp_path)
         assert (done.returncode, "other scorers or judge" in said(done)) == (3, True)
+
+    @pytest.mark.parametrize("both", [True, False])
+    def test_a_reader_that_goes_away(self, tmp_path: Path, both: bool) -> None:
+        """Whoever stops reading, as `head` does, changes no verdict, and the reports are there all the same."""
+        write_scenarios(tmp_path, {"good": "a", "bad": "nothing"})
+        read, write = os.pipe()
+        os.close(read)
+        errors = write if both else subprocess.DEVNULL
+        command = [*COMMAND, "check", "scenarios", *AGENT, "--json", "out.json"]
+        done = subprocess.run(command, cwd=tmp_path, stdout=write, stderr=errors, timeout=PATIENCE, check=False)
+        os.close(write)
+        assert done.returncode == report(tmp_path)["exit_code"] == 1
+
+    def test_a_terminal_of_few_characters(self, tmp_path: Path) -> None:
+        """A terminal that lacks the characters of an id changes no verdict."""
+        write_scenarios(tmp_path, {"größe → 大": "a"})
+        done = adjudge("check", "scenarios", *AGENT, cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
+        assert done.returncode == 0, done.stderr
+
+    @pytest.mark.parametrize(("tools", "code"), [(["pdf_retrieval"], 0), ([], 1), (None, 3)])
+    def test_traces(self, tmp_path: Path, tools: list[str] | None, code: int) -> None:
+        """Saved traces give the same three verdicts; plain texts cannot show tools."""
+        write_scenarios(tmp_path, {"good": "a"})
+        called = [{"role": "tool", "name": name, "content": "x"} for name in tools or ()]
+        messages = [{"role": "user", "content": "a"}, *called, {"role": "assistant", "content": "b"}]
+        (tmp_path / "traces").mkdir()
+        (tmp_path / "traces" / "good.json").write_text(json.dumps(["a", "b"] if tools is None else messages))
+        assert adjudge("check", "scenarios", "--traces", "traces", cwd=tmp_path).returncode == code
 
 
 class TestAgents:
