@@ -98,7 +98,7 @@ def _arrival(raw: Raw) -> Arrival:
             raise TrajectoryError(f"{value[:40]!a} is no {name} id")
     named = (raw.attributes.get(key) for key in _SESSIONS)
     session = next((one for one in named if isinstance(one, str) and 0 < len(one) <= _LONGEST_SESSION), None)
-    return Arrival(raw.trace, read_span(raw), session)
+    return Arrival(raw.trace, read_span(raw, {}), session)
 
 
 def accepted(batch: Batch, encoding: Encoding) -> bytes:

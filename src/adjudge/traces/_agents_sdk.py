@@ -9,7 +9,7 @@ processor of one's own that adds `response` and `input` to the span data is read
 from collections.abc import Mapping
 from typing import Any
 
-from adjudge.traces._messages import read_messages
+from adjudge.traces._messages import Known, read_messages
 from adjudge.traces._spans import Kind, Record, Span
 from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
 
@@ -28,6 +28,7 @@ def decode_agents_sdk(data: object) -> list[Record]:
     if isinstance(data, Mapping):
         data = data.get("data", [data])
     traces: dict[str, list[Span]] = {}
+    known: Known = {}
     for index, item in enumerate(sequence(data, "the record")):
         where = f"item {index}"
         export = mapping(item, where)
@@ -35,11 +36,11 @@ def decode_agents_sdk(data: object) -> list[Record]:
             traces.setdefault(identity(export.get("id"), f"{where}.id"), [])
             continue
         trace = text(export.get("trace_id"), f"{where}.trace_id") or ""
-        traces.setdefault(trace, []).append(_span(export, where))
+        traces.setdefault(trace, []).append(_span(export, where, known))
     return [Record(trace, tuple(spans)) for trace, spans in traces.items()]
 
 
-def _span(export: Mapping[str, Any], where: str) -> Span:
+def _span(export: Mapping[str, Any], where: str, known: Known) -> Span:
     data = mapping(export.get("span_data"), f"{where}.span_data")
     named = text(data.get("type"), f"{where}.span_data.type") or "custom"
     kind = _KINDS.get(named, "other")
@@ -63,8 +64,8 @@ def _span(export: Mapping[str, Any], where: str) -> Span:
         arguments,
         result,
         _error(export.get("error")),
-        read_messages(given, f"{where}: input"),
-        read_messages(said, f"{where}: output", "assistant"),
+        read_messages(given, f"{where}: input", "user", known),
+        read_messages(said, f"{where}: output", "assistant", known),
         faults=_faults(data, given, said, end),
     )
 

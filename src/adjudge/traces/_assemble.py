@@ -14,12 +14,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
 from adjudge.traces._calls import Calls
 from adjudge.traces._messages import RESULT_ROLES
 from adjudge.traces._spans import Record, Span
 from adjudge.traces._tree import Tree, grow
-from adjudge.traces._values import key_of, style
+from adjudge.traces._values import style
 
 
 def assemble(record: Record, *, parent: str | None = None, agents: Collection[str] = ()) -> Trajectory:
@@ -65,6 +66,7 @@ class _Log:
         self._positions: list[int] = []
         self._own: list[bool] = []
         self._counts: Counter[object] = Counter()
+        self._keys: dict[int, object] = {}  # of messages, by identity: decoders give a repeated one again
         self._given: dict[object, int] = {}  # where a message with calls stands that no output has claimed yet
         self._now = 0
         for span in tree.spans:
@@ -82,7 +84,7 @@ class _Log:
     def _model_call(self, span: Span, agent: str | None) -> None:
         seen: Counter[object] = Counter()
         for message in span.input:
-            key = _key(message)
+            key = self._key(message)
             seen[key] += 1
             if seen[key] > self._counts[key]:
                 if message.tool_calls:
@@ -93,12 +95,18 @@ class _Log:
             if is_said and message.name is not None and agent is None:
                 self.speakers.append(message.name)
             said = replace(message, name=message.name or agent) if is_said else message
-            key = _key(message)
+            key = self._key(message)
             index = self._given.pop(key, None)
             if index is not None and all(call.id is not None for call in message.tool_calls):
                 self.messages[index], self._own[index] = said, True  # a later call was given it: clocks that differ
             else:
                 self._add(said, key, is_own=True)
+
+    def _key(self, message: Message) -> object:
+        key = self._keys.get(id(message))
+        if key is None:
+            key = self._keys[id(message)] = _key(message)
+        return key
 
     def _add(self, message: Message, key: object, *, is_own: bool) -> None:
         self._now += 1
@@ -135,7 +143,10 @@ def _plain(message: Message) -> Message:
 
 def _key(message: Message) -> object:
     """Return what is the same about a message wherever it is repeated."""
-    calls = tuple((call.id, call.name, key_of(call.arguments)) for call in message.tool_calls)
+    try:
+        calls = tuple((call.id, call.name, repr(call.arguments)) for call in message.tool_calls)
+    except RecursionError:
+        raise TrajectoryError("arguments of a tool call are nested too deeply") from None
     content = message.content if isinstance(message.content, str | None) else repr(message.content)
     return message.role, content or "", message.tool_call_id, calls
 

@@ -70,7 +70,7 @@ class Calls:
         rest = [(position, span) for position, span in spans if not self._execute_by_id(position, span)]
         for with_arguments in (True, False):
             rest = self._execute_in_order(rest, with_arguments=with_arguments)
-        latest = {_key(span): call for call in self for span in call.spans}
+        latest = {_key(span): call for call in self for span in call.spans} if rest else {}
         for position, span in rest:
             known = latest.get(_key(span))
             if span.call_id is not None and span.call_id in self._by_id:

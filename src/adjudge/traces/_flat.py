@@ -1,6 +1,6 @@
 """Lists that stand in attributes with numbers in their names: `llm.input_messages.0.message.role`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _PIECES = 16  # pieces of a name that can be one of ours
@@ -12,12 +12,20 @@ def numbered(attributes: Mapping[str, Any], prefix: str) -> list[dict[Any, Any]]
     >>> numbered({"p.1.role": "user", "p.0.calls.0.name": "f", "q": 1}, "p")
     [{'calls': {0: {'name': 'f'}}}, {'role': 'user'}]
     """
-    found: dict[Any, Any] = {}
     start = f"{prefix}."
-    for key, value in attributes.items():
-        if not key.startswith(start):
-            continue
-        pieces = key[len(start) :].split(".", _PIECES)
+    found = nested((key[len(start) :], value) for key, value in attributes.items() if key.startswith(start))
+    return [found[key] for key in sorted(key for key in found if isinstance(key, int)) if isinstance(found[key], dict)]
+
+
+def nested(pairs: Iterable[tuple[str, Any]]) -> dict[Any, Any]:
+    """Return names with points in them as objects inside objects, numbers as numbers.
+
+    >>> nested([("message.role", "user"), ("message.tool_calls.0.id", "c")])
+    {'message': {'role': 'user', 'tool_calls': {0: {'id': 'c'}}}}
+    """
+    found: dict[Any, Any] = {}
+    for name, value in pairs:
+        pieces = name.split(".", _PIECES)
         if len(pieces) > _PIECES:
             continue
         here = found
@@ -28,7 +36,7 @@ def numbered(attributes: Mapping[str, Any], prefix: str) -> list[dict[Any, Any]]
             here = inner
         else:
             here.setdefault(_number(pieces[-1]), value)
-    return [found[key] for key in sorted(key for key in found if isinstance(key, int)) if isinstance(found[key], dict)]
+    return found
 
 
 def _number(piece: str) -> str | int:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adjudge.model import Message
-from adjudge.traces._dialects import Facts
+from adjudge.traces._facts import Facts
 from adjudge.traces._flat import numbered
-from adjudge.traces._messages import read_messages
+from adjudge.traces._messages import Known, read_messages
 from adjudge.traces._otlp import Event, Raw
 from adjudge.traces._spans import Kind
 from adjudge.traces._values import arguments_of, as_text, text
@@ -31,17 +31,18 @@ _DETAILS = "gen_ai.client.inference.operation.details"
 _ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 
 
-def read_genai(raw: Raw, where: str) -> Facts | None:
+def read_genai(raw: Raw, where: str, known: Known) -> Facts | None:
     """Read a span's `gen_ai.*` attributes and events, where it has any."""
     names = (*raw.attributes, *(event.name for event in raw.events))
     if not any(name.startswith(("gen_ai.", "traceloop.")) for name in names):
         return None
     facts = Facts(_kind(raw.attributes))
-    attributes = dict(raw.attributes)
+    attributes = raw.attributes
     for event in raw.events:
         if event.name == _DETAILS or event.name.startswith("gen_ai.content."):
-            attributes |= event.attributes
-    _read_messages(facts, attributes, raw.events, where)
+            attributes = {**attributes, **event.attributes}
+    if facts.kind != "tool":
+        _read_messages(facts, attributes, raw.events, where, known)
     if facts.kind is None and facts.output:
         facts.kind = "llm"
     if facts.kind == "tool":
@@ -87,17 +88,15 @@ def _read_tool(facts: Facts, attributes: Mapping[str, Any], raw: Raw, where: str
         if attributes.get(key) is not None:
             facts.result = as_text(attributes[key])
             break
-    facts.input = facts.output = ()
 
 
-def _read_messages(facts: Facts, attributes: Mapping[str, Any], events: Iterable[Event], where: str) -> None:
-    given = attributes.get("gen_ai.input.messages")
-    said = attributes.get("gen_ai.output.messages")
+def _read_messages(
+    facts: Facts, attributes: Mapping[str, Any], events: Iterable[Event], where: str, known: Known
+) -> None:
+    given, said = attributes.get("gen_ai.input.messages"), attributes.get("gen_ai.output.messages")
     if given is not None or said is not None:
-        facts.input = read_messages(facts.whole("gen_ai.input.messages", given), f"{where}: gen_ai.input.messages")
-        facts.output = read_messages(
-            facts.whole("gen_ai.output.messages", said), f"{where}: gen_ai.output.messages", "assistant"
-        )
+        facts.input = facts.messages("gen_ai.input.messages", given, where, "user", known)
+        facts.output = facts.messages("gen_ai.output.messages", said, where, "assistant", known)
         system = facts.whole("gen_ai.system_instructions", attributes.get("gen_ai.system_instructions"))
         if system is not None:
             parts = system if isinstance(system, list) else [system]
@@ -106,12 +105,11 @@ def _read_messages(facts: Facts, attributes: Mapping[str, Any], events: Iterable
     facts.input, facts.output = _from_events(events, where)
     if facts.input or facts.output:
         return
-    for key in ("gen_ai.prompt", "gen_ai.completion"):
-        role = "user" if key == "gen_ai.prompt" else "assistant"
+    for key, role in (("gen_ai.prompt", "user"), ("gen_ai.completion", "assistant")):
         value: object = attributes.get(key)
         if value is None:
             value = [_plain(item, role) for item in numbered(attributes, key)]
-        found = read_messages(facts.whole(key, value), f"{where}: {key}", role)
+        found = facts.messages(key, value, where, role, known)
         if key == "gen_ai.prompt":
             facts.input = found
         else:

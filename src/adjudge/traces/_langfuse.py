@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._dialects import Facts
-from adjudge.traces._messages import read_messages
+from adjudge.traces._facts import Facts
+from adjudge.traces._messages import Known
 from adjudge.traces._otlp import Raw
 from adjudge.traces._spans import Kind, Record, Span
 from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
@@ -31,7 +31,7 @@ def is_root(attributes: Mapping[str, Any]) -> bool:
     return any(attributes.get(key) in (True, "true") for key in _ROOTS)
 
 
-def read_langfuse_attributes(raw: Raw, where: str) -> Facts | None:
+def read_langfuse_attributes(raw: Raw, where: str, known: Known) -> Facts | None:
     """Read the attributes of Langfuse's SDK, where a span has them."""
     attributes = raw.attributes
     named = attributes.get(f"{_PREFIX}.type")
@@ -40,18 +40,18 @@ def read_langfuse_attributes(raw: Raw, where: str) -> Facts | None:
     metadata, _ = loose(attributes.get(f"{_PREFIX}.metadata"))
     call = attributes.get(f"{_PREFIX}.metadata.tool_call_id") or _call_id(metadata)
     given, said = attributes.get(f"{_PREFIX}.input"), attributes.get(f"{_PREFIX}.output")
-    return _facts(named, given, said, text(call, f"{where}: tool_call_id"), where)
+    return _facts(named, given, said, text(call, f"{where}: tool_call_id"), where, known)
 
 
 def _call_id(metadata: object) -> object:
     return metadata.get("tool_call_id") if isinstance(metadata, Mapping) else None
 
 
-def _facts(named: str, given: object, said: object, call: str | None, where: str) -> Facts:
+def _facts(named: str, given: object, said: object, call: str | None, where: str, known: Known) -> Facts:
     facts = Facts(_KINDS.get(named.upper(), "other"))
     if facts.kind == "llm":
-        facts.input = read_messages(facts.whole("input", given), f"{where}: input")
-        facts.output = read_messages(facts.whole("output", said), f"{where}: output", "assistant")
+        facts.input = facts.messages("input", given, where, "user", known)
+        facts.output = facts.messages("output", said, where, "assistant", known)
     elif facts.kind == "tool":
         facts.call_id = call or None
         if given is not None:
@@ -67,6 +67,7 @@ def decode_langfuse(data: object) -> list[Record]:
     spans: dict[str, list[Span]] = {}
     pages: list[Mapping[str, Any]] = []
     faults: list[str] = []
+    known: Known = {}
     top = None
     for item, where in _observations(data, pages):
         if isinstance(item, str):
@@ -74,7 +75,7 @@ def decode_langfuse(data: object) -> list[Record]:
         observation = mapping(item, where)
         if isinstance(data, Mapping) and "observations" in data:
             top = identity(data.get("id"), "the trace's id")
-        span = _span(observation, where, top)
+        span = _span(observation, where, top, known)
         trace = text(first(observation, "traceId", "trace_id"), f"{where}.traceId") or top or ""
         spans.setdefault(trace, []).append(span)
     if isinstance(data, Mapping) and "observations" in data:
@@ -116,16 +117,11 @@ def _trace_span(trace: Mapping[str, Any], top: str) -> Span:
     return Span(top, None, "other", text(trace.get("name"), "the trace's name") or "", start, start, text=answer)
 
 
-def _span(observation: Mapping[str, Any], where: str, top: str | None) -> Span:
+def _span(observation: Mapping[str, Any], where: str, top: str | None, known: Known) -> Span:
     named = text(observation.get("type"), f"{where}.type") or "SPAN"
     metadata, _ = loose(observation.get("metadata"))
-    facts = _facts(
-        named,
-        observation.get("input"),
-        observation.get("output"),
-        text(_call_id(metadata), f"{where}: tool_call_id"),
-        where,
-    )
+    call = text(_call_id(metadata), f"{where}: tool_call_id")
+    facts = _facts(named, observation.get("input"), observation.get("output"), call, where, known)
     end = instant(first(observation, "endTime", "end_time"), f"{where}.endTime")
     if end is None and named.upper() != "EVENT":
         facts.faults.append("it has not ended")

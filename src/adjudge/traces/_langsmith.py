@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._messages import read_messages
+from adjudge.model import Message
+from adjudge.traces._messages import Known, read_messages
 from adjudge.traces._spans import Kind, Record, Span
 from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
 
@@ -24,8 +25,9 @@ def decode_langsmith(data: object) -> list[Record]:
         children = (text(child, f"{where}.child_run_ids") for child in sequence(run.get("child_run_ids"), where))
         faults.extend(f"run {child} is not in the record" for child in children if child not in by_id)
     traces: dict[str, list[Span]] = {}
+    known: Known = {}
     for run, parent, where in runs:
-        span = _span(run, parent, by_id, where)
+        span = _span(run, parent, by_id, where, known)
         trace = text(run.get("trace_id"), f"{where}.trace_id") or ""
         traces.setdefault(trace, []).append(span)
     if "" in traces and len(traces) == 2:  # runs that do not name the trace which the others name
@@ -56,39 +58,42 @@ def _runs(data: object, faults: list[str]) -> Iterator[tuple[Mapping[str, Any], 
         waiting.extend((child, own, f"run {own}, child {index}") for index, child in enumerate(children))
 
 
-def _span(run: Mapping[str, Any], parent: str | None, by_id: Mapping[str, Mapping[str, Any]], where: str) -> Span:
+def _span(
+    run: Mapping[str, Any], parent: str | None, by_id: Mapping[str, Mapping[str, Any]], where: str, known: Known
+) -> Span:
     metadata = _metadata(run)
     inputs, outputs = run.get("inputs"), run.get("outputs")
     kind, name = _kind(run, metadata, by_id.get(parent or ""), where)
     end = instant(run.get("end_time"), f"{where}.end_time")
-    faults = [] if end is not None else ["it has not ended"]
-    span = Span(
+    given: tuple[Message, ...] = ()
+    said: tuple[Message, ...] = ()
+    call_id, arguments, result, answer = None, None, None, None
+    if kind == "llm":
+        given = read_messages(inputs, f"{where}.inputs", "user", known)
+        said = read_messages(outputs, f"{where}.outputs", "assistant", known)
+    elif kind == "tool":
+        call, arguments = _asked(inputs)
+        other, result = _result(outputs)
+        named = first({"metadata": metadata.get("tool_call_id"), "in": call, "out": other}, "metadata", "in", "out")
+        call_id = text(named, f"{where}: tool_call_id") or None
+    else:
+        answer = _answer(outputs)
+    return Span(
         identity(run.get("id"), f"{where}.id"),
         parent,
         kind,
         name,
         instant(run.get("start_time"), f"{where}.start_time"),
         end,
-        error=text(run.get("error"), f"{where}.error") or None,
-        faults=tuple(faults),
+        call_id,
+        arguments,
+        result,
+        text(run.get("error"), f"{where}.error") or None,
+        given,
+        said,
+        answer,
+        () if end is not None else ("it has not ended",),
     )
-    if kind == "llm":
-        given = read_messages(inputs, f"{where}.inputs")
-        return _with(span, input=given, output=read_messages(outputs, f"{where}.outputs", "assistant"))
-    if kind == "tool":
-        call, arguments = _asked(inputs)
-        other, result = _result(outputs)
-        call_id = text(
-            first({"a": metadata.get("tool_call_id"), "b": call, "c": other}, "a", "b", "c"), f"{where}: call id"
-        )
-        return _with(span, call_id=call_id or None, arguments=arguments, result=result)
-    return _with(span, text=_answer(outputs))
-
-
-def _with(span: Span, **changes: Any) -> Span:
-    from dataclasses import replace
-
-    return replace(span, **changes)
 
 
 def _metadata(run: Mapping[str, Any] | None) -> Mapping[str, Any]:

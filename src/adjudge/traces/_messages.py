@@ -5,9 +5,11 @@ of Anthropic, and LangChain's messages, plain or serialised. One message means o
 text parts are joined, reasoning is left out, arguments are objects where they are JSON.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
+
+import msgspec
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall
@@ -17,6 +19,7 @@ RESULT_ROLES = frozenset({"tool", "function"})
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "AIMessageChunk": "assistant"}
 _CLASSES = {"Human": "user", "AI": "assistant", "System": "system", "Tool": "tool", "Function": "function"}
 _TEXT_PARTS = frozenset({None, "text", "input_text", "output_text", "refusal"})
+_PLAIN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _CALL_PARTS = frozenset({"tool_use", "tool_call", "server_tool_use", "server_tool_call"})
 _RESULT_PARTS = frozenset({"tool_result", "tool_call_response", "server_tool_call_response"})
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
@@ -24,25 +27,81 @@ ITEM_CALLS = frozenset({"function_call", "custom_tool_call"})
 ITEM_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
-def read_messages(value: object, where: str, role: str = "user") -> tuple[Message, ...]:
+Known: TypeAlias = dict[Hashable, tuple[Message, ...]]
+"""Messages that were read before, by how they were written: most of what a model is given, it was given before."""
+
+_RAW = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def read_messages(value: object, where: str, role: str = "user", known: Known | None = None) -> tuple[Message, ...]:
     """Read whatever holds messages; a plain text is one of `role`, what holds none gives none."""
+    if known is not None:
+        found = _remembered(value, where, role, known)
+        if found is not None:
+            return found
     value, _ = loose(value)
     if value is None:
         return ()
     if isinstance(value, str):
         return (Message(role, value),) if value else ()
     if isinstance(value, Mapping):
-        return _from_mapping(value, where, role)
-    found = _Reader()
+        return _from_mapping(value, where, role, known)
+    reader = _Reader()
     for index, item in enumerate(sequence(value, where)):
-        found.read(item, f"{where}, message {index}", role)
-    return tuple(found.messages)
+        reader.read(item, f"{where}, message {index}", role)
+    return tuple(reader.messages)
 
 
-def _from_mapping(value: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
+def _remembered(value: object, where: str, role: str, known: Known) -> tuple[Message, ...] | None:
+    """Read a list of messages, each only once; None where it is no list of messages that stand alone."""
+    items: Sequence[Any]
+    if isinstance(value, str) and value[:1] == "[":
+        try:
+            items = _RAW.decode(value)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return None
+    elif isinstance(value, list):
+        items = value
+    else:
+        return None
+    messages: list[Message] = []
+    for index, item in enumerate(items):
+        key = (role, bytes(item)) if isinstance(item, msgspec.Raw) else _spelling(item, role)
+        found = known.get(key) if key is not None else None
+        if found is None:
+            plain = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
+            if not isinstance(plain, Mapping) or (_item_kind(plain) is not None and "role" not in plain):
+                return None
+            reader = _Reader()
+            reader.read(plain, f"{where}, message {index}", role)
+            found = tuple(reader.messages)
+            if key is not None:
+                known[key] = found
+        messages.extend(found)
+    return tuple(messages)
+
+
+def _spelling(item: object, role: str) -> Hashable | None:
+    """Return what a plain chat message says, to know it again; None of any other shape."""
+    if not isinstance(item, dict) or not item.keys() <= _PLAIN_KEYS:
+        return None
+    content, calls = item.get("content"), item.get("tool_calls")
+    if not isinstance(content, str | None) or not isinstance(calls, list | None):
+        return None
+    said = []
+    for call in calls or ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
+            return None
+        said.append((call.get("id"), function.get("name"), function["arguments"]))
+    key = (role, item.get("role"), content, item.get("tool_call_id"), item.get("name"), tuple(said))
+    return key if all(isinstance(each, str | None) for call in (key[1:5], *said) for each in call) else None
+
+
+def _from_mapping(value: Mapping[str, Any], where: str, role: str, known: Known | None = None) -> tuple[Message, ...]:
     """Read the messages of a request, a reply, or of what a framework wraps around them."""
     if "messages" in value:
-        return read_messages(value["messages"], where, role)
+        return read_messages(value["messages"], where, role, known)
     if is_message(value):
         found = _Reader()
         found.read(value, where, role)
@@ -59,7 +118,7 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str) -> tuple[Mess
     for key, speaker in (("output", "assistant"), ("input", "user"), ("message", role)):
         held = value.get(key)
         if isinstance(held, list | str | Mapping):
-            return (start if key == "input" else ()) + read_messages(held, where, speaker)
+            return (start if key == "input" else ()) + read_messages(held, where, speaker, known)
     return ()
 
 

@@ -5,20 +5,24 @@ hold the messages, `input.value` and `output.value` whatever went in and came ou
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
-from adjudge.traces._dialects import Facts
-from adjudge.traces._flat import numbered
-from adjudge.traces._messages import read_messages
+from adjudge.model import Message
+from adjudge.traces._facts import Facts
+from adjudge.traces._flat import nested
+from adjudge.traces._messages import Known, read_messages
 from adjudge.traces._otlp import Raw
 from adjudge.traces._spans import Kind
 from adjudge.traces._values import arguments_of, as_text, loose, text
 
 _KINDS: dict[str, Kind] = {"AGENT": "agent", "LLM": "llm", "TOOL": "tool", "GUARDRAIL": "aside", "EVALUATOR": "aside"}
+_Side: TypeAlias = dict[str, list[tuple[str, Any]]]
 _HANDOFF = "handoff to "
+_GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
 
 
-def read_openinference(raw: Raw, where: str) -> Facts | None:
+def read_openinference(raw: Raw, where: str, known: Known) -> Facts | None:
     """Read a span's OpenInference attributes, where it has any."""
     named = raw.attributes.get("openinference.span.kind")
     if not isinstance(named, str):
@@ -26,8 +30,13 @@ def read_openinference(raw: Raw, where: str) -> Facts | None:
     facts = Facts(_KINDS.get(named.upper(), "other"))
     attributes = raw.attributes
     if facts.kind == "llm":
-        facts.input = _messages(facts, attributes, "input", where)
-        facts.output = _messages(facts, attributes, "output", where)
+        given, said = _sides(attributes)
+        facts.input = _messages(facts, given, _GIVEN, where, known)
+        facts.output = _messages(facts, said, _SAID, where, known)
+        if not facts.input:
+            facts.input = facts.messages("input.value", attributes.get("input.value"), where, "user", known)
+        if not facts.output:
+            facts.output = facts.messages("output.value", attributes.get("output.value"), where, "assistant", known)
     elif facts.kind == "tool" and raw.name.startswith(_HANDOFF) and "tool.name" not in attributes:
         facts.kind, facts.name = "handoff", raw.name.removeprefix(_HANDOFF)
     elif facts.kind == "tool":
@@ -56,14 +65,48 @@ def _said(attributes: Mapping[str, Any]) -> str:
     return as_text(value)
 
 
-def _messages(facts: Facts, attributes: Mapping[str, Any], side: str, where: str) -> Any:
-    """Read the messages of one side; where there are none, what went in or came out may be messages."""
-    role = "user" if side == "input" else "assistant"
-    key = f"llm.{side}_messages"
-    found = [_message(facts, item.get("message"), key, role) for item in numbered(attributes, key)]
-    if found:
-        return read_messages(found, f"{where}: {key}", role)
-    return read_messages(facts.whole(f"{side}.value", attributes.get(f"{side}.value")), f"{where}: {side}.value", role)
+def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
+    """Return the attributes of the messages that were given and said, by the message's number."""
+    sides: tuple[_Side, _Side] = ({}, {})
+    for name, value in attributes.items():
+        place = _place(name)
+        if place is not None:
+            side, number, rest = sides[place[0]], place[1], place[2]
+            if number in side:
+                side[number].append((rest, value))
+            else:
+                side[number] = [(rest, value)]
+    return sides
+
+
+@lru_cache(maxsize=4096)  # the same names stand on every span
+def _place(name: str) -> tuple[int, str, str] | None:
+    """Return whether an attribute belongs to what was given or said, the message's number, and the rest of the name."""
+    for side, key in enumerate((_GIVEN, _SAID)):
+        if name.startswith(key):
+            number, _, rest = name[len(key) :].partition(".")
+            return side, number, rest
+    return None
+
+
+def _messages(facts: Facts, side: _Side, key: str, where: str, known: Known) -> tuple[Message, ...]:
+    """Read the messages of one side, in order of their numbers; one that was read before is known."""
+    role = "user" if key == _GIVEN else "assistant"
+    messages: list[Message] = []
+    for number in sorted((each for each in side if each.isdigit()), key=lambda each: (len(each), each)):
+        pairs = (role, *side[number])
+        try:
+            found = known.get(pairs)
+        except TypeError:  # a value that is a list
+            found = None
+        if found is None:
+            faults = len(facts.faults)
+            held = nested(side[number]).get("message")
+            found = read_messages([_message(facts, held, key, role)], f"{where}: {key}{number}", role)
+            if len(facts.faults) == faults and all(isinstance(value, str) for _, value in side[number]):
+                known[pairs] = found  # one with a fault is looked at again
+        messages.extend(found)
+    return tuple(messages)
 
 
 def _message(facts: Facts, item: object, key: str, role: str) -> Mapping[str, Any]:

@@ -68,8 +68,9 @@ def records(raws: Iterable[Raw]) -> list[Record]:
     from adjudge.traces._dialects import read_span
 
     traces: dict[str, list[Span]] = {}
+    known: dict[Any, Any] = {}
     for raw in raws:
-        traces.setdefault(raw.trace, []).append(read_span(raw))
+        traces.setdefault(raw.trace, []).append(read_span(raw, known))
     return [Record(trace, tuple(spans)) for trace, spans in traces.items()]
 
 

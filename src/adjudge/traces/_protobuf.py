@@ -179,6 +179,16 @@ def _status(data: bytes, start: int, end: int) -> str | None:
 
 
 def _pair(data: bytes, start: int, end: int, into: dict[str, Any], depth: int) -> None:
+    middle = start + 2 + data[start + 1] if end - start > 1 else end  # where the key ends, if it is short and first
+    if middle + 3 < end and data[start] == 10 and data[start + 1] < 128 and data[middle] == 18:
+        head = middle + 2 if data[middle + 1] < 128 else _varint(data, middle + 1, end, "KeyValue")[1]
+        if head + 1 < end and data[head] == 10:  # the usual case: a text
+            size, tail = (
+                (data[head + 1], head + 2) if data[head + 1] < 128 else _varint(data, head + 1, end, "AnyValue")
+            )
+            if tail + size == end:
+                into[_text(data, start + 2, middle)] = _text(data, tail, end)
+                return
     key, value = "", None
     for number, head, tail in _fields(data, start, end, "KeyValue"):
         if tail < 0:

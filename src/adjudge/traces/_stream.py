@@ -18,11 +18,13 @@ from typing import IO, NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
+from adjudge.traces._messages import Known
 from adjudge.traces._otlp import hex_id, raw_spans
 from adjudge.traces._protobuf import protobuf_spans
 from adjudge.traces._spans import Record, Span
 
 HOLD = 20_000  # spans
+_KNOWN = 10_000  # messages that are remembered, which saves reading them again
 _ROWS, _BITS = 4, 20  # of the table
 _TRACE_ID = re.compile(rb'"trace_?[iI]d"\s*:\s*"([^"\\]{1,100})"')
 
@@ -131,10 +133,13 @@ def _spans(path: Path) -> Iterator[tuple[int, str, Span]]:
     from adjudge.traces._dialects import read_span
     from adjudge.traces._values import decoded
 
+    known: Known = {}
     for place, block, is_json in _blocks(path):
         where = f"{path}, line {place}"
+        if len(known) > _KNOWN:
+            known.clear()
         for raw in raw_spans(decoded(block, where), where) if is_json else protobuf_spans(block):
-            yield place, raw.trace, read_span(raw)
+            yield place, raw.trace, read_span(raw, known)
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, bytes, bool]]:

@@ -21,6 +21,8 @@ _OPENERS = ("{", "[")
 
 def mapping(value: object, where: str) -> Mapping[str, Any]:
     """Return a value that must be an object."""
+    if type(value) is dict:  # nearly always, and much faster to ask
+        return value
     if not isinstance(value, Mapping):
         raise TrajectoryError(f"{where} must be an object, got {kind_of(value)}")
     return value
