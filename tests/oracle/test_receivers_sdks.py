@@ -31,6 +31,7 @@ from receivers.services import LangSmith, observation, run
 
 AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "research"}
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "pdf_retrieval"}
+SECRET = {"secret_key": "sk-test"}
 EXPORTERS: dict[str, Any] = {
     "protobuf": lambda url: OTLPSpanExporter(endpoint=url),
     "protobuf, gzip": lambda url: OTLPSpanExporter(endpoint=url, compression=Compression.Gzip),
@@ -85,16 +86,11 @@ def test_an_instrumented_program_needs_only_the_environment() -> None:
         assert endpoint.wait("the-session", settle=0.1).agents_called == ("research",)
 
 
-def test_the_sdk_of_langfuse(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sdk_of_langfuse() -> None:
     """Langfuse's SDK, given the endpoint as its address, sends its observations here."""
     trace = secrets.token_hex(16)
     with OtlpEndpoint() as endpoint:
-        client = Langfuse(
-            public_key="pk-sdk",
-            secret_key="sk-test",
-            base_url=endpoint.base_url,
-            tracing_enabled=True,  # noqa: S106
-        )
+        client = Langfuse(public_key="pk-sdk", **SECRET, base_url=endpoint.base_url)
         with (
             client.start_as_current_observation(name="research", as_type="agent", trace_context={"trace_id": trace}),
             client.start_as_current_observation(name="pdf_retrieval", as_type="tool"),
@@ -135,8 +131,8 @@ def test_answers_are_messages_of_the_protocol() -> None:
         assert (status, ExportTraceServiceResponse.FromString(body).HasField("partial_success")) == (200, False)
 
 
-def test_exporters_try_again_when_the_endpoint_is_full(caplog: pytest.LogCaptureFixture) -> None:
-    """A 413 is given up at once by the exporter; it is not sent for ever."""
+def test_exporters_give_up_what_is_too_large(caplog: pytest.LogCaptureFixture) -> None:
+    """A 413 is final for an exporter: it is sent once."""
     caplog.set_level(logging.CRITICAL)
     with OtlpEndpoint(limits=EndpointLimits(request_bytes=100)) as endpoint:
         provider = TracerProvider()
@@ -167,8 +163,7 @@ def test_the_client_of_langfuse_reads_the_same_pages() -> None:
         *(observation(trace, n, "TOOL", "t", 1) for n in range(2, 200)),
     ]
     with LangfuseService(items) as service:
-        keys = {"public_key": "pk-test", "secret_key": "sk-test"}
-        client = Langfuse(**keys, base_url=service.base_url, tracing_enabled=False)
+        client = Langfuse(public_key="pk-test", **SECRET, base_url=service.base_url, tracing_enabled=False)
         theirs: set[str] = set()
         cursor = None
         while True:
@@ -177,6 +172,8 @@ def test_the_client_of_langfuse_reads_the_same_pages() -> None:
             cursor = page.meta.cursor
             if cursor is None:
                 break
-        ours = LangfuseReceiver(service.base_url, **keys).fetch(trace, settle=0.05)
+        ours = LangfuseReceiver(service.base_url, public_key="pk-test", secret_key=SECRET["secret_key"]).fetch(
+            trace, settle=0.05
+        )
     assert len(theirs) == len(items)
     assert len(ours.tools_used) == len(items) - 1

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 import zlib
 from collections.abc import Callable
 
@@ -104,7 +103,7 @@ def test_the_outer_span_is_nobody() -> None:
 
 
 def test_a_parent_in_another_process_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A span whose parent is remote may be a root, or the work of one whose spans are yet to come: that takes longer."""
+    """A span with a remote parent may be a root, or the work of one that is yet to come: it is given more time."""
     monkeypatch.setattr("adjudge.receivers._collector.REMOTE_SETTLE", 1.0)
     remote = {"flags": 0x301}
     alone, inner = trace_id(), trace_id()
@@ -211,11 +210,10 @@ def test_stopping_lets_waiters_go() -> None:
         async with endpoint:
             waiting = asyncio.create_task(endpoint.trajectory(trace_id(), timeout=600))
             await asyncio.sleep(0.1)
-        assert not (await waiting).complete
+        async with asyncio.timeout(60):
+            assert not (await waiting).complete
 
-    started = time.monotonic()
     asyncio.run(run())
-    assert time.monotonic() - started < 60
 
 
 def test_a_cancelled_wait_leaves_nothing() -> None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import socket
+import time
 import zlib
 from typing import Any
 from urllib.parse import urlsplit
@@ -177,7 +178,7 @@ def test_slow_bodies_and_crowds() -> None:
         for connection in slow:
             connection.sendall(head)
         while endpoint._collector._busy < 2:
-            pass
+            time.sleep(0.01)
         assert post(endpoint.url, b"{}")[0] == 503
         assert [connection.recv(12) for connection in slow] == [b"HTTP/1.1 408"] * 2
         for connection in slow:
