@@ -9,6 +9,7 @@ import pytest
 
 from adjudge.errors import UsageError
 from adjudge.scenarios._check import Checked, CheckOptions, check
+from adjudge.scenarios._traces import TraceFiles
 from support import GOLDEN
 
 CHAT: list[dict[str, Any]] = [
@@ -80,14 +81,19 @@ def test_by_what_is_inside(tmp_path: Path, data: object) -> None:
     assert checked(tmp_path / "traces", "s1").exit_code == 0
 
 
-def test_one_file_with_many_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["lines", "one document", "indented"])
+def test_one_file_with_many_runs(tmp_path: Path, form: str) -> None:
     """A collector's file holds the runs of all scenarios; each is found by its attribute, repeats in order."""
     runs = [("s1", "pdf_retrieval"), ("s2", "web_search"), ("s1", "pdf_retrieval")]
     lines = [
         span(tool, f"{number:032x}", **{"adjudge.scenario_id": name}) for number, (name, tool) in enumerate(runs, 1)
     ]
     file = tmp_path / "spans.jsonl"
-    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    if form == "lines":
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    else:
+        whole = {"resourceSpans": [one for line in lines for one in line["resourceSpans"]]}
+        file.write_text(json.dumps(whole, indent=1 if form == "indented" else None))
     found = checked(file, "s1", "s2")
     assert [(one["id"], one["repeat"], one["pass"]) for one in found.run.results] == [
         ("s1", 1, True),
@@ -98,15 +104,39 @@ def test_one_file_with_many_runs(tmp_path: Path) -> None:
 
 
 def test_every_format(tmp_path: Path) -> None:
-    """Whatever `adjudge.traces` reads, a scenario can be checked by."""
-    files = sorted(file for file in (GOLDEN / "traces").iterdir() if file.suffix == ".json")
-    for file in files:
-        (tmp_path / "traces").mkdir(exist_ok=True)
-        shutil.copy(file, tmp_path / "traces" / file.name)
-    wanted = [{"id": file.stem, "question": "?", "workflow": {"unlisted": "ignore"}} for file in files]
+    """Whatever `adjudge.traces` reads, a scenario can be checked by; two files of one name are two runs."""
+    files = sorted((GOLDEN / "traces").iterdir())
+    shutil.copytree(GOLDEN / "traces", tmp_path / "traces")
+    wanted = [
+        {"id": name, "question": "?", "tools_should_exclude": ["never"]} for name in {file.stem: None for file in files}
+    ]
     found = check(wanted, CheckOptions(traces=tmp_path / "traces", run=tmp_path / "check.run"))
-    assert len(found.run.results) == len(files) >= 8
+    assert len(found.run.results) == len(files) > len(wanted) >= 8
     assert found.exit_code == 0, [one for one in found.run.results if one["pass"] is not True]
+
+
+def golden_trace(name: str) -> Any:
+    """Return one of the recorded traces."""
+    return json.loads((GOLDEN / "traces" / f"{name}.json").read_bytes())
+
+
+def test_metadata_of_every_service(tmp_path: Path) -> None:
+    """Langfuse, LangSmith, the OpenAI Agents SDK and Inspect have places of their own for it."""
+    named = {"scenario_id": "s1"}
+    agents = golden_trace("sdk-openai-agents")
+    trace = {"object": "trace", "id": agents[0]["trace_id"], "metadata": named}
+    (sample,) = golden_trace("inspect")["samples"]
+    data = {
+        "langfuse": {**golden_trace("langfuse-trace"), "metadata": named},
+        "langsmith": [{**run, "extra": {"metadata": named}} for run in golden_trace("sdk-langsmith")],
+        "agents": [trace, *(one for one in agents if one["object"] != "trace")],
+        "inspect": {**golden_trace("inspect"), "samples": [{**sample, "metadata": named}]},
+    }
+    for name, record in data.items():
+        put(tmp_path / "traces" / f"run-{name}.json", record)
+    found = TraceFiles.of(tmp_path / "traces", {"s1"})
+    assert [saved.path.stem for saved in found.records["s1"]] == sorted(f"run-{name}" for name in data)
+    assert [saved.trace_id is None for saved in found.records["s1"]] == [False, True, False, False]  # a sample has none
 
 
 def test_what_is_missing_is_undecided(tmp_path: Path) -> None:

@@ -141,10 +141,10 @@ def _listening(place: str | None) -> "Iterator[OtlpEndpoint | None]":
         return
     from adjudge.receivers import OtlpEndpoint
 
-    host, colon, port = place.rpartition(":")
-    if not port.isdigit() or int(port) > 65535:
+    host, _, port = place.rpartition(":")
+    if not (port.isascii() and port.isdecimal()) or int(port) > 65535:
         raise UsageError(f"the endpoint is PORT or HOST:PORT, got {place!r}", code="bad-option")
-    with OtlpEndpoint(host.strip("[]") if colon else "127.0.0.1", int(port)) as endpoint:
+    with OtlpEndpoint(host.strip("[]") or "127.0.0.1", int(port)) as endpoint:
         wanted = endpoint.environment()
         before = {name: os.environ.get(name) for name in wanted}
         os.environ.update(wanted)

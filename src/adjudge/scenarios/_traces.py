@@ -7,18 +7,19 @@ or `scenario_id` in the `metadata` of a trace, run or sample. Names are compared
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from adjudge.errors import DataError, RowError, UsageError
 from adjudge.model import Case, Message, Trajectory, decode_json
 from adjudge.traces import iter_traces, load
 
-NAMES = ("adjudge.scenario_id", "scenario_id")
+NAMES = ("adjudge.scenario_id", "scenario_id", "langfuse.trace.metadata.scenario_id")
 LARGEST = 1 << 30  # bytes of one file
 _DEEPEST = 40
+_TRACE_ID = re.compile("[0-9A-F]{32}", re.IGNORECASE)
 _REPEAT = re.compile(r"(.+)[#.-]([0-9]{1,6})")
 # Where a format keeps its spans, runs or samples; nowhere else is looked, so that no tool's arguments are.
 _INSIDE = (
@@ -97,7 +98,7 @@ def _in_order(path: Path) -> list[Any]:
 def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tuple[str, Saved]]:
     by_name = _by_name(file, root, scenarios)
     try:
-        inside, is_otlp = _inside(file)
+        inside, kind = _inside(file)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}", code="cannot-read") from None
     ids = [trace for trace in inside if trace]
@@ -109,15 +110,15 @@ def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tup
     if len(ids) < 2:
         wanted = set(named.values())
         if len(wanted) == 1:
-            yield wanted.pop(), Saved(file, trace_id=ids[0] if ids else None)
-    elif named and is_otlp:
+            yield wanted.pop(), Saved(file, trace_id=ids[0] if ids and kind != "samples" else None)
+    elif named and kind == "spans":
         for identity, trajectory in iter_traces(file):
             if identity in named:
                 yield named[identity], Saved(file, trace_id=identity, trajectory=trajectory)
     else:
         for trace, scenario in named.items():
             if trace:
-                yield scenario, Saved(file, trace=trace, trace_id=trace)
+                yield scenario, Saved(file, trace=trace, trace_id=None if kind == "samples" else trace)
 
 
 def _by_name(file: Path, root: Path, scenarios: Collection[str]) -> str | None:
@@ -128,39 +129,40 @@ def _by_name(file: Path, root: Path, scenarios: Collection[str]) -> str | None:
     return next((name for name in (*names[:2], *repeats, names[2], *folders) if name in scenarios), None)
 
 
-def _inside(file: Path) -> tuple[dict[str, set[str]], bool]:
-    """Return the traces that a file holds with the scenarios that they name, and whether it is OTLP."""
+def _inside(file: Path) -> tuple[dict[str, set[str]], Literal["spans", "samples"] | None]:
+    """Return the traces that a file holds with the scenarios that they name; and what it has.
+
+    `spans` are OTLP in lines, which can be read trace by trace; `samples` are Inspect's, whose ids are no trace ids.
+    """
     found: dict[str, set[str]] = {}
-    is_otlp = False
-    for document in _documents(file):
-        is_otlp |= isinstance(document, Mapping) and any(key in document for key in _INSIDE[:2])
+    kind: Literal["spans", "samples"] | None = None
+    for document, is_line in _documents(file):
+        if isinstance(document, Mapping) and "samples" in document:
+            kind = "samples"
+        elif is_line and isinstance(document, Mapping) and any(key in document for key in _INSIDE[:2]):
+            kind = "spans"
         _look(document, None, None, found, 0)
     nameless = found.pop("", set())
     if nameless or not found:
         for names in found.values() if len(found) == 1 else [found.setdefault("", set())]:
             names.update(nameless)
-    return found, is_otlp
+    return found, kind
 
 
-def _documents(file: Path) -> Iterator[Any]:
-    """Give the JSON of a file, or of each of its lines; nothing of a file that is something else."""
+def _documents(file: Path) -> Iterator[tuple[Any, bool]]:
+    """Give the JSON of a file, or of each of its lines, and which of the two; nothing of a file of another kind."""
     if file.stat().st_size > LARGEST:
         raise UsageError(f"{file} has more than {LARGEST} bytes", code="bad-data")
     with file.open("rb") as opened:
         first = opened.readline()
-        if not first.lstrip()[:1] or first.lstrip()[:1] not in b"{[":
+        if not first.lstrip().startswith((b"{", b"[")):
             return
-        lines = _decoded(first)
-        rest: Iterable[bytes] = opened if lines is not None else ()
-        if lines is None:
-            opened.seek(0)
-            lines = _decoded(opened.read())
-        if lines is not None:
-            yield lines
-        for line in rest:
-            document = _decoded(line) if line.strip() else None
+        is_lines = _decoded(first) is not None
+        opened.seek(0)
+        for block in opened if is_lines else [opened.read()]:
+            document = _decoded(block)
             if document is not None:
-                yield document
+                yield document, is_lines
 
 
 def _decoded(content: bytes) -> Any:
@@ -193,7 +195,8 @@ def _trace_of(node: Mapping[str, Any]) -> str | None:
     keys = ["traceId", "trace_id"]
     if "observations" in node or node.get("object") == "trace" or "epoch" in node:
         keys = ["id"]
-    return next((str(node[key]) for key in keys if isinstance(node.get(key), str | int) and node[key] != ""), None)
+    found = next((str(node[key]) for key in keys if isinstance(node.get(key), str | int) and node[key] != ""), None)
+    return found.lower() if found is not None and _TRACE_ID.fullmatch(found) else found
 
 
 def _scenario_of(node: Mapping[str, Any]) -> str | None:
