@@ -1,6 +1,7 @@
 """Lists that stand in attributes with numbers in their names: `llm.input_messages.0.message.role`."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 _PIECES = 16  # pieces of a name that can be one of ours
@@ -25,19 +26,22 @@ def nested(pairs: Iterable[tuple[str, Any]]) -> dict[Any, Any]:
     """
     found: dict[Any, Any] = {}
     for name, value in pairs:
-        pieces = name.split(".", _PIECES)
-        if len(pieces) > _PIECES:
-            continue
+        *path, last = _pieces(name)
         here = found
-        for piece in pieces[:-1]:
-            inner = here.setdefault(_number(piece), {})
+        for piece in path:
+            inner = here.setdefault(piece, {})
             if not isinstance(inner, dict):
                 break
             here = inner
         else:
-            here.setdefault(_number(pieces[-1]), value)
+            here.setdefault(last, value)
     return found
 
 
-def _number(piece: str) -> str | int:
-    return int(piece) if piece.isascii() and piece.isdigit() and len(piece) < 8 else piece
+@lru_cache(maxsize=4096)  # the same names stand on every span
+def _pieces(name: str) -> tuple[str | int, ...]:
+    """Cut a name at its points; one with too many is none of ours and stays whole."""
+    pieces = name.split(".", _PIECES)
+    if len(pieces) > _PIECES:
+        return (name,)
+    return tuple(int(each) if each.isascii() and each.isdigit() and len(each) < 8 else each for each in pieces)

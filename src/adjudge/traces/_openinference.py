@@ -19,6 +19,7 @@ from adjudge.traces._values import arguments_of, as_text, loose, text
 _KINDS: dict[str, Kind] = {"AGENT": "agent", "LLM": "llm", "TOOL": "tool", "GUARDRAIL": "aside", "EVALUATOR": "aside"}
 _Side: TypeAlias = dict[str, list[tuple[str, Any]]]
 _HANDOFF = "handoff to "
+_SIMPLE = {f"message.{name}": name for name in ("role", "content", "tool_call_id", "name")}
 _GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
 
 
@@ -101,15 +102,24 @@ def _messages(facts: Facts, side: _Side, key: str, where: str, known: Known) -> 
             found = None
         if found is None:
             faults = len(facts.faults)
-            held = nested(side[number]).get("message")
-            found = read_messages([_message(facts, held, key, role)], f"{where}: {key}{number}", role)
+            item = _message(facts, side[number], key, role)
+            found = read_messages([item], f"{where}: {key}{number}", role)
             if len(facts.faults) == faults and all(isinstance(value, str) for _, value in side[number]):
                 known[pairs] = found  # one with a fault is looked at again
         messages.extend(found)
     return tuple(messages)
 
 
-def _message(facts: Facts, item: object, key: str, role: str) -> Mapping[str, Any]:
+def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str) -> Mapping[str, Any]:
+    """Return one message in the usual shape."""
+    plain: dict[str, Any] = {"role": role}
+    for rest, value in pairs:
+        if rest not in _SIMPLE:
+            break
+        plain[_SIMPLE[rest]] = value
+    else:
+        return plain
+    item = nested(pairs).get("message")
     if not isinstance(item, dict):
         return {"role": role, "content": None}
     parts = [_part(facts, part, key) for part in _list(item.get("contents"))]
