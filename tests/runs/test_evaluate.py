@@ -15,6 +15,7 @@ from adjudge.judges import LLMJudge, judge_reward
 from adjudge.model import Case, Conversation, Message, Trajectory, Turn
 from adjudge.rewards import reward
 from adjudge.runs import RunConfig, RunResult, aevaluate, evaluate
+from adjudge.runs._source import Source
 from adjudge.runs._store import Store
 from adjudge.testing import ChatServer
 from runs.doubles import AskingJudge, Fatal, Model, rows
@@ -368,3 +369,14 @@ def test_memory_is_flat(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, "-c", MEMORY, *arguments], check=True, capture_output=True, text=True)
         peaks.append(int(done.stdout) / 1024)
     assert peaks[1] < peaks[0] + 12, peaks
+
+
+def test_reading_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong while cases are read ends the run, with the reason; nobody waits for ever."""
+
+    async def broken(*_: object) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(Source, "_write", broken)
+    with pytest.raises(RunError, match="cannot be read: raised: KeyError"):
+        evaluate(rows(8), judge=AskingJudge(), run=tmp_path / "a.run", config=OFF)

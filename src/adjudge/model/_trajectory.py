@@ -30,8 +30,8 @@ class Trajectory:
 
     `tool_calls` is None where the record cannot show tool calls at all, as a list of plain texts cannot; that
     is not the same as no calls. Where they are not given, they are those of the messages. `complete` is False where
-    part of the record is known to be missing.
-    `trace_id` names the trace that it can be found under, `seconds` is how long it took.
+    part of the record is known to be missing. `trace_id` names the trace that it can be found under, `seconds` is how
+    long it took.
     """
 
     messages: tuple[Message, ...] = ()

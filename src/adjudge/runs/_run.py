@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adjudge.errors import AdjudgeError, RunError, RunStopped, UsageError
+from adjudge.errors import AdjudgeError, Caught, RunError, RunStopped, UsageError
 from adjudge.runs._ask import Asker
 from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache
@@ -136,10 +136,12 @@ async def _read(work: Work, source: Source, engine: Engine) -> None:
     cases = None if work.cases is None else read_cases(work.cases, work.trajectories)
     if cases is not None and work.config.canaries:
         cases = with_canaries(cases, work.config.canaries, work.config.seed)
-    try:
+    with Caught(fatal_too=True) as caught:
         await source.read(cases, check_groups=work.job.unit_column == GROUP)
-    except AdjudgeError as error:
-        engine.stop(error)
+    if isinstance(caught.error, AdjudgeError):
+        engine.stop(caught.error)
+    elif caught.reason is not None:  # nobody would wake the engine, which waits for cases
+        engine.stop(RunError(f"the cases cannot be read: {caught.reason}", code="bad-cases"))
 
 
 async def _finish(reading: "asyncio.Task[None] | None", *, at_once: bool) -> None:
