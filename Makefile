@@ -21,11 +21,13 @@ check: $(VENV)/.dev  ## style, types, layers, generated docs
 	$(BIN)/lint-imports
 	$(BIN)/python tools/reference.py --check
 
-oracle: $(VENV)/.oracle  ## differential tests against the peer packages
-	$(BIN)/python -m pytest -q -W default tests/oracle
+oracle: $(VENV)/.oracle $(VENV)/litellm/.ready  ## differential tests against the peer packages
+	$(BIN)/python -m pytest -q -W default tests/oracle --ignore tests/oracle/test_litellm.py
+	$(VENV)/litellm/bin/python -m pytest -q -W default tests/oracle/test_litellm.py
 
-integration: $(VENV)/.integration  ## judges and agents on a real llama.cpp server
-	$(BIN)/python -m pytest -q tests/integration
+integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready  ## on real servers: llama.cpp, MLflow, Phoenix
+	ADJUDGE_MLFLOW=$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(VENV)/arize-phoenix/bin/phoenix \
+	    $(BIN)/python -m pytest -q -rP tests/integration
 
 bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
@@ -69,6 +71,18 @@ $(VENV)/.oracle: $(VENV)/.dev requirements/oracle.txt
 
 $(VENV)/.integration: $(VENV)/.dev requirements/integration.txt
 	$(BIN)/pip install --quiet --no-deps -r requirements/integration.txt
+	@touch $@
+
+$(VENV)/litellm/.ready: requirements/dev.txt requirements/servers.txt
+	$(PYTHON) -m venv $(VENV)/litellm
+	$(VENV)/litellm/bin/pip install --quiet --require-hashes -r requirements/dev.txt
+	$(VENV)/litellm/bin/pip install --quiet $$(grep ^litellm requirements/servers.txt)
+	$(VENV)/litellm/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready: $(VENV)/%/.ready: requirements/servers.txt
+	$(PYTHON) -m venv $(VENV)/$*
+	$(VENV)/$*/bin/pip install --quiet $$(grep ^$* requirements/servers.txt)
 	@touch $@
 
 clean:  ## remove what the targets above made

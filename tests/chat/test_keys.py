@@ -1,6 +1,7 @@
 """The key goes to the server and nowhere else."""
 
 import asyncio
+import json
 import logging
 import traceback
 from pathlib import Path
@@ -112,3 +113,21 @@ def test_a_server_that_repeats_the_key() -> None:
         reply = ask(server, api_key=SECRET)
     assert reply.text == "Bearer ***"
     assert SECRET not in reply.raw
+
+
+@pytest.mark.parametrize("key", [SECRET, "sk/with/slashes+and<brackets>&more", 'sk-"quoted"\\back'])
+def test_a_server_that_spells_the_key_out(key: str) -> None:
+    """The key is taken out in every way in which JSON can write it."""
+    spelt = [
+        "".join(f"\\u{ord(letter):04x}" for letter in key),
+        "".join(f"\\u{ord(letter):04X}" for letter in key),
+        json.dumps(key)[1:-1].replace("/", "\\/"),
+        json.dumps(key)[1:-1].replace("<", "\\u003c").replace("+", "\\u002b"),
+    ]
+    hiding = Key(key, "X")
+    hiding.reveal()
+    for text in spelt:
+        assert json.loads(f'"{text}"') == key
+        within = json.dumps(f'{{"error": "{text}!"}}')
+        assert hiding.hidden(f'{{"error": "{text}!"}}'.encode()) == b'{"error": "***!"}'
+        assert hiding.hidden(within.encode()) == b'"{\\"error\\": \\"***!\\"}"'

@@ -6,13 +6,13 @@ import shutil
 import ssl
 import subprocess
 import time
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from adjudge.errors import UsageError
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.http import (
     BadStatus,
     ClientClosed,
@@ -25,6 +25,7 @@ from adjudge.http import (
     ReplyTooLarge,
     ReplyUnreadable,
     Request,
+    attempt_watch,
 )
 from adjudge.testing import ChatServer, Fault, Limit
 from chat.asking import left_behind
@@ -216,6 +217,60 @@ def test_a_wait_beyond_the_deadline_is_not_waited() -> None:
         with pytest.raises(DeadlineExceeded):
             fetch(f"{server.base_url}/chat/completions", deadline_s=40)
         assert time.monotonic() - start < 20
+
+
+class Waiting:
+    """Watches a request, and says how often it has waited for its turn."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count a wait."""
+        self.turns += 1
+        yield
+
+    def begin(self, attempt: int) -> None:
+        """Hear of an attempt."""
+
+    def failed(self, attempt: int, error: AdjudgeError) -> None:
+        """Hear of a failure."""
+
+
+async def behind_another(server: ChatServer, watch: Waiting | None) -> HttpReply:
+    """Ask with half a second of time, behind a call that holds the only place for longer."""
+    async with HttpClient(Limits(in_flight=1, attempts=1, attempt_timeout_s=1.2)) as client:
+        first = asyncio.create_task(client.fetch(request(server)))
+        await until_in_flight(server, 1)
+        attempt_watch.set(watch)
+        try:
+            return await client.fetch(request(server), deadline_s=0.5)
+        finally:
+            with pytest.raises(HttpError):
+                await first
+
+
+def test_waiting_for_a_turn_is_not_the_time_of_a_watched_request() -> None:
+    """Whoever watches a request is told of the wait for its turn, which does not use up the deadline."""
+    watch = Waiting()
+    with ChatServer([Fault("hang"), "x"]) as server:
+        assert asyncio.run(behind_another(server, watch)).status == 200
+    assert watch.turns == 1
+
+
+def test_nobody_waits_for_a_turn_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a watch the wait counts; with one, patience has an end, and the error says what it was spent on."""
+    with ChatServer([Fault("hang"), "x"]) as server:
+        with pytest.raises(DeadlineExceeded, match=r"0 attempts$"):
+            asyncio.run(behind_another(server, None))
+        assert server.counts.calls == 1
+    monkeypatch.setattr("adjudge.http._sending._PATIENCE_S", 0.0)
+    monkeypatch.setattr("adjudge.http._sending._PATIENCE", 0.2)
+    with ChatServer([Fault("hang"), "x"]) as server:
+        with pytest.raises(DeadlineExceeded, match=r"0 attempts, with 0.6.* s of waiting for a turn"):
+            asyncio.run(behind_another(server, Waiting()))
+        assert server.counts.calls == 1
 
 
 def test_large_replies_are_cut_off() -> None:

@@ -167,6 +167,13 @@ def test_a_copy_of_the_response_is_no_verdict(response: str) -> None:
     assert (honest.verdict, honest.calls) == ("WRONG", 2)
 
 
+@pytest.mark.parametrize("dress", ["```json\n{}\n```", "```\n{}\n```\n", "\ufeff{}", "````JSON5 \r\n  {}\r\n````"])
+def test_a_copy_in_other_dress_is_no_verdict(dress: str) -> None:
+    """A code block around a copy of the response does not make it the judge's own words."""
+    copying, _ = judged(dress.replace("{}", CORRECT), f"Lyon\n{CORRECT}")
+    assert (copying.status, copying.calls) == ("unscored", 2)
+
+
 @pytest.mark.parametrize(
     ("response", "reason"),
     [

@@ -33,8 +33,24 @@ def test_an_endpoint_without_schemas_is_asked_by_key() -> None:
     with ChatServer(correct, rejects=["response_format"]) as server:
         judge = LLMJudge("m", server.base_url, "a-key")
         verdicts = [judge.judge(*QUESTION, f"Paris, {n}.").verdict for n in range(3)]
-        assert verdicts[1:] == ["CORRECT", "CORRECT"]
-        assert 'either "' in server.calls[-1].prompt
+        assert verdicts == ["CORRECT"] * 3
+        assert server.counts.calls == 4
+        assert [call.schema is None for call in server.calls] == [False, True, True, True]
+        assert "without quotation marks" in server.calls[1].prompt
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_many_at_once_at_an_endpoint_without_schemas(api: Any) -> None:
+    """Rows that were under way when the endpoint rejected the schema are asked by key as well."""
+
+    async def all_of_them(base_url: str) -> list[Judgement]:
+        judge = LLMJudge("m", base_url, "a-key", api=api)
+        return await asyncio.gather(*(judge.ajudge(*QUESTION, f"Paris, {n}.") for n in range(20)))
+
+    with ChatServer(correct, rejects=["response_format", "tools"]) as server:
+        judgements = asyncio.run(all_of_them(server.base_url))
+        assert server.counts.calls <= 40
+    assert [one.verdict for one in judgements] == ["CORRECT"] * 20
 
 
 def test_rubric_scores_over_the_wire() -> None:

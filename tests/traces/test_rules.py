@@ -314,6 +314,7 @@ def test_what_makes_a_record_incomplete(change: dict[str, Any], said: str) -> No
     assert load(genai()).complete
     document = edited(change)
     assert not load(document).complete
+    assert not any(message.text.startswith("[") for message in load(document).messages)
     assert any(said in fault for fault in missing(document))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from adjudge.chat._errors import MalformedReply
 from adjudge.errors import RowError
 
-__all__ = ["INSTRUCTION", "count", "decoded", "joined", "mapping", "plain_text", "text_or_none"]
+__all__ = ["INSTRUCTION", "count", "decoded", "joined", "mapping", "plain_text", "text_or_none", "told"]
 
 INSTRUCTION = "Reply with one JSON object and nothing else. It has to follow this JSON schema:\n"
 """What is asked for in words where an endpoint takes no schema."""
@@ -36,6 +36,18 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise MalformedReply(f"the reply has no {what}")
     return value
+
+
+def told(error: object) -> str:
+    """Return what the `error` of a body says, in the usual shape or as text; empty where it says nothing.
+
+    >>> told({"message": "no such model", "code": "model_not_found"})
+    'no such model | model_not_found'
+    """
+    if isinstance(error, dict):
+        words = [error.get(name) for name in ("message", "param", "code")]
+        return " | ".join(word for word in words if isinstance(word, str) and word)
+    return error if isinstance(error, str) else ""
 
 
 def text_or_none(value: object, what: str) -> str | None:

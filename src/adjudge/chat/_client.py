@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ChatClient"]
 
+SCHEMA_UNSUPPORTED = "schema-unsupported"
+
 
 class Shape(Protocol):
     """One interface: where it is, what a request looks like, how a reply is read."""
@@ -56,7 +58,7 @@ class ChatClient:
     contacted before the first question.
 
     A `schema` is asked for as structured output; where the endpoint rejects that, in words from then on, and
-    `structured` is False.
+    `structured` is False. With `in_words=False` it is not: the error is `schema-unsupported`.
 
     `in_flight` calls at once are never exceeded; `deadline_s` is for one question in total, waits and retries included.
     """
@@ -73,8 +75,10 @@ class ChatClient:
         attempts: int = 8,
         attempt_timeout_s: float = 60.0,
         deadline_s: float = 120.0,
+        in_words: bool = True,
     ) -> None:
         self.model = model
+        self._in_words = in_words
         self._base_url = None if base_url is None else _checked(base_url)
         self._key = Key(api_key, self._shape.key_name)
         limits = Limits(
@@ -103,11 +107,13 @@ class ChatClient:
         deadline = time.monotonic() + self._http.limits.deadline_s
         while True:
             without = self._without
+            if request.schema is not None and not (self._in_words or self.structured):
+                raise BadRequest("the endpoint takes no JSON schemas", code=SCHEMA_UNSUPPORTED)
             body, data = self._encoded(request, without)
             try:
                 return await self._send(data, deadline - time.monotonic())
             except BadRequest as error:
-                rejected = self._shape.rejected(error.message, body)
+                rejected = self._shape.rejected(error.detail, body)
                 if rejected is None or rejected in without:
                     raise
                 self._without |= {rejected}

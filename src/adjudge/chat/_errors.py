@@ -55,9 +55,11 @@ class QuotaExceeded(ChatError):
 
 
 class BadRequest(ChatError):
-    """The endpoint does not take this request."""
+    """The endpoint does not take this request; one that takes no JSON schemas is `schema-unsupported`."""
 
     default_code = "bad-request"
+    detail: str = ""
+    """The endpoint's explanation, of which the message shows the beginning."""
 
 
 class NotFound(ChatError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.chat._body import decoded
+from adjudge.chat._body import decoded, told
 from adjudge.chat._errors import (
     BadRequest,
     ChatError,
@@ -34,7 +34,21 @@ __all__ = ["as_chat_error", "read_reply"]
 _MALFORMED_TIMES = 2
 """How often a reply that is no chat reply is asked for again."""
 
-_QUOTA_WORDS = ("insufficient_quota", "billing_hard_limit_reached", "credit balance is too low")
+_QUOTA_WORDS = (
+    "insufficient_quota",
+    "exceeded_current_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "credit balance is too low",
+    "insufficient balance",
+    "insufficient credit",
+    "run out of credit",
+    "out of credits",
+)
+"""What endpoints say when the money is gone. "Quota exceeded" alone may mean calls a minute, which pass."""
+
+_FILTERED = ("content_filter", "content_policy_violation")
+_LONGEST_DETAIL = 20_000
 
 
 def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> ChatReply | Again:
@@ -51,10 +65,11 @@ def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> 
     return Again(problem, times=_MALFORMED_TIMES)
 
 
-def _failed(status: int, body: str) -> Again:
+def _failed(status: int, body: str) -> ChatReply | Again:
     said = _said(body)
     text = f"the server answered {status}: {cleaned(said)}" if said else f"the server answered {status}"
-    out_of_quota = any(word in body for word in _QUOTA_WORDS)
+    words = body[:_LONGEST_DETAIL].lower()
+    out_of_quota = any(word in words for word in _QUOTA_WORDS)
     if status == 402 or (out_of_quota and status in (400, 403, 429)):
         raise QuotaExceeded(text)
     if status in (401, 403):
@@ -65,7 +80,11 @@ def _failed(status: int, body: str) -> Again:
         return Again(RateLimited(text))
     if is_transient(status):
         return Again(ServerFailed(text))
-    raise BadRequest(text, code=None if status >= 400 else "redirect")
+    if status == 400 and _code(body) in _FILTERED:
+        return ChatReply(None, finish_reason="content_filter", raw=body)
+    error = BadRequest(text, code=None if status >= 400 else "redirect")
+    error.detail = said[:_LONGEST_DETAIL]
+    raise error
 
 
 def _said(body: str) -> str:
@@ -74,10 +93,16 @@ def _said(body: str) -> str:
         error = decoded(body).get("error")
     except MalformedReply:
         return body
-    if isinstance(error, dict):
-        words = [error.get(name) for name in ("message", "param", "code")]
-        return " | ".join(word for word in words if isinstance(word, str) and word) or body
-    return error if isinstance(error, str) else body
+    return told(error) or body
+
+
+def _code(body: str) -> object:
+    """Return the code of an error body in the usual shape."""
+    try:
+        error = decoded(body).get("error")
+    except MalformedReply:
+        return None
+    return error.get("code") if isinstance(error, dict) else None
 
 
 def as_chat_error(error: HttpError) -> ChatError:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from adjudge.chat._errors import Unauthorised
@@ -12,6 +13,8 @@ __all__ = ["Key", "cleaned"]
 _GOOD_KEY = re.compile(r"[!-~]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 _LONGEST_TEXT = 300
+_ESCAPED = '"\\/'
+"""What JSON may write behind a backslash; anything can be written as a code."""
 
 
 class Key:
@@ -41,9 +44,15 @@ class Key:
         return self._value
 
     def hidden(self, body: bytes) -> bytes:
-        """Return a server's reply without the key, which some servers repeat."""
-        key = (self._value or "").encode()
-        return body.replace(key, b"***") if key and key in body else body
+        """Return a server's reply without the key, which some servers repeat, however JSON writes it."""
+        if self._value is None:
+            return body
+        key = self._value.encode()
+        if key in body:
+            body = body.replace(key, b"***")
+        if b"\\u00" in body or (b"\\" in body and any(mark in self._value for mark in _ESCAPED)):
+            body = _spelling(self._value).sub(b"***", body)
+        return body
 
     def _find(self, given: str | Path | None) -> str | None:
         if isinstance(given, Path):
@@ -65,6 +74,19 @@ class Key:
 
     def __repr__(self) -> str:
         return "Key(...)"
+
+
+@lru_cache(maxsize=8)
+def _spelling(key: str) -> re.Pattern[bytes]:
+    """Return what matches the key in JSON, in JSON within JSON too, where every backslash is doubled."""
+    letters = []
+    for letter in key:
+        code = f"{ord(letter):02x}"
+        either = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in code)
+        # Few backslashes, not any number: a reply of nothing else costs one look.
+        plain = rf"\\{{0,8}}{re.escape(letter)}" if letter in _ESCAPED else re.escape(letter)
+        letters.append(rf"(?:{plain}|\\{{1,8}}u00{either})")
+    return re.compile("".join(letters).encode())
 
 
 def cleaned(text: str) -> str:

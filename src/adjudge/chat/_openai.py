@@ -4,11 +4,16 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from adjudge.chat._body import INSTRUCTION, count, decoded, joined, mapping, text_or_none
+from adjudge.chat._body import INSTRUCTION, count, decoded, joined, mapping, text_or_none, told
 from adjudge.chat._errors import MalformedReply
+from adjudge.chat._key import cleaned
 from adjudge.model import ChatReply, ChatRequest, Message, ToolCall
 
 __all__ = ["OpenAIShape", "read_completion"]
+
+_SCHEMA_WORDS = ("response_format", "response format", "json_schema", "json schema", "structured output", "json mode")
+_DECODING_WORDS = ("guided decoding", "guided_json", "grammar")
+_TOO_LONG_WORDS = ("context length", "context size", "context window", "too large", "too long")
 
 
 class OpenAIShape:
@@ -46,8 +51,12 @@ class OpenAIShape:
         'response_format'
         """
         text = detail.lower()
-        if "response_format" in body and any(word in text for word in ("response_format", "json_schema")):
+        if "response_format" in body and any(word in text for word in (*_SCHEMA_WORDS, *_DECODING_WORDS)):
             return "response_format"
+        if any(
+            words in text for words in _TOO_LONG_WORDS
+        ):  # the matter of one prompt, whatever limits are named with it
+            return None
         return next((name for name in ("max_tokens", "temperature") if name in body and name in text), None)
 
     def read(self, body: str) -> ChatReply:
@@ -65,7 +74,8 @@ def read_completion(body: str) -> ChatReply:
     choices = whole.get("choices")
     if not isinstance(choices, list) or not choices:
         problem = whole.get("error")
-        raise MalformedReply("the reply has an error in place of choices" if problem else "the reply has no choices")
+        text = f"the reply has an error in place of choices: {cleaned(told(problem))}".rstrip(": ")
+        raise MalformedReply(text if problem else "the reply has no choices")
     choice = mapping(choices[0], "choice that can be read")
     message = mapping(choice.get("message"), "message")
     content = message.get("content")

@@ -19,10 +19,17 @@ class Gate:
         self._waiting: deque[asyncio.Future[Ticket]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def enter(self) -> Ticket:
-        """Wait until a call may start; every ticket has to be handed in again by one of the three ways below."""
+    def ready(self) -> Ticket | None:
+        """Let a call start at once, if nobody waits and it may; every ticket is handed in by one of the ways below."""
         if not self._waiting and self._pace.wait_s(now := time.monotonic()) <= 0:
             return self._pace.start(now)
+        return None
+
+    async def enter(self) -> Ticket:
+        """Wait until a call may start."""
+        ticket = self.ready()
+        if ticket is not None:
+            return ticket
         turn: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         self._admit()

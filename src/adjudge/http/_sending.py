@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -33,6 +32,9 @@ T = TypeVar("T")
 _UNREADABLE_TIMES = 2
 """How often a reply that is too large or not HTTP is asked for again."""
 
+_PATIENCE, _PATIENCE_S = 2.0, 30.0
+"""How long a request that is watched waits for turns beyond its own time: in its deadlines, or at least in seconds."""
+
 
 class Sending(Generic[T]):
     """One request, sent until it is answered, refused for good, or out of time."""
@@ -49,9 +51,12 @@ class Sending(Generic[T]):
         parts = urlsplit(request.url)
         self._host = parts.netloc
         self._gate = lane.gate(f"{parts.scheme}://{parts.netloc}")
-        self._deadline = time.monotonic() + total_s
+        self._now = asyncio.get_running_loop().time
+        self._deadline = self._now() + total_s
         self._attempts = 0
         self._watch = attempt_watch.get()
+        self._patience_s = 0.0 if self._watch is None else max(_PATIENCE * total_s, _PATIENCE_S)
+        self._waited_s = 0.0
         self._asked_wait_s: float | None = None
         self._failures: dict[type[AdjudgeError], int] = {}
         self._last: AdjudgeError | None = None
@@ -59,9 +64,10 @@ class Sending(Generic[T]):
     async def run(self) -> T:
         """Return what the reader makes of the reply; every failure is an `AdjudgeError`."""
         try:
-            async with asyncio.timeout(self._total_s):
+            async with asyncio.timeout_at(self._deadline) as limit:
                 while True:
-                    outcome = await self._attempt()
+                    ticket = self._gate.ready() or await self._turn(limit)
+                    outcome = await self._attempt(ticket)
                     if not isinstance(outcome, Again):
                         return outcome
                     if self._watch is not None:
@@ -71,8 +77,24 @@ class Sending(Generic[T]):
             pass
         raise self._too_late()
 
-    async def _attempt(self) -> T | Again:
-        ticket = await self._gate.enter()
+    async def _turn(self, limit: asyncio.Timeout) -> "Ticket":
+        """Wait for a turn. Where somebody watches, that is not the request's own time, as far as its patience goes."""
+        if self._watch is None:
+            return await self._gate.enter()
+        began = self._now()
+        limit.reschedule(self._deadline + self._patience_s)
+        try:
+            with self._watch.waiting():
+                return await self._gate.enter()
+        finally:
+            waited = self._now() - began
+            self._waited_s += waited
+            self._patience_s -= waited
+            self._deadline += waited
+            if not limit.expired():
+                limit.reschedule(self._deadline)
+
+    async def _attempt(self, ticket: "Ticket") -> T | Again:
         try:
             reply = await self._exchange()
         except BaseException:
@@ -142,7 +164,7 @@ class Sending(Generic[T]):
         if self._attempts >= self._limits.attempts or (again.times is not None and failures > again.times):
             raise self._final(error)
         wait = backoff_s(self._attempts, self._chance)
-        left = self._deadline - time.monotonic()
+        left = self._deadline - self._now()
         if self._asked_wait_s is None:
             return min(wait, left / 2)  # the time that is left is for trying, not for waiting
         if self._asked_wait_s > self._limits.max_wait_s:
@@ -161,7 +183,9 @@ class Sending(Generic[T]):
     def _too_late(self) -> DeadlineExceeded:
         last = "" if self._last is None else f"; the last: {self._last.reason}"
         times = "1 attempt" if self._attempts == 1 else f"{self._attempts} attempts"
-        return DeadlineExceeded(f"{self._host} gave no good answer within {self._total_s:.3g} s and {times}{last}")
+        turn = f", with {self._waited_s:.3g} s of waiting for a turn before" if self._waited_s >= self._total_s else ""
+        text = f"{self._host} gave no good answer within {self._total_s:.3g} s and {times}{turn}{last}"
+        return DeadlineExceeded(text)
 
 
 def _describe(error: Exception) -> str:

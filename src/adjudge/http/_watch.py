@@ -1,5 +1,6 @@
 """Whoever pays for a request may watch its attempts: count them, refuse one more, and keep what became of each."""
 
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -10,6 +11,10 @@ __all__ = ["AttemptWatch", "attempt_watch"]
 
 class AttemptWatch(Protocol):
     """What is told of every attempt of a request."""
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Return what is entered while the request waits for its turn, which is other requests' time."""
+        ...
 
     def begin(self, attempt: int) -> None:
         """Hear that an attempt is about to be made; raise to refuse it."""

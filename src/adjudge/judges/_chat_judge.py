@@ -7,6 +7,7 @@ refusal is an answer and is not asked again. A failure of the service is an erro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from adjudge.model import Ask
 
 SCHEMA_UNSUPPORTED = "schema-unsupported"
+
+_OPENING = re.compile(r"\A\s*`{3,}[^\n`]*\n")
+_NO_WORD = re.compile(r"[\W_]+")
 
 Read = Callable[[str, "str | None"], Judgement]
 """A reply's text and the nonce it was asked with -> the judgement, or `UnreadableReply`."""
@@ -87,7 +91,8 @@ class ChatJudge:
         from adjudge.chat._apis import client_of
 
         given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
-        return client_of(self.api, self.model, **{**given, **limits})
+        # Where there are no schemas, a verdict is not to be asked for in words alone, but by key.
+        return client_of(self.api, self.model, in_words=False, **{**given, **limits})
 
     def request(
         self, fields: Fields, schema: Mapping[str, Any], *, form: Form, again: bool = False
@@ -178,5 +183,6 @@ def _unreadable(error: UnreadableReply, reply: ChatReply) -> str:
 
 
 def _is_copy(reply: str, response: str | Sequence[str]) -> bool:
-    """Return whether the reply, white space apart, is a piece of the response."""
-    return isinstance(response, str) and "".join(reply.split()) in "".join(response.split())
+    """Return whether the letters and digits of the reply, without a code block around it, stand so in the response."""
+    bare = _OPENING.sub("", reply, count=1)
+    return isinstance(response, str) and _NO_WORD.sub("", bare) in _NO_WORD.sub("", response)

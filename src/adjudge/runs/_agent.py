@@ -67,14 +67,15 @@ class AgentCalls:
         trajectory: Trajectory | None = None
         with Caught() as caught:
             wanted = case_of(case.id, case.row or {})
-            with self._in_time(row.clock):
+            with self._in_time(row):
                 trajectory = await agent.respond(wanted, tuple(history))
         fault = None if caught.reason is None else f"agent-failed: {caught.reason}"
         return TrajectoryRecord(trajectory, fault, row.clock.taken() - began)
 
     @contextmanager
-    def _in_time(self, clock: Clock) -> Iterator[None]:
+    def _in_time(self, row: Row) -> Iterator[None]:
         """Give one answer the seconds that one row has; the cases of a conversation share a clock."""
+        clock = row.clock
         whole = self._clocks[clock]
         self._clocks[clock] = min(whole, clock.taken() + self._deadline)
         task = asyncio.current_task()
@@ -85,7 +86,7 @@ class AgentCalls:
                 raise  # somebody else wants an end
             clock.expired = False
             whole = whole if clock.taken() < whole else math.inf  # what is left to do is to write this down
-            message = f"the agent gave no answer within {self._deadline:g} seconds"
+            message = f"the agent gave no answer within {self._deadline:g} seconds{row.tried()}"
             raise AdjudgeError(message, code="deadline") from None
         finally:
             self._clocks[clock] = whole
@@ -103,7 +104,7 @@ class AgentCalls:
                 raise
         number = asker.next_number()
         body = encode({"agent": agent.name, "case": str(case.id)})
-        watch = Watch(number, journal, asker.budget)
+        watch = Watch(number, journal, asker.budget, row)
         outcome: list[TrajectoryRecord] = []
         async with asker.place(row):
             journal.keep(write_request(number, row.seq, b"", time.time(), body))

@@ -23,16 +23,31 @@ from adjudge.runs._records import ReplyRecord, encode, write_attempt, write_repl
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One row while it is worked on: what it was answered before, its clock, and whether the run was stopped in it."""
+    """One row while it is worked on: what it was answered before, its clock, and whether the run was stopped in it.
+
+    `attempts` and `last` are how often it has called and in what way the last call failed that did.
+    """
 
     seq: int
     known: Mapping[bytes, ChatReply]
     clock: "Clock"
     stopped: AdjudgeError | None = None
+    attempts: int = 0
+    last: str | None = None
+
+    def tried(self) -> str:
+        """Say what was tried, for a row that is out of time."""
+        if not self.attempts:
+            return ""
+        times = " and 1 attempt" if self.attempts == 1 else f" and {self.attempts} attempts"
+        return times if self.last is None else f"{times}; the last: {self.last}"
 
 
 class Clock:
-    """The time that a row has taken itself: waiting for a free place or for the disk does not count.
+    """The time that a row has taken itself.
+
+    Waiting for a free place, for a turn at the endpoint, for another row that asks the same, or for the disk does not
+    count.
 
     `with clock:` stops it; pauses may overlap. Who looks at it is the engine, now and then: a timer for every row would
     cost more than the row.
@@ -106,7 +121,8 @@ class Asker:
 
     async def _new(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
         while (shared := self._shared.get(key)) is not None:
-            reply, error = await asyncio.shield(shared)
+            with row.clock:  # whoever asks has a clock, too
+                reply, error = await asyncio.shield(shared)
             if error is not None:
                 row.stopped = self.stopping
                 raise error
@@ -142,7 +158,7 @@ class Asker:
                 self.stop(row, error)
                 raise
         number = self.next_number()
-        watch = Watch(number, self.journal, self.budget)
+        watch = Watch(number, self.journal, self.budget, row)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         failure: AdjudgeError | None = None
         cost: float | None = None
@@ -224,17 +240,23 @@ class Place:
 
 
 class Watch:
-    """Counts the attempts of one call against the budget, and keeps why they failed."""
+    """Counts the attempts of one call against the budget and its row, and keeps why they failed."""
 
-    def __init__(self, number: int, journal: Journal, budget: Budget) -> None:
+    def __init__(self, number: int, journal: Journal, budget: Budget, row: Row) -> None:
         self.attempts = 1
         self._number = number
         self._journal = journal
         self._budget = budget
+        self._row = row
         self._began = time.monotonic()
+
+    def waiting(self) -> Clock:
+        """Stop the row's clock."""
+        return self._row.clock
 
     def begin(self, attempt: int) -> None:
         """Book an attempt; the first one is booked already."""
+        self._row.attempts += 1
         if attempt > 1:
             self._budget.again()
             self.attempts += 1
@@ -243,6 +265,7 @@ class Watch:
     def failed(self, attempt: int, error: AdjudgeError) -> None:
         """Keep why an attempt failed."""
         seconds = time.monotonic() - self._began
+        self._row.last = error.reason
         self._journal.put(write_attempt(self._number, attempt, seconds, error.reason))
 
 

@@ -5,6 +5,7 @@ Case(id="q1", question="Capital?", references=("Paris",))   ->  {"id": "q1", "qu
 "rows.jsonl"                                                ->  its rows, the unreadable ones as faults
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from hashlib import blake2b
@@ -102,15 +103,23 @@ def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
 
 
 def text_in(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """Return the text under the first of the names that the row has; anything but text is an error."""
+    """Return the text under the first of the names that the row has; anything but text or a number is an error."""
     for name in names:
         value = row.get(name)
         if value is None:
             continue
-        if not isinstance(value, str):
+        text = _text(value)
+        if text is None:
             raise DataError(f"{name} must be text, got {type(value).__name__}", code="bad-row")
-        return value
+        return text
     return None
+
+
+def _text(value: object) -> str | None:
+    """Return a text, or a number in its usual form; None for anything else, NaN (nothing was there) included."""
+    if (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and math.isfinite(value)):
+        return str(value)
+    return value if isinstance(value, str) else None
 
 
 def references_in(row: Mapping[str, Any]) -> list[str]:
@@ -119,10 +128,11 @@ def references_in(row: Mapping[str, Any]) -> list[str]:
         value = row.get(name)
         if value is None:
             continue
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        given = value if isinstance(value, list | tuple) else (value,)
+        texts = [text for one in given if (text := _text(one)) is not None]
+        if len(texts) < len(given):
             raise DataError(f"{name} must be text or a list of texts", code="bad-row")
-        return list(texts)
+        return texts
     return []
 
 

@@ -133,8 +133,7 @@ class Engine:
             del self._clocks[clock]
         if any(row.stopped is not None for row in rows):
             return  # the run is being stopped: these cases are for the next session
-        late = self.job.failed(f"deadline: no score within {self._deadline:g} seconds")
-        found = [late if one is None else one for one in scores]
+        found = [self._late(row) if one is None else one for one, row in zip(scores, rows, strict=True)]
         if unit[0].seq < 0:  # a canary is for the judge alone, and is no row
             self.journal.put(*write_scores(unit[0].seq, found[0][-1:], first=len(self.job.scorers)))
             return
@@ -142,6 +141,9 @@ class Engine:
             *(write for case, one in zip(unit, found, strict=True) for write in write_scores(case.seq, one))
         )
         self._count(found)
+
+    def _late(self, row: Row) -> list[Score]:
+        return self.job.failed(f"deadline: no score within {self._deadline:g} seconds{row.tried()}")
 
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
         """Fill in the scores of a unit's cases."""

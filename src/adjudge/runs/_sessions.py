@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -59,6 +60,7 @@ def judge_file(
     """Judge every row of a file: `id`, `question`, `reference` and `response` in, a verdict a row out."""
     config = config or RunConfig()
     _refuse_same(rows, out, run)
+    _check_place(out)
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **options)
     _check_columns(rows)
@@ -77,6 +79,7 @@ def resume_run(
     watch: Watch | None = None,
 ) -> Finished:
     """Go on with a run where it was stopped; `limits` and `options` replace those it began with."""
+    _check_place(out)
     work = work_of(path, options, limits)
     return _finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
 
@@ -108,6 +111,7 @@ def rescore_run(
     watch: Watch | None = None,
 ) -> Finished:
     """Score what a run's agent did again, by other scorers or another judge, into a run file of its own."""
+    _check_place(out)
     config = config or RunConfig()
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, **options)
@@ -187,6 +191,17 @@ def _check_columns(rows: str) -> None:
         if not any(name in there for name in names):
             message = f"{rows} has no column {names[0]!r}{closest(names[0], there)}"
             raise ArgumentError(f"{message}; its columns are {', '.join(there)}")
+
+
+def _check_place(out: str | None) -> None:
+    """Refuse an output that cannot be written before anybody is paid for what would stand in it."""
+    if out is None or out == "-":
+        return
+    folder = Path(out).resolve().parent
+    if Path(out).is_dir():
+        raise UsageError(f"{out}: Is a directory", code="cannot-write")
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"{out}: {folder} is no folder that can be written to", code="cannot-write")
 
 
 def _refuse_same(rows: str, *written: str | None) -> None:

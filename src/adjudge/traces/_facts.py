@@ -32,8 +32,9 @@ class Facts:
         return found
 
     def messages(self, key: str, value: object, where: str, role: str, known: Known) -> tuple[Message, ...]:
-        """Return an attribute's messages; where it ends too early, that is a fault."""
-        found = read_messages(value, f"{where}: {key}", role, known) if isinstance(value, str | list) else None
-        if not found or found[-1].content is value:  # no list: look whether it is whole
-            return read_messages(self.whole(key, value), f"{where}: {key}", role)
+        """Return an attribute's messages; one that ends too early has none, and that is a fault."""
+        found = read_messages(value, f"{where}: {key}", role, known)
+        if isinstance(value, str) and len(found) == 1 and found[0].content is value and loose(value)[1]:
+            self.faults.append(f"its attribute {key} is cut off")
+            return ()
         return found

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Trajectory
 from adjudge.traces._spans import Record
-from adjudge.traces._values import decoded, kind_of, loose, shown
+from adjudge.traces._values import decoded, kind_of, shown
 
 Format: TypeAlias = Literal[
     "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect"
@@ -98,7 +98,7 @@ def _read(path_or_data: object, named: str | None, trace: str | None) -> Record 
 
 def _data(given: object, named: str | None) -> tuple[object, str]:
     """Return the data of a path, of a file's content, or as it stands, and how to call it in an error."""
-    if isinstance(given, str) and loose(given)[0] is given and given.lstrip()[:1] not in ("{", "["):
+    if isinstance(given, str) and given.lstrip()[:1] not in ("{", "["):
         given = Path(given)
     if isinstance(given, Path):
         try:

@@ -19,6 +19,7 @@ from adjudge.traces._values import arguments_of, as_text, loose, text
 _KINDS: dict[str, Kind] = {"AGENT": "agent", "LLM": "llm", "TOOL": "tool", "GUARDRAIL": "aside", "EVALUATOR": "aside"}
 _Side: TypeAlias = dict[str, list[tuple[str, Any]]]
 _HANDOFF = "handoff to "
+_SPEAKERS = frozenset({"system", "user", "assistant", "tool"})
 _SIMPLE = {f"message.{name}": name for name in ("role", "content", "tool_call_id", "name")}
 _GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
 
@@ -102,23 +103,32 @@ def _messages(facts: Facts, side: _Side, key: str, where: str, known: Known) -> 
             found = None
         if found is None:
             faults = len(facts.faults)
-            item = _message(facts, side[number], key, role)
-            found = read_messages([item], f"{where}: {key}{number}", role)
+            found = _plain(side[number], role)
+            if found is None:
+                item = _message(facts, side[number], key, role)
+                found = read_messages([item], f"{where}: {key}{number}", role)
             if len(facts.faults) == faults and all(isinstance(value, str) for _, value in side[number]):
                 known[pairs] = found  # one with a fault is looked at again
         messages.extend(found)
     return tuple(messages)
 
 
+def _plain(pairs: Iterable[tuple[str, Any]], role: str) -> tuple[Message, ...] | None:
+    """Return a message that is nothing but texts; None of any other."""
+    found: dict[str, Any] = {"role": role}
+    for rest, value in pairs:
+        name = _SIMPLE.get(rest)
+        if name is None or not isinstance(value, str):
+            return None
+        found[name] = value
+    if found["role"] not in _SPEAKERS:
+        return None
+    identity = found.get("tool_call_id") if found["role"] == "tool" else None
+    return (Message(found["role"], found.get("content"), (), identity or None, found.get("name") or None),)
+
+
 def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str) -> Mapping[str, Any]:
     """Return one message in the usual shape."""
-    plain: dict[str, Any] = {"role": role}
-    for rest, value in pairs:
-        if rest not in _SIMPLE:
-            break
-        plain[_SIMPLE[rest]] = value
-    else:
-        return plain
     item = nested(pairs).get("message")
     if not isinstance(item, dict):
         return {"role": role, "content": None}

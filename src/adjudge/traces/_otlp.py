@@ -199,6 +199,14 @@ def _number(value: object, where: str) -> int:
 
 def _attributes(items: object, where: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    if isinstance(items, list):
+        try:
+            found = {pair["key"]: pair["value"]["stringValue"] for pair in items}  # the usual case: nothing but texts
+        except (KeyError, TypeError, IndexError):
+            found = {}
+        if len(found) == len(items) and all(type(key) is str for key in found):
+            return found
+        found = {}
     if isinstance(items, Mapping):  # as some writers have them: already plain
         return {str(key): value for key, value in items.items()}
     for index, item in enumerate(sequence(items, where)):

@@ -6,6 +6,7 @@ applications pin to a version of their own. `make oracle` compares the two on sp
 
 import struct
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from adjudge.errors import TrajectoryError
@@ -187,7 +188,7 @@ def _pair(data: bytes, start: int, end: int, into: dict[str, Any], depth: int) -
                 (data[head + 1], head + 2) if data[head + 1] < 128 else _varint(data, head + 1, end, "AnyValue")
             )
             if tail + size == end:
-                into[_text(data, start + 2, middle)] = _text(data, tail, end)
+                into[_name(data[start + 2 : middle], start)] = _text(data, tail, end)
                 return
     key, value = "", None
     for number, head, tail in _fields(data, start, end, "KeyValue"):
@@ -231,3 +232,16 @@ def _text(data: bytes, start: int, end: int) -> str:
         return data[start:end].decode()
     except UnicodeDecodeError:
         raise TrajectoryError(f"protobuf, byte {start}: a text is not UTF-8") from None
+
+
+def _name(found: bytes, start: int) -> str:
+    """Return an attribute's name; the same ones stand on every span."""
+    try:
+        return _known_name(found)
+    except UnicodeDecodeError:
+        raise TrajectoryError(f"protobuf, byte {start}: a name is not UTF-8") from None
+
+
+@lru_cache(maxsize=4096)
+def _known_name(found: bytes) -> str:
+    return found.decode()

@@ -1,0 +1,58 @@
+"""Whose time a row's deadline counts, and what the row says when it is over."""
+
+from pathlib import Path
+from typing import Any
+
+from adjudge import evaluate
+from adjudge.judges import LLMJudge
+from adjudge.runs import RunConfig
+from adjudge.testing import ChatServer, Fault, correct
+from runs.doubles import AskingJudge, Model
+
+HANGING = 16  # calls that the client makes at once before it knows the server
+
+
+def rows(count: int, question: str = "Question {}?") -> list[dict[str, Any]]:
+    """Return rows that differ in their questions."""
+    return [
+        {"id": n, "question": question.format(n), "reference": "Paris", "response": "It is Paris."}
+        for n in range(count)
+    ]
+
+
+def test_a_late_row_names_the_last_failure(tmp_path: Path) -> None:
+    """Where the row's time is over before the client's, the row says what the client met."""
+    with ChatServer([Fault("500"), Fault("hang")]) as server:
+        judge = LLMJudge("m", base_url=server.base_url, api_key="k")
+        judge.chat = judge.client(deadline_s=60)
+        config = RunConfig(cache="off", deadline=1)
+        result = evaluate(rows(1), judge=judge, run=tmp_path / "a.run", config=config)
+    (score,) = [row.score for row in result.scores]
+    assert score.status == "error"
+    assert str(score.reason).startswith("deadline: no score within 1 seconds and 2 attempts; the last: server-error: ")
+
+
+def test_waiting_for_a_turn_is_not_the_rows_time(tmp_path: Path) -> None:
+    """Rows behind others that hang until their deadlines are asked after them, with all of their own time."""
+
+    def says(call: Any) -> Any:
+        number = int(call.prompt.partition("Question ")[2].partition("?")[0])
+        return Fault("hang") if number < HANGING else correct(call)
+
+    with ChatServer(says) as server:
+        judge = LLMJudge("m", base_url=server.base_url, api_key="k")
+        config = RunConfig(cache="off", deadline=1.5, max_unscored=1)
+        result = evaluate(rows(2 * HANGING), judge=judge, run=tmp_path / "a.run", config=config)
+    reasons = [str(row.score.reason) for row in result.scores if row.score.status != "scored"]
+    assert len(reasons) == HANGING, reasons
+    assert all(reason.startswith("deadline") and "1 attempt" in reason for reason in reasons), reasons
+
+
+def test_a_row_that_shares_an_answer_has_the_time_of_whoever_asks(tmp_path: Path) -> None:
+    """A row whose question another row is about to ask waits as long as that one waits for its place."""
+    model = Model(pause=0.15)
+    cases = [*rows(8), *({**row, "id": f"again {row['id']}"} for row in rows(8))]
+    config = RunConfig(cache="off", workers=1, deadline=0.6)
+    result = evaluate(cases, judge=AskingJudge(model), run=tmp_path / "a.run", config=config)
+    assert result.counts == {"scored": 16, "unscored": 0, "error": 0}
+    assert model.calls == 8
