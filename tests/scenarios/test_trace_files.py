@@ -105,8 +105,10 @@ def test_one_file_with_many_runs(tmp_path: Path, form: str) -> None:
 
 def test_every_format(tmp_path: Path) -> None:
     """Whatever `adjudge.traces` reads, a scenario can be checked by; two files of one name are two runs."""
-    files = sorted((GOLDEN / "traces").iterdir())
-    shutil.copytree(GOLDEN / "traces", tmp_path / "traces")
+    (tmp_path / "traces").mkdir()
+    files = sorted(file for file in (GOLDEN / "traces").iterdir() if file.suffix in (".json", ".pb"))
+    for file in files:
+        shutil.copy(file, tmp_path / "traces")
     wanted = [
         {"id": name, "question": "?", "tools_should_exclude": ["never"]} for name in {file.stem: None for file in files}
     ]
