@@ -13,8 +13,10 @@ from adjudge.errors import AdjudgeError, UsageError, closest
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
 COMMANDS = {
+    "check": "adjudge.cli.check",
     "crag": "adjudge.cli.crag",
     "demo": "adjudge.cli.demo",
+    "init": "adjudge.cli.init",
     "judge": "adjudge.cli.judge",
     "math": "adjudge.cli.math",
     "plan": "adjudge.cli.plan",
@@ -51,7 +53,7 @@ class _Lazy(click.Group):
 @click.group(
     cls=_Lazy,
     context_settings=SETTINGS,
-    epilog="\b\nStart with:\n  adjudge demo\n  adjudge score rows.jsonl --scorer qa_f1_reward",
+    epilog="\b\nStart with:\n  adjudge demo\n  adjudge score rows.jsonl --scorer qa_f1_reward\n  adjudge init",
 )
 @click.version_option(__version__, message="adjudge %(version)s")
 @debug_option

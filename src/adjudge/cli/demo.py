@@ -13,7 +13,7 @@ from adjudge.cli._options import SETTINGS, debug_option
 )
 @debug_option
 def command() -> None:
-    """Show rewards, mathematics and a judged run on bundled samples: offline, no key needed."""
+    """Show rewards, mathematics, judges, a benchmark and a gate on bundled samples: offline, no key needed."""
     from rich.text import Text
 
     from adjudge.cli._show import Terminal, show_summary

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.demo import _crag, _judges, _math, _rewards
+from adjudge.demo import _crag, _judges, _math, _rewards, _scenarios
 from adjudge.runs import Summary
 
 
@@ -12,10 +12,12 @@ def tour(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
     _math.chapter(say)
     _judges.chapter(say, show)
     _crag.chapter(say)
+    _scenarios.chapter(say)
     say(
         "Try it on your own rows:\n"
         "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"
         "    adjudge scorers\n"
         "    adjudge judge run rows.jsonl --judge openai:MODEL --run my.run\n"
-        "    adjudge resume my.run"
+        "    adjudge resume my.run\n"
+        "    adjudge init"
     )

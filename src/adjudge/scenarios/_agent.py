@@ -7,9 +7,9 @@ agent sees the question and nothing else: no criteria, no references, no expecta
 import asyncio
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from adjudge.agents import get_agent
 from adjudge.agents._sessions import session_of
@@ -17,14 +17,23 @@ from adjudge.errors import AdjudgeError, DataError
 from adjudge.model import Agent, Case, Message, Trajectory
 from adjudge.scenarios._scenario import Scenario
 
+Receive: TypeAlias = Callable[[str, int], Awaitable[Trajectory]]
+"""Gives what was recorded elsewhere of a session with so many turns."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScenarioAgent:
-    """Does one scenario as one case; `traces` are the sessions of this process, by case."""
+    """Does one scenario as one case; `traces` are the sessions of this process, by case.
+
+    `is_saved` says that the agent gives what was recorded before: then no session of ours is anybody's trace. Where
+    there is a `receive`, agents and tools are those that it gives, not those that the agent says it used.
+    """
 
     agent: Agent
     scenarios: Mapping[str, Scenario]
     traces: dict[str, str] = field(default_factory=dict)
+    is_saved: bool = False
+    receive: Receive | None = None
 
     @property
     def name(self) -> str:
@@ -37,7 +46,8 @@ class ScenarioAgent:
         scenario = self.scenarios[str(case.metadata["group_id"])]
         conversation = secrets.token_hex(16)
         session = session_of(Case(case.id, conversation_id=conversation))
-        self.traces[case.id] = session
+        if not self.is_saved:
+            self.traces[case.id] = session
         known = {"session_id": session, "scenario": scenario.id, "repeat": case.metadata["repeat"]}
         first = Case(case.id, conversation_id=conversation, metadata=known)
         started = time.monotonic()
@@ -49,8 +59,13 @@ class ScenarioAgent:
                 raise
             message = f"the agent did not end within {scenario.deadline:g} seconds"
             raise AdjudgeError(message, code="deadline") from None
+        seconds = time.monotonic() - started
         whole = joined(done)
-        return replace(whole, trace_id=whole.trace_id or session, seconds=time.monotonic() - started)
+        if self.is_saved:
+            return whole
+        if self.receive is not None:
+            whole = received(await self.receive(session, len(scenario.turns)), whole)
+        return replace(whole, trace_id=whole.trace_id or session, seconds=seconds)
 
     async def _turns(self, case: Case, turns: Sequence[str]) -> list[Trajectory]:
         history: list[Message] = []
@@ -88,13 +103,23 @@ class SavedAgent:
         return Trajectory.from_messages(record)
 
 
-def agent_for(agent: Any, trajectories: Mapping[str, Any] | None, scenarios: Mapping[str, Scenario]) -> ScenarioAgent:
-    """Return the agent of a run: the one under test, or what it did before."""
-    inner: Agent = get_agent(agent) if trajectories is None else SavedAgent(trajectories)
-    if trajectories is not None:
-        # A record holds all turns already.
-        scenarios = {name: replace(one, turns=one.turns[-1:], question="") for name, one in scenarios.items()}
-    return ScenarioAgent(inner, scenarios)
+def agent_for(agent: Any, trajectories: Any, scenarios: Mapping[str, Scenario]) -> ScenarioAgent:
+    """Return the agent of a run: the one under test, or what it did before (records, or an agent that has them)."""
+    if trajectories is None:
+        return ScenarioAgent(get_agent(agent), scenarios)
+    inner: Agent = SavedAgent(trajectories) if isinstance(trajectories, Mapping) else trajectories
+    # A record holds all turns already.
+    once = {name: replace(one, turns=one.turns[-1:], question="") for name, one in scenarios.items()}
+    return ScenarioAgent(inner, once, is_saved=True)
+
+
+def received(record: Trajectory, answer: Trajectory) -> Trajectory:
+    """Return what was recorded of a run, with the answer that the user got."""
+    return replace(
+        record,
+        final_response=answer.final_response if answer.final_response is not None else record.final_response,
+        sources=record.sources or answer.sources,
+    )
 
 
 def own_part(answer: Trajectory, question: str | None) -> Trajectory:

@@ -115,16 +115,17 @@ def _in_path(path: Path) -> Iterator[_Found]:
 
 
 def _in_file(file: Path) -> Iterator[_Found]:
-    text = _text_of(file)
+    text = text_of(file)
     if file.suffix not in SUFFIXES:
         raise UsageError(f"{file}: a scenario file ends in {', '.join(SUFFIXES)}", code="bad-scenario")
     if file.suffix == ".toml":
-        yield from _in_document(_read_toml(text, str(file)), {}, file=str(file))
+        yield from _in_document(read_toml(text, str(file)), {}, file=str(file))
     else:
         yield from _in_document(*read_yaml(text, str(file)), file=str(file))
 
 
-def _text_of(file: Path) -> str:
+def text_of(file: Path) -> str:
+    """Return what a file holds, within bounds."""
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
@@ -138,7 +139,8 @@ def _text_of(file: Path) -> str:
         raise UsageError(f"{file}: not UTF-8 at byte {error.start + 1}", code="bad-scenario") from None
 
 
-def _read_toml(text: str, file: str) -> Any:
+def read_toml(text: str, file: str) -> Any:
+    """Read TOML; `UsageError` names the place."""
     import tomllib
 
     try:

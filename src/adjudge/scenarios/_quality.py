@@ -14,8 +14,8 @@ LARGEST = 200_000  # characters of sources that a judge is shown
 ROLES = {"user": "User", "assistant": "Assistant"}
 
 
-def quality_judge(judge: Any) -> Any:
-    """Return a judge of quality: one that is given, or the model that a text names; None for none."""
+def quality_judge(judge: Any, **options: Any) -> Any:
+    """Return a judge of quality: one that is given, or the model that a text names, with options; None for none."""
     if judge is None:
         return None
     if isinstance(judge, str):
@@ -23,7 +23,7 @@ def quality_judge(judge: Any) -> Any:
         if kind not in ("openai", "anthropic") or not model:
             get_judge(judge)  # says what is wrong with a name that is none
             raise UsageError(f"{judge!r} gives verdicts, not scores: write openai:MODEL", code="wrong-judge")
-        return RubricJudge(model, api="anthropic" if kind == "anthropic" else "openai")
+        return RubricJudge(model, api="anthropic" if kind == "anthropic" else "openai", **options)
     if not hasattr(judge, "ajudge"):
         raise UsageError(
             f"a {type(judge).__name__} is no judge: give a RubricJudge or openai:MODEL", code="wrong-judge"

@@ -5,15 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import RunStopped, UsageError
 from adjudge.rewards._scorer import run_sync
-from adjudge.runs import RunConfig, aevaluate
-from adjudge.scenarios._agent import agent_for
+from adjudge.runs import Plan, RunConfig, RunResult
+from adjudge.runs._evaluate import make_job, new_run_file
+from adjudge.runs._run import Session, Work, conduct
+from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._load import load_scenarios
 from adjudge.scenarios._passes import ScenarioRun
 from adjudge.scenarios._quality import in_use, quality_judge
 from adjudge.scenarios._scenario import Scenario
-from adjudge.scenarios._score import Judging, case_row, result_of
+from adjudge.scenarios._score import NAME, Judging, case_row, result_of
 
 FOR_JUDGING = 60.0  # seconds that a row has beyond the agent's deadline, where nobody says how many
 
@@ -97,20 +99,40 @@ async def arun_scenarios(
     loaded = load_scenarios(scenarios)
     if repeats is not None:
         loaded = [replace(one, repeats=repeats) for one in loaded]
-    judging = Judging.of(loaded, quality_judge(judge))
-    asked = agent_for(agent, trajectories, judging.scenarios)
-    rows = [case_row(one, repeat) for one in loaded for repeat in range(1, one.repeats + 1)]
-    limits = config or _config(loaded)
-    async with in_use(judging.judge):
-        done = await aevaluate(rows, agent=asked, scorers=[judging.reward()], run=run, config=limits)
+    made = quality_judge(judge)
+    asked = agent_for(agent, trajectories, {one.id: one for one in loaded})
+    path = Path(run) if run is not None else new_run_file("scenarios")
+    done, session = await conducted(loaded, asked, made, path, config or limits_of(loaded))
+    if session.stopped is not None:
+        stopped = session.stopped
+        message = f"{stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
+        raise RunStopped(message, code=stopped.code) from stopped
+    return done
+
+
+async def conducted(
+    scenarios: Sequence[Scenario],
+    agent: ScenarioAgent,
+    judge: Any,
+    path: Path,
+    config: RunConfig,
+    **how: Any,
+) -> tuple[ScenarioRun, Session]:
+    """Do a session of a run, and return its results with how it ended; `how` are fields of `Work`."""
+    judging = Judging.of(scenarios, judge)
+    rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
+    job = make_job(scorers=[judging.reward()], agent=agent)
+    async with in_use(judge):
+        session = await conduct(Work(path, job, Plan("evaluate", scorers=(NAME,)), config, rows, **how))
+    found = RunResult(path, session.warnings).scores if session.signal is None else ()
     results = [
-        result_of(found.score, row, judging, asked.traces.get(row["id"]))
-        for row, found in zip(rows, done.scores, strict=True)
+        result_of(one.score, row, judging, agent.traces.get(row["id"]))
+        for row, one in zip(rows, found, strict=False)  # a run that was interrupted may not hold all rows
     ]
-    return ScenarioRun(done.file, tuple(results), done.warnings)
+    return ScenarioRun(path, tuple(results), session.warnings), session
 
 
-def _config(scenarios: Sequence[Scenario]) -> RunConfig:
+def limits_of(scenarios: Sequence[Scenario]) -> RunConfig:
     """Return limits in which every scenario has the time that it says."""
     longest = max((one.deadline for one in scenarios if one.deadline is not None), default=0.0)
     return RunConfig(deadline=max(RunConfig().deadline, longest + FOR_JUDGING))

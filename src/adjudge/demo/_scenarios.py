@@ -1,0 +1,58 @@
+"""Chapter 5: a release, gated: the scenarios of a small multi-agent system, run against two versions of it.
+
+The system is that of `adjudge.scenarios.sample`. Its new version makes one mistake of every kind, and once its record
+of what it did has holes; nothing is played but the model's decisions.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import wrap
+from typing import Any
+
+from adjudge.model import Case, Trajectory
+from adjudge.scenarios import sample
+from adjudge.scenarios._check import Checked, CheckOptions, check
+
+WORDS = {True: "pass", False: "FAIL", None: "undecided"}
+HOLES = "When does the fish market open?"
+
+
+def new_version(question: str, history: list[Mapping[str, Any]], case: Case) -> Trajectory:
+    """Answer as the faulty variant does; of one question the record is lost in part."""
+    return (sample.lossy_answer if question == HOLES else sample.faulty_answer)(question, history, case)
+
+
+def chapter(say: Callable[[str], None]) -> None:
+    """Check the old and the new version; show what became of each scenario, and what the exit codes mean."""
+    with TemporaryDirectory(prefix="adjudge-") as folder:
+        gate = {"max_unscored": 0.1}
+        old, new = (
+            check(sample.SCENARIOS, CheckOptions(agent=agent, gate=gate, run=Path(folder) / f"{name}.run"))
+            for name, agent in (("old", sample.answer), ("new", new_version))
+        )
+    say(
+        f"5. Gates: {len(new.run.results)} scenarios of a system with several agents (adjudge check). The version in "
+        f"production: {old.run.passes['passed']} passed, exit code {old.exit_code}. The new one:"
+    )
+    say("\n".join(_table(new)))
+    say("\n".join([f"  gate: {new.decision.verdict}, exit code {new.exit_code}", *_reasons(new)]))
+    say(
+        "Exit code 1 means that the gate failed, and nothing else. The last scenario is no failure: spans of its trace "
+        "were lost, and neither pass nor fail can rest on what was not recorded. This gate lets a tenth of the runs be "
+        "so; with more of them the exit code would be 3, undecided, as when an agent or a judge is down."
+    )
+
+
+def _table(checked: Checked) -> list[str]:
+    """Return the scenarios with their outcomes and the first reason of each, in 80 columns."""
+    lines = []
+    for one in checked.run.results:
+        first, *more = wrap((one["reasons"] or [""])[0].partition(": ")[2], 41) or [""]
+        lines.append(f"  {WORDS[one['pass']]:<9}  {one['id']:<24}  {first}".rstrip())
+        lines += [f"{'':39}{line}" for line in more]
+    return lines
+
+
+def _reasons(checked: Checked) -> list[str]:
+    return [f"  {one.verdict:<9}  {one.name}: {one.reason}" for one in checked.decision.findings]

@@ -1,0 +1,130 @@
+"""A check, on its way out: JUnit, JSON, GitHub and Langfuse."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adjudge.datasets import whole_file
+from adjudge.errors import UsageError
+from adjudge.judges import QUALITY
+from adjudge.scenarios._check import Checked
+from adjudge.sinks import Check, Outcome, OutScore, scenario_scores
+
+if TYPE_CHECKING:
+    from adjudge.sinks import Receipt
+
+OUTCOMES: dict[Any, Outcome] = {True: "passed", False: "failed", None: "undecided"}
+_VERDICTS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "undecided": "undecided"}
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def checks_of(checked: Checked) -> list[Check]:
+    """Return a check for every run of a scenario, and one for every threshold of the gate."""
+    times = Counter(result["id"] for result in checked.run.results)
+    runs = [
+        Check(
+            id=result["id"] if times[result["id"]] == 1 else f"{result['id']}#{result['repeat']}",
+            outcome=outcome_of(result),
+            reason="; ".join(result["reasons"]) or None,
+            seconds=result["seconds"],
+            tags=tuple(result["tags"]),
+            scores=numbers_of(result),
+        )
+        for result in checked.run.results
+    ]
+    gate = [
+        Check(f"gate: {one.name}", _VERDICTS[one.verdict], one.reason, scores={"value": one.value})
+        for one in checked.decision.findings
+    ]
+    return [*runs, *gate]
+
+
+def outcome_of(result: Mapping[str, Any]) -> Outcome:
+    """Return how a run ended: one that passed and lacks another answer that was asked for is undecided."""
+    return "undecided" if result["pass"] and result["status"] != "scored" else OUTCOMES[result["pass"]]
+
+
+def numbers_of(result: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return all numbers of a result by the names that dashboards know; None where one was asked for and is not there.
+
+    What was not asked for has no name here.
+    """
+    numbers: dict[str, Any] = {"workflow_pass": result["workflow"]["pass"]}
+    if result["quality"] is not None:
+        numbers |= {f"quality_{name}": result["quality"][name] for name in QUALITY}
+        numbers["quality_overall"] = result["average_quality"]
+    numbers |= {name: score["value"] for name, score in result["scores"].items()}
+    return {name: None if value is None else float(value) for name, value in numbers.items()}
+
+
+def write_junit(checked: Checked, path: str) -> None:
+    """Write a JUnit report."""
+    from adjudge.sinks import junit_xml
+
+    with whole_file(path) as file:
+        file.write(junit_xml(checks_of(checked)))
+
+
+def write_json(checked: Checked, path: str) -> None:
+    """Write everything as one JSON object: the verdict with its reasons, and every result."""
+    with whole_file(path) as file:
+        file.write(json_of(checked))
+
+
+def json_of(checked: Checked) -> bytes:
+    """Return everything as JSON in plain ASCII, which no terminal, page or template takes for its own."""
+    decision, run = checked.decision, checked.run
+    whole = {
+        "verdict": decision.verdict,
+        "exit_code": checked.exit_code,
+        "gate": [asdict(one) for one in decision.findings],
+        "passes": run.passes,
+        "counts": run.counts,
+        "run": str(run.file),
+        "warnings": list(run.warnings),
+        "results": list(run.results),
+    }
+    text = _SURROGATES.sub("\ufffd", json.dumps(whole, ensure_ascii=False, allow_nan=False))
+    return json.dumps(json.loads(text), indent=1).translate(_INERT).encode("ascii") + b"\n"
+
+
+def github_lines(checked: Checked) -> str:
+    """Append the summary to the step summary of GitHub, where there is one, and return the annotations."""
+    from adjudge.sinks import github_annotations, github_summary
+
+    checks = checks_of(checked)
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if place:
+        title = f"adjudge check: {checked.decision.verdict}"
+        try:
+            with Path(place).open("a", encoding="utf-8") as file:
+                file.write(github_summary(checks, title=title))
+        except OSError as error:
+            raise UsageError(f"{place}: {error.strerror or error}", code="cannot-write") from None
+    return github_annotations(checks)
+
+
+def send_langfuse(checked: Checked, outbox: str) -> "Receipt":
+    """Put every score into the outbox and deliver what goes; nothing here depends on whether Langfuse answers."""
+    from adjudge.sinks import LangfuseSink
+
+    return LangfuseSink(outbox).send(out_scores(checked))
+
+
+def out_scores(checked: Checked) -> Iterator[OutScore]:
+    """Give the scores of all results, each for the trace of its run."""
+    run = checked.run.file.name
+    for result in checked.run.results:
+        about = {"scenario_id": result["id"], "repeat": result["repeat"], "tags": list(result["tags"])}
+        like = OutScore("", trace_id=result["trace_id"], metadata=about, run=run)
+        reason = "; ".join(result["reasons"]) or None
+        for score in scenario_scores({**result, "reason": reason}, like):
+            yield replace(score, comment=reason) if score.name == "workflow_pass" else score
+        for name, found in result["scores"].items():
+            yield replace(like, name=name, value=found["value"], comment=found["reason"], reason=found["reason"], id="")

@@ -1,0 +1,222 @@
+"""Saved traces in place of an agent: which file, and which run in it, belongs to which scenario.
+
+A file belongs to a scenario by its name (`ID.json`; `ID.2.json`, `ID-2.json` and `ID#2.json` are repeats; or any file
+in a folder called ID), else by what is written in it: the attribute `adjudge.scenario_id` of a span or its resource,
+or `scenario_id` in the `metadata` of a trace, run or sample. Names are compared; an id never becomes a path.
+"""
+
+import asyncio
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from adjudge.errors import DataError, RowError, UsageError
+from adjudge.model import Case, Message, Trajectory, decode_json
+from adjudge.traces import iter_traces, load
+
+NAMES = ("adjudge.scenario_id", "scenario_id", "langfuse.trace.metadata.scenario_id")
+LARGEST = 1 << 30  # bytes of one file
+_DEEPEST = 40
+_TRACE_ID = re.compile("[0-9A-F]{32}", re.IGNORECASE)
+_REPEAT = re.compile(r"(.+)[#.-]([0-9]{1,6})")
+# Where a format keeps its spans, runs or samples; nowhere else is looked, so that no tool's arguments are.
+_INSIDE = (
+    *("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "resource"),
+    *("resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "logRecords", "log_records"),
+    *("data", "trace", "traces", "observations", "runs", "child_runs", "samples", "extra"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """One run of a scenario in a file."""
+
+    path: Path
+    trace: str | None = None  # which run of the file, where it holds several
+    trace_id: str | None = None  # what the trace is called where it came from
+    trajectory: Trajectory | None = None  # where it had to be read already
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFiles:
+    """Gives what files hold, read when it is asked for; several runs of one scenario are its repeats."""
+
+    records: Mapping[str, Sequence[Saved]]
+    name: str = "saved traces"
+    unmatched: Sequence[Path] = field(default=())
+
+    @classmethod
+    def of(cls, path: str | Path, scenarios: Collection[str]) -> "TraceFiles":
+        """Find the runs of the scenarios in a file or a folder."""
+        records: dict[str, list[Saved]] = {}
+        unmatched = []
+        for file in _files(Path(path)):
+            found = list(_runs_of(file, Path(path), scenarios))
+            for scenario, saved in found:
+                records.setdefault(scenario, []).append(saved)
+            if not found:
+                unmatched.append(file)
+        if not records:
+            message = f"{path}: no file belongs to a scenario: name it after one, or write adjudge.scenario_id into it"
+            raise UsageError(message, code="no-trajectory")
+        return cls(records, unmatched=tuple(unmatched))
+
+    async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
+        """Return the record of a case."""
+        del history
+        scenario, repeat = str(case.metadata["scenario"]), int(case.metadata["repeat"])
+        saved = self.records.get(scenario, ())
+        if repeat > len(saved):
+            raise DataError(f"there is no trace of scenario {scenario!a}, repeat {repeat}", code="no-trajectory")
+        one = saved[repeat - 1]
+        found = one.trajectory
+        if found is None:
+            found = await asyncio.to_thread(load, one.path, trace=one.trace)
+        return replace(found, trace_id=found.trace_id or one.trace_id)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    if not path.is_dir():
+        raise UsageError(f"{path}: there is no such file or folder", code="cannot-read")
+    for file in sorted(path.rglob("*"), key=_in_order):
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts):
+            yield file
+
+
+def _in_order(path: Path) -> list[Any]:
+    """Sort as people count: run-2 before run-10."""
+    return [
+        (part.isdecimal(), int(part) if part.isdecimal() else part) for part in re.split("([0-9]{1,18})", str(path))
+    ]
+
+
+def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tuple[str, Saved]]:
+    by_name = _by_name(file, root, scenarios)
+    try:
+        inside, kind = _inside(file)
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror or error}", code="cannot-read") from None
+    ids = [trace for trace in inside if trace]
+    if by_name is not None:
+        named = dict.fromkeys(inside, by_name)
+    else:
+        known = {trace: names.intersection(scenarios) for trace, names in inside.items()}
+        named = {trace: min(names) for trace, names in known.items() if len(names) == 1}
+    if len(ids) < 2:
+        wanted = set(named.values())
+        if len(wanted) == 1:
+            yield wanted.pop(), Saved(file, trace_id=ids[0] if ids and kind != "samples" else None)
+    elif named and kind == "spans":
+        for identity, trajectory in iter_traces(file):
+            if identity in named:
+                yield named[identity], Saved(file, trace_id=identity, trajectory=trajectory)
+    else:
+        for trace, scenario in named.items():
+            if trace:
+                yield scenario, Saved(file, trace=trace, trace_id=None if kind == "samples" else trace)
+
+
+def _by_name(file: Path, root: Path, scenarios: Collection[str]) -> str | None:
+    """Return the scenario that a file is named after, or that its folder is."""
+    names = [file.name, file.stem, file.name.partition(".")[0]]
+    repeats = [match[1] for name in names[1:] if (match := _REPEAT.fullmatch(name))]
+    folders = [part.name for part in file.parents if part != root and root in part.parents]
+    return next((name for name in (*names[:2], *repeats, names[2], *folders) if name in scenarios), None)
+
+
+def _inside(file: Path) -> tuple[dict[str, set[str]], Literal["spans", "samples"] | None]:
+    """Return the traces that a file holds with the scenarios that they name; and what it has.
+
+    `spans` are OTLP in lines, which can be read trace by trace; `samples` are Inspect's, whose ids are no trace ids.
+    """
+    found: dict[str, set[str]] = {}
+    kind: Literal["spans", "samples"] | None = None
+    for document, is_line in _documents(file):
+        if isinstance(document, Mapping) and "samples" in document:
+            kind = "samples"
+        elif is_line and isinstance(document, Mapping) and any(key in document for key in _INSIDE[:2]):
+            kind = "spans"
+        _look(document, None, None, found, 0)
+    nameless = found.pop("", set())
+    if nameless or not found:
+        for names in found.values() if len(found) == 1 else [found.setdefault("", set())]:
+            names.update(nameless)
+    return found, kind
+
+
+def _documents(file: Path) -> Iterator[tuple[Any, bool]]:
+    """Give the JSON of a file, or of each of its lines, and which of the two; nothing of a file of another kind."""
+    if file.stat().st_size > LARGEST:
+        raise UsageError(f"{file} has more than {LARGEST} bytes", code="bad-data")
+    with file.open("rb") as opened:
+        first = opened.readline()
+        if not first.lstrip().startswith((b"{", b"[")):
+            return
+        is_lines = _decoded(first) is not None
+        opened.seek(0)
+        for block in opened if is_lines else [opened.read()]:
+            document = _decoded(block)
+            if document is not None:
+                yield document, is_lines
+
+
+def _decoded(content: bytes) -> Any:
+    try:
+        return decode_json(content)
+    except (RowError, RecursionError):
+        return None  # whether it can be read is found out, and said, when it is loaded
+
+
+def _look(node: Any, trace: str | None, scenario: str | None, found: dict[str, set[str]], depth: int) -> None:
+    """Note the traces and the scenarios that a node names; what stands around it holds for what is inside."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(node, list):
+        for one in node:
+            _look(one, trace, scenario, found, depth + 1)
+    if not isinstance(node, Mapping):
+        return
+    trace = _trace_of(node) or trace
+    resource = node.get("resource")
+    scenario = _scenario_of(node) or (_scenario_of(resource) if isinstance(resource, Mapping) else None) or scenario
+    if trace is not None or scenario is not None:
+        found.setdefault(trace or "", set()).update(() if scenario is None else (scenario,))
+    for key in _INSIDE:
+        if isinstance(node.get(key), list | dict):
+            _look(node[key], trace, scenario, found, depth + 1)
+
+
+def _trace_of(node: Mapping[str, Any]) -> str | None:
+    keys = ["traceId", "trace_id"]
+    if "observations" in node or node.get("object") == "trace" or "epoch" in node:
+        keys = ["id"]
+    found = next((str(node[key]) for key in keys if isinstance(node.get(key), str | int) and node[key] != ""), None)
+    return found.lower() if found is not None and _TRACE_ID.fullmatch(found) else found
+
+
+def _scenario_of(node: Mapping[str, Any]) -> str | None:
+    attributes = node.get("attributes")
+    places: list[Any] = [node.get("metadata")]
+    if isinstance(attributes, list):
+        pairs = (one for one in attributes if isinstance(one, Mapping))
+        places.append({one.get("key"): _text_in(one.get("value")) for one in pairs if isinstance(one.get("key"), str)})
+    elif isinstance(attributes, Mapping):
+        places.append(attributes)
+    for place in places:
+        if isinstance(place, Mapping):
+            name = next((place[key] for key in NAMES if isinstance(place.get(key), str)), None)
+            if name is not None:
+                return str(name)
+    return str(node["id"]) if "epoch" in node and isinstance(node.get("id"), str | int) else None
+
+
+def _text_in(value: Any) -> Any:
+    """Return the text of an attribute's value, as OTLP writes it."""
+    if not isinstance(value, Mapping):
+        return None
+    return next((value[key] for key in ("stringValue", "string_value") if key in value), None)
