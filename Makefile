@@ -38,6 +38,8 @@ bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/judge_run.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/crag.py
+	$(BIN)/python benchmarks/traces.py
+	$(BIN)/python benchmarks/check.py
 
 soak: $(VENV)/.dev  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak

@@ -55,7 +55,7 @@ class Whole:
         (Whole(), "q1"),
         (lambda messages: [{"role": "assistant", "content": f"{len(messages)}"}], "0"),
         (lambda question: Trajectory(final_response="mine"), "mine"),
-        ("agents.test_agents:place", "Capital of France?"),
+        ("under_test.test_agents:place", "Capital of France?"),
     ],
     ids=["sync", "any-name", "async", "object", "messages", "trajectory", "place"],
 )
@@ -92,7 +92,7 @@ def test_sync_functions_wait_together() -> None:
         (5, "is no agent"),
         ("nothing", "no agent is called"),
         ("no_such_module:agent", "cannot import"),
-        ("agents.test_agents:plaice", "did you mean 'place'"),
+        ("under_test.test_agents:plaice", "did you mean 'place'"),
         ("command:", "no agent is called"),
     ],
 )
