@@ -43,6 +43,8 @@ def entry(name: str, thing: object) -> list[str]:
         return parts
     if inspect.isfunction(thing):
         return [f"## {name}", signature(name, thing), prose(thing)]
+    if isinstance(thing, Path):  # below the package, wherever that is
+        thing = Path("adjudge", thing.relative_to(adjudge.__path__[0]))
     shown = re.sub(r" at 0x[0-9a-f]+", "", str(thing))
     return [f"## {name}", f"`{shown}`"]
 
