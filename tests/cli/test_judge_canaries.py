@@ -81,7 +81,7 @@ def test_planned(tmp_path: Path) -> None:
 
 def test_odd_rows(tmp_path: Path) -> None:
     """Rows of which no canary can be made have none, and end as they would without."""
-    odd = [{"id": 1}, {"id": 2, "question": 5, "reference": "a", "response": "b"}, {"id": 3, "canary": "mine"}]
+    odd = [{"id": 1}, {"id": 2, "question": ["Who?"], "reference": "a", "response": "b"}, {"id": 3, "canary": "mine"}]
     good = {"id": 4, "question": "Capital?", "reference": "Paris", "response": "It is Paris.", "canary": "mine"}
     (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in [*odd, good]) + "{cut\n")
     with ChatServer(gullible) as server:

@@ -32,7 +32,7 @@ def test_verdicts(tmp_path: Path) -> None:
 def test_workers_change_nothing(tmp_path: Path) -> None:
     """One worker and eight write the same bytes."""
     write_rows(tmp_path / "rows.jsonl", 40)
-    with ChatServer(by_number, latency_s=0.002) as server:
+    with ChatServer(by_number, latency_s=0.05) as server:
         for workers in ("1", "8"):
             judge(tmp_path, server, "--workers", workers, run=f"{workers}.run", out=f"{workers}.jsonl")
         assert server.counts.max_in_flight == 8
@@ -112,7 +112,8 @@ def _row_lines(count: int) -> list[str]:
 def test_odd_rows(tmp_path: Path) -> None:
     """A row that cannot be read or judged is an error of its own line, named; the others are judged."""
     good = json.loads(_row_lines(1)[0])
-    rows = [good, "{cut", {**good, "id": 2, "reference": 5}, {"id": 3}, {**good, "id": 4, "response": None}, good]
+    odd = {**good, "id": 2, "reference": {"x": 5}}
+    rows = [good, "{cut", odd, {"id": 3}, {**good, "id": 4, "response": None}, good]
     write(tmp_path / "rows.jsonl", rows)
     with ChatServer(by_number) as server:
         judge(tmp_path, server)

@@ -1,25 +1,17 @@
 """How many calls an endpoint is given, at once and in a second: learnt from what it refuses, by arithmetic alone.
 
-The window (calls at once) starts at 16 and grows by one with every accepted call, which doubles it every round trip,
-until the caller's limit is reached or the server refuses (429, 503 and the like) either with a wait or a third of the
-calls. Then the window is the number at which the first call was refused, less one. From there it is spread out, so that
-a window that opens is no burst.
+The window (calls at once) starts small and grows by one with every accepted call, which doubles it every round trip,
+until the server first refuses (429, 503 and the like) or the caller's limit is reached. The rate (calls a second) is
+not limited at first.
 
-Calls that were sent before a cut belong to it, and so do refusals of the second after a cut of the rate. Every other
-refusal has one of four causes:
+A refusal takes the window back to what the server carries: the calls in flight that were not refused. If it refuses
+again soon, its limit is one of calls a second: the rate goes to just below the calls that it accepted in the last
+second. If it still refuses, both shrink by a tenth each time. If that does not help either (much less is asked and as
+much is refused as before, though not much in all), the refusals come by chance: what was cut is given back, and for a
+while refusals shrink nothing.
 
-- window: more were in flight than had been carried three times. Back to one fewer.
-- rate: a higher rate was being tried. Back to the rate before, and nothing until the last second holds no more of it.
-- surplus: neither, but everything points to a limit: the server says how long to wait, or refuses too large a share
-  (3.5 % of hundreds of calls, 30 % of the last dozens). Then the limit is one of calls a second, or has changed: the
-  rate is what was accepted in the last second, or between two refusals, and the window is open again.
-- chance: none of these. Nothing is cut. If the share goes on though the rate was lowered five times and by a fifth, the
-  surplus was chance, too: everything is given back, and for a minute that share is expected.
-
-What holds the calls back, the window or the rate, is tried higher in steps that double while they are carried. A step
-that is refused is not tried again soon: first after a second, then after four, then after five, or after thirty times
-the wait that the server asked for. A try needs a refusal in hand: there are eight for the first eight seconds, then
-every sixty accepted calls earn one, so that learning costs about one call in sixty.
+A probe is paid for: every accepted call earns a fiftieth of a refusal, and only with a whole one in hand, and after
+twelve times the last pause, do window and rate grow again, slowly first, faster while nothing is refused.
 
 A refusal makes everybody wait: for as long as the server says, or else for a moment that grows with the share of calls
 that are refused.
@@ -27,30 +19,30 @@ that are refused.
 
 import math
 from collections import deque
-from typing import Literal
-
-from adjudge.http._bounds import Rate, Window
-from adjudge.http._sent import Sent, Ticket
+from dataclasses import dataclass
 
 __all__ = ["Pace", "Ticket"]
 
 _START = 16.0
-_FREE, _FREE_S, _EARN, _DEBT = 8.0, 8.0, 1 / 60, -2.0
-_FAST, _SLOW = 0.04, 0.005
-"""How much one call counts in the two shares of refused calls, of the last dozens and of the last hundreds."""
+_EARN, _DEBT = 0.02, -4.0
+_BELOW, _SMALLER = 0.97, 0.9
+_SOON = 40
+"""How many calls accepted since make the next refusal a new matter."""
 
-_MANY, _SOME, _SHARE, _SHARE_UNLIMITED = 0.3, 0.15, 0.035, 0.045
-_BELOW = 0.97
-_LONG_S = 0.5
-"""A wait that leaves a hole in the second by which rates are measured."""
-
-_AFTERMATH_S = 1.0
-_SERIES, _SERIES_ENDS = 4, 60
-_CHANCE_S, _MOST_CHANCE = 60.0, 0.12
-_SLACK_S = 0.01
+_SERIES, _NOISE_S = 4, 20.0
+_MOST_NOISE = 0.25
+_LEAST_RATE = 0.2
+_PAUSE_S, _LONGEST_PAUSE_S = 0.005, 1.0
+_SLACK_S = 0.02
 """How far calls may catch up on the rate after a delay."""
 
-_Cause = Literal["start", "window", "rate", "aftermath", "surplus", "chance"]
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One call under way: when it was sent, and how many were then in flight with it."""
+
+    sent: float
+    level: int
 
 
 class Pace:
@@ -58,24 +50,22 @@ class Pace:
 
     def __init__(self, most: int) -> None:
         self.most = most
+        self.window = min(_START, float(most))
+        self.rate = math.inf
         self.in_flight = 0
         self.resume_at = -math.inf
-        self._window = Window(min(_START, float(most)), most)
-        self._rate = Rate()
-        self._sent = Sent()
         self._starting = True
-        self._began = math.inf
-        self._next_at = self._cut_at = -math.inf
-        self._cause: _Cause = "chance"
-        self._credit = _FREE
-        self._fast = self._slow = self._latency = 0.0
-        self._pauses = 0
-        self._refusals: deque[float] = deque(maxlen=64)
+        self._began = self._cut_at = self._probe_at = self._grown_at = self._next_at = -math.inf
+        self._window_floor = 1.0
+        self._credit = 0.0
+        self._step, self._gain = 1.0, 0.0
+        self._refused_share = self._latency = 0.0
+        self._sent: deque[float] = deque()
         self._series = _Series()
 
     def wait_s(self, now: float) -> float:
         """Seconds until a call may start: 0 is now, infinity is after another one has ended."""
-        if self.in_flight >= int(self._window.now):
+        if self.in_flight >= max(1, int(self.window)):
             return math.inf
         return max(0.0, self.resume_at - now, self._next_at - now)
 
@@ -83,14 +73,15 @@ class Pace:
         """Count a call as sent."""
         self.in_flight += 1
         if not self._starting:
-            rate = self._rate.now
-            paced = rate < math.inf and now - self._next_at <= 0.001 + 0.25 / rate
-            gap = 1 / rate if rate < math.inf else self._even_gap()
-            self._next_at = max(self._next_at, now - min(_SLACK_S, 0.5 * gap)) + gap
-            self._explore(now, paced=paced)
-        elif self._began == math.inf:
+            # Spread out, so that a window that opens at once is no burst.
+            gap = max(1 / self.rate, self._latency / (2 * self.window))
+            self._next_at = max(self._next_at, now - _SLACK_S) + gap
+        if self._began == -math.inf:
             self._began = now
-        return self._sent.add(now, self.in_flight)
+        self._sent.append(now)
+        while self._sent[0] <= now - 1.0:
+            self._sent.popleft()
+        return Ticket(now, self.in_flight)
 
     def failed(self) -> None:
         """Count a call as ended by something that says nothing about the load."""
@@ -99,197 +90,111 @@ class Pace:
     def accepted(self, ticket: Ticket, now: float) -> None:
         """Count a call as served."""
         self.in_flight -= 1
-        self._fast *= 1 - _FAST
-        self._slow *= 1 - _SLOW
-        if self._credit < 1.0:
-            self._credit = min(1.0, self._credit + _EARN)
-        elif now - self._began > _FREE_S:
-            self._credit = 1.0
+        self._refused_share *= 0.96
+        self._credit = min(1.0, self._credit + _EARN)
         if ticket.sent >= self._cut_at:
             self._series.quiet += 1
-            self._pauses = 0
         taken = now - ticket.sent
         self._latency = 0.9 * self._latency + 0.1 * taken if self._latency else taken
         if self._starting:
-            self._window.open(min(self._window.now + 1, float(self.most)))
+            self.window = min(self.window + 1, float(self.most))
+        elif self._credit >= 1.0 and now >= self._probe_at:
+            self._grow(ticket, now)
+        else:
+            self._grown_at = now
 
     def refused(self, ticket: Ticket, now: float, wait_s: float | None = None) -> None:
         """Count a call as refused; `wait_s` is how long the server asks everybody to wait."""
         self.in_flight -= 1
-        self._fast += _FAST * (1 - self._fast)
-        self._slow += _SLOW * (1 - self._slow)
-        self._sent.refuse(ticket, now)
-        if ticket.sent <= self._cut_at:
-            self._same_burst(ticket, now, wait_s)
+        self._refused_share += 0.04 * (1 - self._refused_share)
+        if self._sent and self._sent[-1] >= ticket.sent:
+            self._sent.pop()  # it did not count there, so it does not count here
+        self.resume_at = max(self.resume_at, now + (self._pause_s() if wait_s is None else wait_s))
+        if ticket.sent < self._cut_at:
+            # Of the same burst as the refusal before: another one too many.
+            self.window = max(min(self.window, self._window_floor), self.window - 1)
             return
-        cause = self._cause = self._find_cause(ticket, now, wait_s)
-        fine = cause == "rate" and self._rate.fine
-        self._cut(cause, ticket, now, wait_s)
-        if not self._starting and (cause != "chance" or now > self._series.chance_until):
-            self._pay()
-        self._series.quiet = 0
-        self._refusals.append(now)
-        self.resume_at = max(self.resume_at, now + self._pause_s(cause, wait_s))
-        if cause != "chance":
-            self._cut_at = self._sent.cut_at = now
-            self._hold(cause, self.resume_at - now, fine=fine)
+        self._cut(now)
+        self._cut_at = now
+        self._probe_at = now + min(12.0, 12 * (self.resume_at - now))
 
-    def _even_gap(self) -> float:
-        even = self._latency / self._window.now
-        return even if self._window.now > self._sent.proven else even / 2
+    def _pause_s(self) -> float:
+        """Say how long everybody waits where the server does not: the longer, the more it refuses."""
+        least = 0.1 if self._series.length > 1 and self.rate < math.inf else _PAUSE_S
+        return min(_LONGEST_PAUSE_S, max(least, _PAUSE_S * math.exp2(16 * self._refused_share)))
 
-    def _explore(self, now: float, *, paced: bool) -> None:
-        """Try more of what holds the calls back, if it may be tried."""
-        window, rate = self._window, self._rate
-        full = self.in_flight >= int(window.now) and not paced
-        if rate.trying:
-            if full:
-                rate.give_up()
-            else:
-                rate.sent(now)
-        elif paced:
-            if self._credit >= 1.0 and now >= rate.try_at:
-                rate.try_more(now)
+    def _cut(self, now: float) -> None:
+        """Shrink for the first refused call of a burst."""
+        self._window_floor = self.window
+        length = self._series.add(self.window, self._sent, now)
+        if self._is_noise(now):
             return
-        may = window.top == math.inf or (self._credit >= 1.0 and now >= window.try_at)
-        if may and full and self._sent.proven >= int(window.now) < self.most:
-            window.widen()
-
-    def _pay(self) -> None:
-        self._credit = max(_DEBT, self._credit - 1.0)
-
-    def _same_burst(self, ticket: Ticket, now: float, wait_s: float | None) -> None:
-        """Count a refusal of a call that was sent before the last cut: it says how deep to cut, not to cut again."""
-        if self._credit <= 1.0:
-            self._pay()
-        if wait_s is not None:
-            self.resume_at = max(self.resume_at, now + wait_s)
-        if self._cause in ("rate", "surplus"):
-            if wait_s is not None and self._rate.limited and not self._rate.sure:
-                self._rate.lower(_BELOW * self._sent.second_before(ticket))
-                self._settle(now)
-        elif self._cause in ("window", "start") and ticket.level <= self._window.now:
-            self._window.now, self._window.top = max(1.0, ticket.level - 1.0), ticket.level
-            self._sent.cap(ticket.level - 1, now)
-
-    def _find_cause(self, ticket: Ticket, now: float, wait_s: float | None) -> _Cause:
-        rate, series = self._rate, self._series
-        many = wait_s is not None or self._fast > _MANY
-        expected = now < series.chance_until and self._fast < 1.5 * series.chance + 0.1
-        cause: _Cause = "chance"
-        if self._starting:
-            cause = "chance" if not many else "start" if ticket.level > 1 else "surplus"
-        elif expected:
-            cause = "chance"
-        elif ticket.level > self._sent.proven:
-            cause = "window"
-        elif rate.trying:
-            cause = "rate"
-        elif now - rate.cut_at < _AFTERMATH_S:
-            cause = "aftermath"
-        elif many or self._slow > (_SHARE if rate.limited else _SHARE_UNLIMITED):
-            cause = "surplus"
-        return cause
-
-    def _cut(self, cause: _Cause, ticket: Ticket, now: float, wait_s: float | None) -> None:
-        rate = self._rate
-        if cause in ("start", "window"):
-            level = min(ticket.level, self._sent.lowest_refused)
-            self._window.fail(level)
-            self._sent.cap(level - 1, now)
-            if cause == "start":
-                self._starting, self._slow, rate.cut_at = False, 0.0, now
-        elif cause == "rate":
-            rate.fail(self._carried_per_s(ticket, now, wait_s))
-            self._settle(now)
-        elif cause == "aftermath" and self._fast > _SOME and rate.limited:
-            rate.lower(max(0.7 * rate.good, _BELOW * self._sent.second_before(ticket)))
-        elif cause == "surplus":
-            self._cut_surplus(ticket, now, wait_s)
-
-    def _cut_surplus(self, ticket: Ticket, now: float, wait_s: float | None) -> None:
-        """Lower the rate: calls were refused though nothing new was tried."""
-        window, rate, series, sent = self._window, self._rate, self._series, self._sent
+        # Where a rate is known it is the first suspect, elsewhere the window; the window again only as a last resort.
+        unlimited = self.rate == math.inf
+        if length > 1 or not unlimited:
+            self._cut_rate(now, smaller=length > 1 and not unlimited)
+        if (length == 1 and unlimited) or length > _SERIES // 2:
+            self._cut_window(smaller=length > 1)
+        self._credit = 0.0 if self._starting else max(_DEBT, self._credit - 1.0)
         self._starting = False
-        last = float(sent.second_before(ticket))
-        length = series.add(window.now, rate.good, last)
-        if length > 1 and (self._fast > _SOME or wait_s is not None):
-            sent.proven = max(1, sent.proven_since_cut)  # the window may be smaller than it was
-        sent.proven_since_cut = 0
-        if length > _SERIES and self._slow < _MOST_CHANCE and wait_s is None and rate.good < 0.8 * series.load:
-            window.open(series.window)
-            rate.set(series.rate, 0.1)
-            series.is_chance(self._slow, now)
-        elif rate.limited:
-            carried = self._carried_per_s(ticket, now, wait_s)
-            rate.set(max(0.7 * rate.good, min(0.92 * rate.good, carried)), 0.1)
-            self._settle(now)
-        else:
-            if wait_s is not None and last < 0.5 * sent.peak:
-                last = 0.7 * sent.peak  # there was a wait in that second
-            rate.set(max(1.0, _BELOW * last), 1.0 if last < 3 else 0.2)
-            window.open()
-            self._settle(now)
+        self._step, self._gain = 1.0, 0.0
 
-    def _carried_per_s(self, ticket: Ticket, now: float, wait_s: float | None) -> float:
-        """Say what the server seems to carry a second: what it took in the last one, or from one refusal to another."""
-        last = self._sent.second_before(ticket)
-        if wait_s is None or wait_s < _LONG_S:
-            for moment in self._refusals:
-                if 1.0 <= now - moment <= 4.0:
-                    return _BELOW * min(last, self._sent.since(moment) / (now - moment))
-        elif last >= 0.95 * self._rate.now:
-            return (0.95 if self._rate.sure else 0.8) * self._rate.good  # no less than was sent: that says nothing
-        return _BELOW * last
+    def _cut_window(self, *, smaller: bool) -> None:
+        self.window = max(1.0, _SMALLER * self.window if smaller else min(self.window, float(self.in_flight)))
+        self._window_floor = max(1.0, self.window * (0.8 if not self._starting else 0.5 if self.window > _START else 0))
 
-    def _settle(self, now: float) -> None:
-        """Wait until the last second holds no more calls than the rate allows."""
-        self._rate.cut_at = now
-        moment = self._sent.moment_of_last(max(1, int(self._rate.good)))
-        if moment is not None:
-            self._next_at = max(self._next_at, moment + 1.0)
+    def _cut_rate(self, now: float, *, smaller: bool) -> None:
+        carried = _BELOW * max(1, len(self._sent)) / min(1.0, max(0.2, now - self._began))
+        target = min(_SMALLER * self.rate, max(carried, 0.5 * self.rate)) if smaller else carried
+        self.rate = max(_LEAST_RATE, min(self.rate, target))
+        if self._sent and not smaller:
+            self._next_at = max(self._next_at, self._sent[0] + 1.0)  # when there is room again within a second
 
-    def _pause_s(self, cause: _Cause, wait_s: float | None) -> float:
-        """Say how long everybody waits."""
-        if wait_s is not None and cause != "aftermath":
-            return wait_s
-        if cause == "chance":
-            return min(0.005, self._latency / 8) if self._latency else 0.005
-        pause = min(1.0, max(0.01, 0.005 * math.exp2(16 * self._fast)))
-        if cause == "rate" or (cause in ("aftermath", "surplus") and self._fast > _SOME):
-            pause = max(pause, min(0.8, 0.1 * 2**self._pauses))
-            self._pauses += 1
-        return max(pause, wait_s or 0.0)
+    def _is_noise(self, now: float) -> bool:
+        """Say whether refusals go on as before however little is asked, and if so take back what was cut for them."""
+        series = self._series
+        if now < series.noise_until:
+            if self._refused_share < min(2 * series.noise + 0.05, 2 * _MOST_NOISE):
+                return True
+            series.noise_until = -math.inf
+        # Had the server a limit, it would carry at least the part of the former load that it accepted then.
+        asked = min(self.window / series.window, self.rate / series.asked_per_s)
+        if series.length < _SERIES or self._refused_share > _MOST_NOISE or asked > 0.85 * (1 - self._refused_share):
+            return False
+        self._starting, self.rate = True, math.inf
+        series.noise, series.noise_until, series.length = self._refused_share, now + _NOISE_S, 0
+        return True
 
-    def _hold(self, cause: _Cause, pause_s: float, *, fine: bool) -> None:
-        """Say when more may be tried again."""
-        window, rate, soon = self._window, self._rate, self.resume_at + max(0.25, pause_s)
-        window.try_at = max(window.try_at, soon)
-        if cause != "surplus" or not rate.hasty:
-            rate.try_at = max(rate.try_at, soon)
-        if cause == "window":
-            window.hold(self.resume_at, pause_s)
-        elif fine:
-            rate.hold(self.resume_at, pause_s)
+    def _grow(self, ticket: Ticket, now: float) -> None:
+        """Probe: the window by 1, 2, 4 ... a round trip, the rate by a quarter a second and more."""
+        passed, self._grown_at = min(1.0, now - self._grown_at), now
+        if self.rate < math.inf:
+            self.rate *= 1 + passed * min(1.0, 0.25 * 2 ** min(2.0, now - self._probe_at))
+            if self.rate > 2 * len(self._sent) + 16:
+                self.rate = math.inf  # something else holds the calls back
+        if ticket.level >= 0.5 * self.window:  # a window that is not filled has nothing to say about a larger one
+            self._gain += 1
+        if self._gain >= self.window:
+            self._gain = 0.0
+            self.window = min(self.window + self._step, float(self.most))
+            self._step = min(2 * self._step, max(1.0, self.window / 4))
 
 
 class _Series:
-    """Cuts for surplus in close succession, what was sent before the first, and what turned out to be chance."""
+    """Cuts in close succession, and what was asked before the first."""
 
-    __slots__ = ("_length", "chance", "chance_until", "load", "quiet", "rate", "window")
+    __slots__ = ("asked_per_s", "length", "noise", "noise_until", "quiet", "window")
 
     def __init__(self) -> None:
-        self._length = self.quiet = 0
-        self.window = self.rate = self.load = 0.0
-        self.chance, self.chance_until = 0.0, -math.inf
+        self.length = 0
+        self.quiet = _SOON
+        self.window = self.asked_per_s = 1.0
+        self.noise, self.noise_until = 0.0, -math.inf
 
-    def add(self, window: float, rate: float, per_s: float) -> int:
-        """Count a cut, and return how many there were; a series ends after enough calls without a refusal."""
-        self._length = 1 if self.quiet > _SERIES_ENDS else self._length + 1
-        if self._length == 1:
-            self.window, self.rate, self.load = window, rate, min(rate, per_s)
-        return self._length
-
-    def is_chance(self, share: float, now: float) -> None:
-        """Expect that share of the calls to be refused for a while."""
-        self._length, self.chance, self.chance_until = 0, share, now + _CHANCE_S
+    def add(self, window: float, sent: deque[float], now: float) -> int:
+        self.length = self.length + 1 if self.quiet < _SOON else 1
+        self.quiet = 0
+        if self.length == 1:
+            self.window = window
+            self.asked_per_s = max(1, len(sent)) / min(1.0, max(0.2, now - sent[0] if sent else 0.0))
+        return self.length

@@ -33,7 +33,7 @@ _UNREADABLE_TIMES = 2
 """How often a reply that is too large or not HTTP is asked for again."""
 
 _PATIENCE, _PATIENCE_S = 2.0, 30.0
-"""How long a request that is watched waits for turns beyond its own time: in its deadlines, or at least in seconds."""
+"""How long a request that is watched waits for its first turn beyond its time: in deadlines, or at least in seconds."""
 
 
 class Sending(Generic[T]):
@@ -78,8 +78,12 @@ class Sending(Generic[T]):
         raise self._too_late()
 
     async def _turn(self, limit: asyncio.Timeout) -> "Ticket":
-        """Wait for a turn. Where somebody watches, that is not the request's own time, as far as its patience goes."""
-        if self._watch is None:
+        """Wait for a turn.
+
+        Where somebody watches, the wait before the first attempt is not the request's own time, as far as its patience
+        goes: others cause it. Once it has been tried, its deadline is total.
+        """
+        if self._watch is None or self._attempts:
             return await self._gate.enter()
         began = self._now()
         limit.reschedule(self._deadline + self._patience_s)
