@@ -62,14 +62,17 @@ measured(lambda: asyncio.run(ask_all()))
 """
 
 OURS = """
-from adjudge.runs import RunConfig
-from adjudge.runs._sessions import judge_file
-config = RunConfig(workers=in_flight, cache=folder + "/cache.sqlite")
+import os
+import aiohttp, adjudge.cli.judge, adjudge.judges._llm, adjudge.runs._sessions  # as the floor has its imports done
+from adjudge.cli import main
+os.environ.update(OPENAI_API_KEY="none", ADJUDGE_CACHE=folder + "/cache.sqlite")
+sys.argv[1:] = ["judge", "run", folder + "/rows.jsonl", "--judge", "openai:m", "--base-url", url, "--workers",
+                str(in_flight), "--run", f"{folder}/{count}.run", "--out", folder + "/out.jsonl"]
 def judge():
-    done = judge_file(
-        folder + "/rows.jsonl", "openai:m", options={"base_url": url, "api_key": "none"}, config=config,
-        run=f"{folder}/{count}.run", out=folder + "/out.jsonl")
-    assert done.exit_code == 0, done
+    try:
+        main()
+    except SystemExit as done:
+        assert done.code == 0, done
 measured(judge)
 """
 

@@ -41,14 +41,13 @@ def encode_json(value: object) -> bytes:
     >>> encode_json({"id": 1})
     b'{"id":1}'
     """
-    plain = msgspec.to_builtins(value)
     try:
-        encoded = msgspec.json.encode(plain)
+        encoded = msgspec.json.encode(value)
     except (UnicodeEncodeError, OverflowError):
         # Lone surrogates and integers over 64 bits: legal in JSON escapes and digits, refused by msgspec.
         return json.dumps(_plain(value, "$"), ensure_ascii=True, separators=(",", ":")).encode()
     if b"null" in encoded:  # what NaN would have become
-        _plain(plain, "$")
+        _plain(msgspec.to_builtins(value), "$")
     return encoded
 
 

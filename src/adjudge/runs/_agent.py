@@ -59,7 +59,7 @@ class AgentCalls:
 
     def _keep(self, row: Row, record: TrajectoryRecord) -> asyncio.Future[None] | None:
         """Keep an answer, unless the run is being stopped because of it."""
-        return None if row.stopped is not None else self._asker.journal.keep(write_trajectory(row.seq, record))
+        return None if row.stopped is not None else self._asker.journal.keeping(write_trajectory(row.seq, record))
 
     async def _respond(self, agent: Agent, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
         """Ask the agent; whatever it raises, and its silence, are faults of this case."""

@@ -176,7 +176,7 @@ class Asker:
                     self.journal.put(write_reply(number, record))
             if record.reply is not None:
                 entry = (key, encode(record.reply)) if keep and is_worth_keeping(record.reply) else None
-                written = self.journal.keep(write_reply(number, record), entry=entry)
+                written = self.journal.keeping(write_reply(number, record), entry=entry)
         if record.reply is not None:
             with row.clock:
                 await written

@@ -9,6 +9,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -38,13 +39,7 @@ def request_key(endpoint: str, body: bytes) -> bytes:
 
 def checksum_long(*parts: bytes) -> bytes:
     """Return 16 bytes that tell contents apart."""
-    from hashlib import blake2b
-
-    digest = blake2b(digest_size=16)
-    for part in parts:
-        digest.update(b"%d:" % len(part))
-        digest.update(part)
-    return digest.digest()
+    return sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).digest()[:16]
 
 
 def request_body(request: ChatRequest) -> bytes:

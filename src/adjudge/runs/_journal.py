@@ -1,6 +1,7 @@
 """The one thread that writes a run file, in groups: a disk's sync is shared by all that comes within some milliseconds.
 
-    journal.keep(*writes)             outlives the process from now on, and goes with the next group
+    journal.keep(*writes)             outlives the process from now on, and goes with the next group; nobody waits
+    await journal.keeping(*writes)    the same, and returns when the group is on disk
     journal.put(*writes)              goes with the next group; nobody waits
     await journal.commit(*writes)     returns when the group is on disk
     await journal.read(function)      asks the store, after everything that was put before
@@ -25,6 +26,8 @@ from adjudge.runs._tail import Tail
 T = TypeVar("T")
 
 WINDOW = 0.04  # seconds in which writes gather
+BUSY_WINDOW = 0.1  # the same where many come
+BUSY = 24  # writes of a group that make the next one wait longer
 LARGEST = 2048  # writes of one group
 
 
@@ -61,20 +64,27 @@ class Journal:
         self._thread = Thread(target=self._work, name="adjudge-journal", daemon=True)
         self._thread.start()
 
-    def keep(self, *writes: Write, entry: Entry | None = None) -> "asyncio.Future[None]":
-        """Write with the next group, but safe from the end of this process at once; `entry` goes to the cache.
+    def keep(self, *writes: Write) -> None:
+        """Write with the next group, but safe from the end of this process at once."""
+        self._put_kept(writes, None, None)
 
-        The future is done when it is on disk, or when nothing can be: see `check`.
+    def keeping(self, *writes: Write, entry: Entry | None = None) -> "asyncio.Future[None]":
+        """Keep, and return what is done when it is on disk, or when nothing can be: see `check`.
+
+        `entry` goes to the cache.
         """
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._put_kept(writes, done, entry)
+        return done
+
+    def _put_kept(self, writes: tuple[Write, ...], done: "asyncio.Future[None] | None", entry: Entry | None) -> None:
         self.check()
         try:
             self._tail.add(writes)
         except RunError as error:
             self.fault = error
             raise
-        done: asyncio.Future[None] = self._loop.create_future()
         self._queue.put(_Item(writes, None, done, entry, kept=len(writes)))
-        return done
 
     def put(self, *writes: Write) -> None:
         """Write with the next group."""
@@ -107,10 +117,11 @@ class Journal:
 
     def _work(self) -> None:
         is_open = True
+        count = 0
         while is_open:
             group = [self._queue.get()]
             if group[0] is not None and group[0].read is None:
-                time.sleep(WINDOW)
+                time.sleep(WINDOW if count < BUSY else BUSY_WINDOW)
             count = 0
             while count < LARGEST:
                 try:

@@ -14,7 +14,7 @@ read.
 """
 
 import sqlite3
-from hashlib import blake2b
+from hashlib import sha256
 
 from adjudge.errors import RunError
 
@@ -52,7 +52,7 @@ def checksum(table: str, body: bytes, *keys: object) -> bytes:
     True
     """
     head = f"{table}{keys!r}".encode("utf-8", "surrogatepass")  # a tuple's text says itself where it ends
-    return blake2b(head + body, digest_size=8).digest()
+    return sha256(head + body).digest()[:8]  # the fastest where processors have it built in
 
 
 def check_kind(connection: sqlite3.Connection, path: object) -> int:

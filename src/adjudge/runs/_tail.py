@@ -43,7 +43,7 @@ class Tail:
 
     def add(self, writes: Sequence[Write]) -> None:
         """Hand records to the operating system; `RunError` where it does not take them."""
-        data = b"".join(_record(write) for write in writes)
+        data = b"".join(map(_record, writes))
         with self._lock:
             if self._sizes[self._turn] > LARGEST and not self._sizes[1 - self._turn]:
                 self._turn = 1 - self._turn
