@@ -3,7 +3,6 @@
 import asyncio
 import ipaddress
 import socket
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,30 +18,21 @@ def check_url(url: str, *, allow_private: bool = True) -> None:
     Traceback (most recent call last):
     adjudge.http._errors.AddressRefused: only http and https addresses can be called
     """
-    refusal = _refusal(url, allow_private)
-    if refusal is not None:
-        raise AddressRefused(refusal)
-
-
-@lru_cache(maxsize=256)  # a run calls one address, many times
-def _refusal(url: str, allow_private: bool) -> str | None:  # noqa: FBT001 (a cache's key)
-    """Say why a URL may not be called."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        return "the URL cannot be read"
+        raise AddressRefused("the URL cannot be read") from None
     if parts.scheme not in ("http", "https"):
-        return "only http and https addresses can be called"
+        raise AddressRefused("only http and https addresses can be called")
     if not host:
-        return "the URL names no host"
+        raise AddressRefused("the URL names no host")
     if parts.username is not None or parts.password is not None:
-        return "a URL with a user name or a password is not called: give keys apart"
+        raise AddressRefused("a URL with a user name or a password is not called: give keys apart")
     if any(character <= " " or character == "\x7f" for character in url):
-        return "the URL has white space or control characters in it"
+        raise AddressRefused("the URL has white space or control characters in it")
     if not allow_private and _is_literal(host) and not is_public(host):
-        return f"{host} is not a public address"
-    return None
+        raise AddressRefused(f"{host} is not a public address")
 
 
 def is_public(address: str) -> bool:

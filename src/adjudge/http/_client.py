@@ -3,6 +3,7 @@
 import asyncio
 import random
 import threading
+from functools import lru_cache
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from adjudge.http._address import check_url
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["HttpClient"]
 
 T = TypeVar("T")
+
+_check_url = lru_cache(maxsize=256)(check_url)  # a run calls one address, many times
 
 
 def _read_status(reply: HttpReply) -> "HttpReply | Again":
@@ -52,7 +55,7 @@ class HttpClient:
 
     async def send(self, request: Request, read: "Reader[T]", *, deadline_s: float | None = None) -> T:
         """Send until `read` returns a value or raises; where it returns `Again`, as far as the limits go."""
-        check_url(request.url, allow_private=self._allow_private)
+        _check_url(request.url, allow_private=self._allow_private)
         lane = await self.lane()
         total = self.limits.deadline_s if deadline_s is None else deadline_s
         return await Sending(lane, self.limits, request, read, total, self.chance).run()
