@@ -178,3 +178,11 @@ def test_reading_is_linear(make: Callable[[int], str]) -> None:
         return lambda: read_reply(reply, read_completion, Key("sk-key", "NONE"))
 
     assert_linear(work, 500_000)
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    """A reply that begins with a byte order mark is read as if it had none."""
+    body = b'\xef\xbb\xbf{"choices": [{"message": {"content": "Paris"}}]}'
+    reply = read_reply(HttpReply(200, {}, body), read_completion, Key("k", "K"))
+    assert isinstance(reply, ChatReply)
+    assert reply.text == "Paris"

@@ -1,5 +1,6 @@
 """Canaries in a run: the judge is tested on answers that are known to be bad, and no row's number changes."""
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,16 @@ def test_going_on(tmp_path: Path) -> None:
     merged = merge_runs(tmp_path / "all.run", shards).file
     assert exported(merged) == exported(whole)
     assert reported(merged)[0] == sum(reported(shard)[0] for shard in shards)
+
+
+def test_done_with_the_last_canary(tmp_path: Path) -> None:
+    """A run whose rows are scored is not done before its canaries are."""
+    path = evaluate(rows(20), judge=AskingJudge(), run=tmp_path / "a.run", config=SOME).file
+    assert run_state(path).state == "done"
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM scores WHERE seq = (SELECT min(seq) FROM scores)")
+    connection.close()
+    assert run_state(path).state == "stopped"
 
 
 def test_only_the_judge_meets_them(tmp_path: Path) -> None:

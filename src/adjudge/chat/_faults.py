@@ -57,7 +57,7 @@ def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> 
     if not 200 <= reply.status < 300:
         return _failed(reply.status, body.decode("utf-8", "replace"))
     try:
-        return read(body.decode())
+        return read(body.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         problem = MalformedReply(f"the reply is not UTF-8 at byte {error.start + 1}")
     except MalformedReply as error:

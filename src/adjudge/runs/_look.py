@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import RunError, UsageError
+from adjudge.runs._canary_cases import number_of
 from adjudge.runs._evaluate import NOT_RUN, runs_folder
 from adjudge.runs._export import scored_cases, summarise
 from adjudge.runs._lock import RunLock
@@ -64,9 +65,10 @@ def run_state(path: Path) -> RunState:
             cases, counts = store.count(), store.counts()
             _, attempts, tokens, cost, _ = store.totals()
             is_complete = store.meta(COMPLETE) is not None
+            canaries = store.open_canaries(number_of(cases), -1)
     except RunError as error:
         return RunState(path, "damaged", fault=error.message)
-    is_done = is_complete and sum(counts.values()) == cases
+    is_done = is_complete and sum(counts.values()) == cases and not canaries
     state = "running" if RunLock(path).holder() is not None else "done" if is_done else "stopped"
     return RunState(path, state, cases, counts, attempts, tokens, cost, plan)
 
