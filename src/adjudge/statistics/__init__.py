@@ -3,10 +3,21 @@
     estimate_mean(scores, conversations)               a mean, its standard error and interval, clustered
     paired_difference(scores, others, conversations)   how much better one run is than another
     Clusters()                                         the same, of values that come in shards
+    agreement(labels, verdicts, questions)             how far a judge agrees with people
 
 `docs/statistics.md` has every formula with its reference and a worked number.
 """
 
+from adjudge.statistics._agreement import (
+    Agreement,
+    Bin,
+    Reliability,
+    agreement,
+    krippendorff_alpha,
+    prediction_powered,
+    reliability,
+    rogan_gladen,
+)
 from adjudge.statistics._bootstrap import Bootstrap, bootstrap_mean
 from adjudge.statistics._clusters import Clusters, Correction
 from adjudge.statistics._estimate import Estimate, Interval, Range
@@ -17,6 +28,8 @@ from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_
 from adjudge.statistics._rows import estimate_mean, paired_difference
 
 __all__ = [
+    "Agreement",
+    "Bin",
     "Bootstrap",
     "Clusters",
     "Correction",
@@ -28,10 +41,13 @@ __all__ = [
     "Method",
     "Moments",
     "Range",
+    "Reliability",
+    "agreement",
     "benjamini_hochberg",
     "bootstrap_mean",
     "estimate_mean",
     "holm",
+    "krippendorff_alpha",
     "mcnemar",
     "mean_of",
     "minimum_detectable_effect",
@@ -39,6 +55,9 @@ __all__ = [
     "normal_quantile",
     "paired_difference",
     "power",
+    "prediction_powered",
+    "reliability",
+    "rogan_gladen",
     "sample_size",
     "t_cdf",
     "t_quantile",

@@ -1,0 +1,248 @@
+"""How far a judge agrees with people, and what its verdicts are worth once that is known.
+
+agreement(labels, verdicts, questions)      accuracy, kappa, sensitivity, specificity, with their intervals
+krippendorff_alpha(units)                   agreement of any number of annotators, with gaps
+reliability(probabilities, labels)          whether "90 % sure" is right in 90 % of cases
+rogan_gladen(...), prediction_powered(...)  the true share behind a judge's share
+"""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from adjudge.errors import DataError, UsageError
+from adjudge.statistics._estimate import Estimate, around, within
+from adjudge.statistics._rows import estimate_mean, same_length
+
+__all__ = [
+    "Agreement",
+    "Bin",
+    "Reliability",
+    "agreement",
+    "krippendorff_alpha",
+    "prediction_powered",
+    "reliability",
+    "rogan_gladen",
+]
+
+_UNIT = (0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How verdicts compare with labels: the four counts, and what follows from them; None where there is no such row.
+
+    `sensitivity` is the share of right responses that are called right, `specificity` that of wrong ones called wrong.
+    """
+
+    right_called_right: int
+    wrong_called_right: int
+    right_called_wrong: int
+    wrong_called_wrong: int
+    accuracy: Estimate
+    kappa: Estimate | None
+    sensitivity: Estimate | None
+    specificity: Estimate | None
+
+    @property
+    def n(self) -> int:
+        """How many rows were compared."""
+        return self.right_called_right + self.wrong_called_right + self.right_called_wrong + self.wrong_called_wrong
+
+
+def agreement(
+    labels: Sequence[bool],
+    verdicts: Sequence[bool],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    confidence: float = 0.95,
+) -> Agreement | None:
+    """Compare verdicts with labels, row by row; None without rows. Intervals are clustered where `clusters` are given.
+
+    Kappa is Cohen's (1960), (p - e) / (1 - e) with p the share of rows that agree and e what chance would give; its
+    error is that of its linearisation. It is None where labels and verdicts are all alike.
+
+    >>> found = agreement([True, True, False, False, True], [True, True, False, True, True])
+    >>> found.accuracy.value, round(found.kappa.value, 4), found.specificity.value
+    (0.8, 0.5455, 0.5)
+    """
+    same_length(labels, verdicts, "the verdicts")
+    names: Sequence[Hashable] = range(len(labels)) if clusters is None else clusters
+    same_length(labels, names, "the clusters")
+    rows = list(zip(labels, verdicts, names, strict=True))
+    accuracy = _share([label == verdict for label, verdict, _ in rows], clusters, confidence)
+    if accuracy is None:
+        return None
+    counts = Counter((bool(label), bool(verdict)) for label, verdict, _ in rows)
+
+    def among(*, wanted: bool) -> Estimate | None:
+        chosen = [(verdict, name) for label, verdict, name in rows if label == wanted]
+        groups = None if clusters is None else [name for _, name in chosen]
+        return _share([verdict == wanted for verdict, _ in chosen], groups, confidence)
+
+    return Agreement(
+        counts[True, True],
+        counts[False, True],
+        counts[True, False],
+        counts[False, False],
+        accuracy,
+        _kappa(labels, verdicts, clusters, confidence),
+        among(wanted=True),
+        among(wanted=False),
+    )
+
+
+def _share(hits: Sequence[bool], clusters: Sequence[Hashable] | None, confidence: float) -> Estimate | None:
+    return estimate_mean([float(hit) for hit in hits], clusters, confidence=confidence)
+
+
+def _kappa(
+    labels: Sequence[bool], verdicts: Sequence[bool], clusters: Sequence[Hashable] | None, confidence: float
+) -> Estimate | None:
+    n = len(labels)
+    p, q = sum(map(bool, labels)) / n, sum(map(bool, verdicts)) / n
+    agreed = sum(bool(label) == bool(verdict) for label, verdict in zip(labels, verdicts, strict=True)) / n
+    chance = p * q + (1 - p) * (1 - q)
+    if chance >= 1.0:
+        return None
+    kappa = (agreed - chance) / (1 - chance)
+    pulls: list[float] = []
+    for label, verdict in zip(labels, verdicts, strict=True):
+        by_chance = (q if label else 1 - q) + (p if verdict else 1 - p) - 2 * chance
+        same = float(bool(label) == bool(verdict))
+        pulls.append((same - agreed) / (1 - chance) + (agreed - 1) / (1 - chance) ** 2 * by_chance)
+    error = estimate_mean(pulls, clusters, range=None, confidence=confidence)
+    assert error is not None  # noqa: S101 (there are rows)
+    if error.se is None:
+        return replace(error, value=kappa, low=None, high=None)
+    low, high = within(*around(kappa, error.se, error.df, confidence), (-1.0, 1.0))
+    return replace(error, value=kappa, low=low, high=high)
+
+
+def krippendorff_alpha(units: Iterable[Sequence[Hashable | None]]) -> float | None:
+    """Return Krippendorff's alpha (2004) of nominal labels: each unit's labels, None where an annotator gave none.
+
+    1 - observed disagreement / expected disagreement, over the pairs of labels within units. None where there are no
+    pairs, or only one label was ever given.
+
+    >>> round(krippendorff_alpha([[1, 1], [1, 1], [0, 0], [0, 1], [1, None]]), 4)
+    0.5333
+    """
+    totals: Counter[Hashable] = Counter()
+    differing = 0.0
+    for unit in units:
+        given = Counter(label for label in unit if label is not None)
+        m = given.total()
+        if m < 2:
+            continue
+        totals.update(given)
+        differing += (m * m - sum(count * count for count in given.values())) / (m - 1)
+    n = totals.total()
+    expected = n * n - sum(count * count for count in totals.values())
+    return None if not expected else 1.0 - (n - 1) * differing / expected
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The rows whose probability lies between `low` and `high`: their mean probability, and the share that is right."""
+
+    low: float
+    high: float
+    n: int
+    probability: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Whether probabilities mean what they say: `error` is the expected calibration error, `brier` Brier's score."""
+
+    error: float
+    brier: float
+    bins: tuple[Bin, ...]
+
+
+def reliability(probabilities: Sequence[float], labels: Sequence[bool], *, bins: int = 10) -> Reliability | None:
+    """Compare probabilities of being right with what is; None without rows.
+
+    The expected calibration error (Naeini and others 2015) is the mean over `bins` equal parts of 0..1, weighted by
+    rows, of |mean probability - share right|.
+
+    >>> found = reliability([0.95, 0.85, 0.9, 0.2], [True, True, False, False])
+    >>> round(found.error, 4), [row.n for row in found.bins]
+    (0.3, [1, 1, 2])
+    """
+    same_length(probabilities, labels, "the labels")
+    if bins < 1:
+        raise UsageError(f"there must be at least one bin, got {bins}")
+    if any(not 0.0 <= value <= 1.0 for value in probabilities):
+        raise DataError("a probability lies between 0 and 1")
+    if not labels:
+        return None
+    groups: dict[int, list[tuple[float, bool]]] = {}
+    for probability, label in zip(probabilities, labels, strict=True):
+        groups.setdefault(min(int(probability * bins), bins - 1), []).append((probability, bool(label)))
+    found: list[Bin] = []
+    for number, rows in sorted(groups.items()):
+        mean = math.fsum(probability for probability, _ in rows) / len(rows)
+        found.append(
+            Bin(number / bins, (number + 1) / bins, len(rows), mean, sum(label for _, label in rows) / len(rows))
+        )
+    error = math.fsum(each.n * abs(each.probability - each.share) for each in found) / len(labels)
+    brier = math.fsum((p - float(label)) ** 2 for p, label in zip(probabilities, labels, strict=True)) / len(labels)
+    return Reliability(error, brier, tuple(found))
+
+
+def rogan_gladen(
+    observed: Estimate, sensitivity: Estimate, specificity: Estimate, *, confidence: float = 0.95
+) -> Estimate | None:
+    """Return the true share of right responses behind a judge's share, by Rogan and Gladen (1978).
+
+    (observed + specificity - 1) / (sensitivity + specificity - 1), its error by the delta method from the three errors.
+    None where the judge is no better than chance. Sensitivity and specificity must hold for the rows at hand.
+
+    >>> share = Estimate(0.72, 0.01, None, None, 2000, None, None, "normal")
+    >>> found = rogan_gladen(share, replace(share, value=0.95), replace(share, value=0.9))
+    >>> f"{found.value:.3f} ± {found.se:.3f}"
+    '0.729 ± 0.015'
+    """
+    skill = sensitivity.value + specificity.value - 1.0
+    if skill <= 0.0:
+        return None
+    value = (observed.value + specificity.value - 1.0) / skill
+    return _combined(
+        value,
+        [(observed, 1.0 / skill), (sensitivity, -value / skill), (specificity, (1.0 - value) / skill)],
+        "rogan-gladen",
+        confidence,
+    )
+
+
+def prediction_powered(observed: Estimate, correction: Estimate, *, confidence: float = 0.95) -> Estimate:
+    """Return the true mean from many judged rows and few labelled ones (Angelopoulos and others, Science 382, 2023).
+
+    `observed` is the judge's mean over the run, `correction` the mean of label minus verdict over labelled rows of the
+    same kind: the result is their sum, and its error that of both.
+
+    >>> judged = Estimate(0.72, 0.01, None, None, 2000, None, None, "normal")
+    >>> found = prediction_powered(judged, Estimate(-0.04, 0.012, None, None, 400, None, None, "normal"))
+    >>> f"{found.value:.2f} ± {found.se:.4f}"
+    '0.68 ± 0.0156'
+    """
+    return _combined(
+        observed.value + correction.value, [(observed, 1.0), (correction, 1.0)], "prediction-powered", confidence
+    )
+
+
+def _combined(value: float, parts: Sequence[tuple[Estimate, float]], method: str, confidence: float) -> Estimate:
+    """Return an estimate whose error comes from independent parts, each with its weight; cut to 0..1."""
+    errors = [None if part.se is None else part.se * weight for part, weight in parts]
+    n = min(part.n for part, _ in parts)
+    inside = min(max(value, 0.0), 1.0)
+    note = None if inside == value else f"{value:.4g} lies outside 0..1: the rows differ from those it was measured on"
+    if any(error is None for error in errors):
+        return Estimate(inside, None, None, None, n, None, None, method, note, confidence)
+    se = math.sqrt(math.fsum(error * error for error in errors if error is not None))
+    low, high = within(*around(value, se, None, confidence), _UNIT)
+    return Estimate(inside, se, min(low, inside), max(high, inside), n, None, None, method, note, confidence)

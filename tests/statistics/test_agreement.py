@@ -1,0 +1,165 @@
+"""Agreement with people: worked numbers from the literature, brute force, and what has no number."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.errors import DataError
+from adjudge.statistics import (
+    Estimate,
+    agreement,
+    krippendorff_alpha,
+    prediction_powered,
+    reliability,
+    rogan_gladen,
+)
+
+rows = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
+
+
+def estimate(value: float, se: float | None = 0.01) -> Estimate:
+    """Return an estimate as a run gives it."""
+    return Estimate(value, se, None, None, 1000, None, None, "normal")
+
+
+def test_kappa_by_hand() -> None:
+    """45 and 25 of 100 rows agree, with margins of 60 and 70: kappa is (.70 - .54) / (1 - .54)."""
+    pairs = [(True, True)] * 45 + [(False, True)] * 25 + [(True, False)] * 15 + [(False, False)] * 15
+    found = agreement([label for label, _ in pairs], [verdict for _, verdict in pairs])
+    assert found is not None
+    assert found.kappa is not None
+    p, q = 0.60, 0.70
+    chance = p * q + (1 - p) * (1 - q)
+    assert found.accuracy.value == pytest.approx(0.60)
+    assert found.kappa.value == pytest.approx((0.60 - chance) / (1 - chance))
+    assert found.sensitivity is not None
+    assert found.specificity is not None
+    assert (found.sensitivity.value, found.specificity.value) == (0.75, 0.375)
+    assert found.n == 100
+
+
+def test_kappa_error_is_that_of_leaving_one_out() -> None:
+    """The standard error of kappa is the jackknife's, over rows and over clusters."""
+    chance = random.Random(5)  # noqa: S311 (drawn rows)
+    labels = [chance.random() < 0.7 for _ in range(400)]
+    verdicts = [label if chance.random() < 0.85 else not label for label in labels]
+    for size in (1, 4):
+        clusters = [number // size for number in range(400)]
+        found = agreement(labels, verdicts, clusters)
+        assert found is not None
+        assert found.kappa is not None
+        left = []
+        for cluster in sorted(set(clusters)):
+            kept = [number for number in range(400) if clusters[number] != cluster]
+            part = agreement([labels[number] for number in kept], [verdicts[number] for number in kept])
+            assert part is not None
+            assert part.kappa is not None
+            left.append(part.kappa.value)
+        mean = sum(left) / len(left)
+        jackknife = math.sqrt((len(left) - 1) / len(left) * sum((value - mean) ** 2 for value in left))
+        assert found.kappa.se == pytest.approx(jackknife, rel=0.03)
+
+
+@given(rows)
+def test_kappa_is_symmetric_and_bounded(pairs: list[tuple[bool, bool]]) -> None:
+    """Who judges whom does not matter to kappa, and it lies between -1 and 1; accuracy is the share that agrees."""
+    labels, verdicts = [list(each) for each in zip(*pairs, strict=True)]
+    one, other = agreement(labels, verdicts), agreement(verdicts, labels)
+    assert one is not None
+    assert other is not None
+    assert one.accuracy.value == sum(label == verdict for label, verdict in pairs) / len(pairs)
+    if one.kappa is None or other.kappa is None:
+        assert one.kappa is other.kappa is None
+        assert len({*labels, *verdicts}) == 1
+    else:
+        assert one.kappa.value == pytest.approx(other.kappa.value)
+        assert -1.0 - 1e-9 <= one.kappa.value <= 1.0
+
+
+def test_alpha_of_the_textbook() -> None:
+    """Krippendorff's worked example with three annotators and gaps has an alpha of .691."""
+    annotators = [
+        [None, None, None, None, None, 3, 4, 1, 2, 1, 1, 3, 3, None, 3],
+        [1, None, 2, 1, 3, 3, 4, 3, None, None, None, None, None, None, None],
+        [None, None, 2, 1, 3, 4, 4, None, 2, 1, 1, 3, 3, None, 4],
+    ]
+    assert krippendorff_alpha(zip(*annotators, strict=True)) == pytest.approx(0.691, abs=5e-4)
+
+
+def test_alpha_without_anything_to_compare() -> None:
+    """There is no alpha of single labels, or of one label alone."""
+    assert krippendorff_alpha([]) is None
+    assert krippendorff_alpha([[1], [None, 0]]) is None
+    assert krippendorff_alpha([[1, 1], [1, 1]]) is None
+    assert krippendorff_alpha([[1, 1], [0, 0]]) == 1.0
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50), st.integers(1, 20))
+def test_bins_hold_every_row(pairs: list[tuple[float, bool]], bins: int) -> None:
+    """Every row is in one bin, probabilities lie in theirs, and the error is between 0 and 1."""
+    found = reliability([p for p, _ in pairs], [label for _, label in pairs], bins=bins)
+    assert found is not None
+    assert sum(each.n for each in found.bins) == len(pairs)
+    assert all(each.low - 1e-9 <= each.probability <= each.high + 1e-9 for each in found.bins)
+    assert 0.0 <= found.error <= 1.0
+
+
+def test_probabilities_are_probabilities() -> None:
+    """A probability outside 0..1, NaN included, is an error and never a bin."""
+    for bad in (1.1, -0.1, math.nan):
+        with pytest.raises(DataError, match="between 0 and 1"):
+            reliability([bad], [True])
+    assert reliability([], []) is None
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_corrections_find_the_truth(share: float) -> None:
+    """What a judge of known faults says of a known share leads back to that share."""
+    sensitivity, specificity = 0.9, 0.7
+    observed = share * sensitivity + (1 - share) * (1 - specificity)
+    found = rogan_gladen(estimate(observed), estimate(sensitivity), estimate(specificity))
+    assert found is not None
+    assert found.value == pytest.approx(share)
+    powered = prediction_powered(estimate(observed), estimate(share - observed))
+    assert powered.value == pytest.approx(share)
+    assert powered.se == pytest.approx(math.hypot(0.01, 0.01))
+
+
+def test_corrected_intervals_cover() -> None:
+    """Over 400 drawn worlds, about 95 % of Rogan and Gladen's intervals hold the true share."""
+    chance = random.Random(11)  # noqa: S311 (drawn worlds)
+    share, sensitivity, specificity, hits = 0.6, 0.85, 0.8, 0
+
+    def verdict(label: bool) -> bool:
+        return chance.random() < (sensitivity if label else 1 - specificity)
+
+    for _ in range(400):
+        labels = [chance.random() < share for _ in range(300)]
+        known = agreement(labels, [verdict(label) for label in labels])
+        judged = agreement([True] * 1000, [verdict(chance.random() < share) for _ in range(1000)])
+        assert known is not None
+        assert judged is not None
+        assert known.sensitivity is not None
+        assert known.specificity is not None
+        found = rogan_gladen(judged.accuracy, known.sensitivity, known.specificity)
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        hits += found.low <= share <= found.high
+    assert 0.92 <= hits / 400 <= 0.98
+
+
+def test_no_correction_by_a_judge_without_skill() -> None:
+    """A judge that is no better than chance corrects nothing; a share outside 0..1 is cut and says so."""
+    assert rogan_gladen(estimate(0.5), estimate(0.5), estimate(0.5)) is None
+    found = rogan_gladen(estimate(0.05), estimate(0.9), estimate(0.9))
+    assert found is not None
+    assert found.value == 0.0
+    assert found.note is not None
+    assert "outside 0..1" in found.note
+    unknown = prediction_powered(estimate(0.5), replace(estimate(0.1), se=None))
+    assert (unknown.se, unknown.low, unknown.high) == (None, None, None)
