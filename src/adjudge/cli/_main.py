@@ -1,6 +1,5 @@
 """The command group, loaded a command at a time, and the one place where errors become lines and exit codes."""
 
-import gc
 import os
 import sys
 from importlib import import_module
@@ -12,7 +11,6 @@ from adjudge.cli._options import SETTINGS, debug_option, printable
 from adjudge.errors import AdjudgeError, UsageError, closest
 
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
-YOUNG = 20_000  # objects between two looks for cycles: rows make many objects and no cycles
 
 COMMANDS = {
     "check": "adjudge.cli.check",
@@ -66,7 +64,6 @@ def app() -> None:
 def main() -> None:
     """Run the command line and exit with its code."""
     debug = "--debug" in sys.argv[1:]
-    gc.set_threshold(YOUNG)
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
         with app.make_context("adjudge", sys.argv[1:]) as context:
