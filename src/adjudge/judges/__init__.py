@@ -7,6 +7,7 @@ judge_reward(get_judge("local"))                                                
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from adjudge.judges._calibration import Calibration, load_calibration
     from adjudge.judges._canaries import CanaryReport, canaries, canary_report, with_canaries
     from adjudge.judges._llm import LLMJudge
     from adjudge.judges._panel import PanelJudge
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "QUALITY",
+    "Calibration",
     "CanaryReport",
     "LLMJudge",
     "LocalJudge",
@@ -28,11 +30,13 @@ __all__ = [
     "get_judge",
     "is_vacuous",
     "judge_reward",
+    "load_calibration",
     "with_canaries",
 ]
 
 # Each loaded when first used: whoever judges locally pays for no event loop.
 _HOMES = {
+    "_calibration": ("Calibration", "load_calibration"),
     "_canaries": ("CanaryReport", "canaries", "canary_report", "with_canaries"),
     "_llm": ("LLMJudge",),
     "_panel": ("PanelJudge",),

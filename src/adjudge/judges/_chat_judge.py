@@ -37,7 +37,8 @@ class ChatJudge:
     one that speaks the interface `api` and makes at most `attempts` of one question.
     `secret` keys the nonces of requests that carry one: give the same bytes again and the same question is the same
     request. `structured=False` asks for the answer on a line with a nonce from the start; otherwise that is done
-    where the endpoint knows no JSON schemas. `gate=False` lets vacuous responses through to the model.
+    where the endpoint knows no JSON schemas. `gate=False` lets vacuous responses through to the model. `sample` tells
+    apart several answers to one question: another number is another request.
     """
 
     model: str = ""
@@ -54,6 +55,7 @@ class ChatJudge:
     max_response: int = 200_000
     api: Literal["openai", "anthropic", "litellm"] = "openai"
     attempts: int = 8
+    sample: int = 0
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -104,7 +106,7 @@ class ChatJudge:
             nonce = nonce_of(self.secret, [self.model, self.prompt_hash, self._prompt.fill(fields), str(again)])
         messages = self._prompt.messages(fields, form=form, nonce=nonce, again=again)
         wanted = schema if form == "schema" else None
-        return ChatRequest(self.model, messages, wanted, self.max_tokens, self.temperature), nonce
+        return ChatRequest(self.model, messages, wanted, self.max_tokens, self.temperature, self.sample), nonce
 
     async def _conduct(self, fields: Fields, schema: Mapping[str, Any], read: Read, ask: Ask | None) -> Judgement:
         """Ask, at most twice, and read."""

@@ -19,7 +19,7 @@ from adjudge.model import Case, Message, Trajectory
 
 QUESTIONS = ("question", "query", "prompt", "input")
 REFERENCES = ("reference", "references", "answer", "ground_truth")
-RESPONSES = ("response", "final_response", "prediction")
+RESPONSES = ("response", "final_response", "prediction", "candidate")
 _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
 
 
