@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.cli._options import SETTINGS, Share, debug_option
 from adjudge.cli._run_options import BUDGETS, CANARIES, LIMITS, dry_run_option, terminable, with_options
 
 
@@ -133,3 +133,40 @@ def calibrate(labels: str, judges: tuple[str, ...], base_url: str | None, out: s
             found.append((done.calibration, keep_calibration(done.calibration, out)))
     show_calibrations(found)
     return worst
+
+
+@command.command(
+    "attack",
+    context_settings=SETTINGS,
+    short_help="See which wrong answers a judge takes for right.",
+    epilog="""\b
+Examples:
+  adjudge judge attack --judge local
+  adjudge judge attack --judge openai:gpt-4.1-mini --max-false-positives 2%
+
+\b
+Exit codes: 0 attacked; 1 more taken than --max-false-positives; 2 the call is wrong; 3 undecided.""",
+)
+@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
+@click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
+@with_options(*LIMITS, *BUDGETS)
+@click.option("--run", help="The run file; one that exists goes on, if it is the same run.")
+@click.option("--max-false-positives", type=Share(), help="Fail where a greater share is called CORRECT.")
+@debug_option
+def attack(judge: str, base_url: str | None, run: str | None, max_false_positives: float | None, **limits: Any) -> int:
+    """Ask a judge about wrong answers that were made to be taken for right ones."""
+    from adjudge.cli._live import live, show_finished
+    from adjudge.cli._show_attack import show_attack
+    from adjudge.runs import RunConfig
+    from adjudge.runs._attack import attack_judge
+
+    config = RunConfig(**limits)
+    with terminable(), live() as watch:
+        done = attack_judge(judge, options={"base_url": base_url}, config=config, run=run, watch=watch)
+    if done.report is None:
+        return show_finished(done.finished, to_stderr=False)
+    show_attack(done)
+    rate = done.report.rate
+    if done.finished.exit_code or rate is None:
+        return done.finished.exit_code or 3
+    return int(max_false_positives is not None and rate > max_false_positives)

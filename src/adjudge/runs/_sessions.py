@@ -66,7 +66,7 @@ def judge_file(
     _check_columns(rows)
     path = Path(run) if run is not None else new_run_file("judge")
     plan = Plan("judge", judge=judge, options=public(options), by_name=True)
-    return _finish(Work(path, job, plan, config, rows, signals=True, watch=watch), out)
+    return finish(Work(path, job, plan, config, rows, signals=True, watch=watch), out)
 
 
 def resume_run(
@@ -81,7 +81,7 @@ def resume_run(
     """Go on with a run where it was stopped; `limits` and `options` replace those it began with."""
     _check_place(out)
     work = work_of(path, options, limits)
-    return _finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
+    return finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
 
 
 def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None) -> Work:
@@ -123,7 +123,7 @@ def rescore_run(
     with Store.read(path) as store:
         if store.meta(COMPLETE) is None:
             raise UsageError(f"{path} does not hold all its cases yet: adjudge resume {path}", code="not-complete")
-        return _finish(Work(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
+        return finish(Work(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
 
 
 def public(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def public(options: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _finish(work: Work, out: str | None) -> Finished:
+def finish(work: Work, out: str | None) -> Finished:
     """Do the session, write what came of it, and say whether it decides anything."""
     with _calm_collector():
         session = asyncio.run(conduct(work))
