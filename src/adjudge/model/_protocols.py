@@ -69,7 +69,8 @@ Ask: TypeAlias = Callable[[ChatRequest], Awaitable[ChatReply]]
 class Judgement:
     """What a judge says of one response: a verdict, or numbers by rubric, or why there is neither.
 
-    `raw` is the text of the last reply, `calls` how many questions were asked.
+    `raw` is the text of the last reply, `calls` how many questions were asked. A judge that knows how sure it is says
+    so: `probability` is that of CORRECT, `reasons` name what it saw, `tier` which of its tiers decided.
     """
 
     status: Status
@@ -80,6 +81,9 @@ class Judgement:
     judge: str = ""
     prompt_hash: str | None = None
     calls: int = 0
+    probability: float | None = None
+    reasons: tuple[str, ...] = ()
+    tier: int | None = None
 
 
 @runtime_checkable

@@ -73,5 +73,16 @@ def verdict_line(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> byt
 def _verdict(id_: Any, score: Score, judge: str) -> dict[str, Any]:
     provenance = score.provenance
     named = provenance.judge if provenance is not None and provenance.judge is not None else judge
-    verdict = (score.notes or {}).get("verdict")
-    return {"id": id_, "status": score.status, "verdict": verdict, "reason": score.reason, "judge": named}
+    notes = score.notes or {}
+    line = {
+        "id": id_,
+        "status": score.status,
+        "verdict": notes.get("verdict"),
+        "reason": score.reason,
+        "judge": named,
+    }
+    if "tier" in notes:
+        line["probability"] = score.parts.get("probability")
+        line["tier"] = int(notes["tier"])
+        line["reasons"] = notes.get("reasons", "").split()
+    return line

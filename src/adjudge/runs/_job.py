@@ -92,17 +92,30 @@ async def judge_through(judge: Judge, row: Mapping[str, Any], way: Callable[[Map
 def score_of(judgement: Judgement, judge: Judge) -> Score:
     """Return a judgement as a score: 1 for CORRECT, 0 for WRONG, the mean of rubric scores, or no number."""
     provenance = judge_provenance(judge, judgement)
-    notes = None if judgement.verdict is None else {"verdict": judgement.verdict}
+    notes = _notes(judgement)
+    parts: dict[str, float | None] = dict(judgement.scores)
+    if judgement.tier is not None:
+        parts["probability"] = judgement.probability
     if judgement.status != "scored":
         make = Score.unscored if judgement.status == "unscored" else Score.error
-        return make(judgement.reason or judgement.status, parts=dict.fromkeys(judgement.scores), provenance=provenance)
+        return make(
+            judgement.reason or judgement.status, parts=dict.fromkeys(parts), notes=notes, provenance=provenance
+        )
     if judgement.verdict is not None:
         value = 1.0 if judgement.verdict == "CORRECT" else 0.0
     elif judgement.scores:
         value = sum(judgement.scores.values()) / len(judgement.scores)
     else:
         return Score.error("bad-judgement: scored, but neither a verdict nor scores", provenance=provenance)
-    return Score.scored(value, reason=judgement.reason, parts=judgement.scores, notes=notes, provenance=provenance)
+    return Score.scored(value, reason=judgement.reason, parts=parts, notes=notes, provenance=provenance)
+
+
+def _notes(judgement: Judgement) -> dict[str, str] | None:
+    """Return what a judgement says in words: its verdict and, where a tier decided, which and by what it saw."""
+    notes = {} if judgement.verdict is None else {"verdict": str(judgement.verdict)}
+    if judgement.tier is not None:
+        notes |= {"tier": str(judgement.tier), "reasons": " ".join(judgement.reasons)}
+    return notes or None
 
 
 def judge_provenance(judge: Judge, judgement: Judgement | None = None) -> Provenance:
