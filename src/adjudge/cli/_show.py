@@ -15,7 +15,7 @@ from adjudge.cli._options import printable
 from adjudge.runs import Summary, Tally
 
 if TYPE_CHECKING:
-    from adjudge.judges import CanaryReport
+    from adjudge.judges import CanaryReport, CascadeReport
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 EVERY = 10.0  # seconds between progress lines where there is no terminal
@@ -40,10 +40,24 @@ def show_summary(summary: Summary, console: Console) -> None:
     console.print(table)
     for tally in summary.tallies:
         _show_missing(tally, console)
+    if summary.cascade is not None:
+        _show_cascade(summary.cascade, console)
     if summary.canaries is not None:
         _show_canaries(summary.canaries, console)
     for warning in summary.warnings:
         console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
+
+
+def _show_cascade(report: "CascadeReport", console: Console) -> None:
+    """Say how much of the work the second judge of a cascade had, and what that saved."""
+    words = (
+        f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
+    )
+    if report.escalated:
+        words += f"; there both judges agreed in {report.agreed / report.escalated:.1%}"
+    if report.saved is not None:
+        words += f"; about ${report.saved:.4f} saved"
+    console.print(Text(words), soft_wrap=True)
 
 
 def _show_canaries(report: "CanaryReport", console: Console) -> None:

@@ -37,8 +37,9 @@ The key is read from OPENAI_API_KEY. Exit codes: 0 judged; 2 the call is wrong; 
 that did not end goes on with: adjudge resume FILE""",
 )
 @click.argument("rows")
-@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
+@click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, panel:A,B, cascade:local,B ...")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
+@click.option("--error-budget", type=Share(), help="A cascade's: share of wrong verdicts among those its first keeps.")
 @with_options(*LIMITS, CANARIES, *BUDGETS)
 @click.option("--run", help="The run file; one that exists goes on, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
@@ -49,6 +50,7 @@ def run(
     rows: str,
     judge: str,
     base_url: str | None,
+    error_budget: float | None,
     run: str | None,
     out: str | None,
     calibration: str | None,
@@ -64,7 +66,7 @@ def run(
     from adjudge.runs._sessions import judge_file
 
     config = RunConfig(**limits)
-    options = {"base_url": base_url}
+    options = {"base_url": base_url, "error_budget": error_budget}
     if dry_run:
         from adjudge.cli.plan import show_estimate
         from adjudge.runs._estimate import estimate

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from adjudge.judges._calibration import Calibration, load_calibration
     from adjudge.judges._canaries import CanaryReport, canaries, canary_report, with_canaries
+    from adjudge.judges._cascade import CascadeJudge, CascadeReport
     from adjudge.judges._llm import LLMJudge
     from adjudge.judges._panel import PanelJudge
     from adjudge.judges._registry import get_judge
@@ -21,6 +22,8 @@ __all__ = [
     "QUALITY",
     "Calibration",
     "CanaryReport",
+    "CascadeJudge",
+    "CascadeReport",
     "LLMJudge",
     "LocalJudge",
     "PanelJudge",
@@ -38,6 +41,7 @@ __all__ = [
 _HOMES = {
     "_calibration": ("Calibration", "load_calibration"),
     "_canaries": ("CanaryReport", "canaries", "canary_report", "with_canaries"),
+    "_cascade": ("CascadeJudge", "CascadeReport"),
     "_llm": ("LLMJudge",),
     "_panel": ("PanelJudge",),
     "_registry": ("get_judge",),

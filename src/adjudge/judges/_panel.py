@@ -67,7 +67,7 @@ class PanelJudge:
         import asyncio
 
         tasks = [
-            asyncio.ensure_future(member.ajudge(question, reference, response, ask=ask or _way_of(member)))
+            asyncio.ensure_future(member.ajudge(question, reference, response, ask=ask or way_of(member)))
             for member in self.members
         ]
         try:
@@ -112,7 +112,7 @@ class PanelJudge:
         )
 
 
-def _way_of(member: Judge) -> Ask | None:
+def way_of(member: Judge) -> Ask | None:
     """Return the way in which this context has a member's models asked; None where the member asks by itself."""
     way, chats = asking.get(), getattr(member, "chats", None)
     return None if way is None or not chats else way(chats)

@@ -5,6 +5,7 @@ openai:MODEL        a model behind an OpenAI-compatible endpoint
 anthropic:MODEL     a model behind Anthropic's messages interface
 litellm:MODEL       a model by its LiteLLM name, through that package
 panel:A,B,...       the majority of several judges
+cascade:A,B         A where it is sure, B otherwise: cascade:local,openai:MODEL
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from __future__ import annotations
 from typing import Any
 
 from adjudge.errors import UsageError, closest
+from adjudge.judges._cascade import ERROR_BUDGET, CascadeJudge
 from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
 from adjudge.judges.local import TIERS, LocalJudge
 
-_KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "litellm:MODEL", "panel:A,B")
+_KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "litellm:MODEL", "panel:A,B", "cascade:A,B")
 
 
-def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge:
-    """Return the judge of that name; `options` go to the judges that ask a model.
+def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge | CascadeJudge:
+    """Return the judge of that name; `options` go to the judges that ask a model, `error_budget` to a cascade.
 
     >>> get_judge("local").name
     'local:0'
@@ -31,6 +33,9 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge:
     adjudge.errors.UsageError: no judge is called 'opnai:gpt-4o'; did you mean 'openai:gpt-4o'?
     """
     kind, colon, rest = spec.strip().partition(":")
+    budget = options.pop("error_budget", None)
+    if kind == "cascade":
+        return _cascade(spec, rest, budget, options)
     if kind == "local":
         return _local(spec, rest if colon else None)
     if kind == "panel":
@@ -43,7 +48,7 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge:
                 require_litellm()
             return LLMJudge(rest, **{**options, "api": kind})
         raise UsageError(f"{spec!r} does not say which model: write {kind}:MODEL", code="unknown-judge")
-    near = closest(kind, ["local", "openai", "anthropic", "litellm", "panel"])
+    near = closest(kind, ["local", "openai", "anthropic", "litellm", "panel", "cascade"])
     hint = f"{near[:-2]}{colon}{rest}'?" if near else f"; there are {', '.join(_KINDS)}"
     raise UsageError(f"no judge is called {spec!r}{hint}", code="unknown-judge")
 
@@ -61,6 +66,14 @@ def _panel(spec: str, rest: str, options: dict[str, Any]) -> PanelJudge:
     members = [member.strip() for member in rest.split(",")]
     if len(members) < 2 or not all(members):
         raise UsageError(f"{spec!r}: a panel has at least two judges: write panel:A,B", code="unknown-judge")
-    if any(member.startswith("panel:") for member in members):
-        raise UsageError(f"{spec!r}: a panel has no panels among its members", code="unknown-judge")
+    if any(member.startswith(("panel:", "cascade:")) for member in members):
+        raise UsageError(f"{spec!r}: a panel has no panels or cascades among its members", code="unknown-judge")
     return PanelJudge([get_judge(member, **options) for member in members])
+
+
+def _cascade(spec: str, rest: str, budget: float | None, options: dict[str, Any]) -> CascadeJudge:
+    first, _, second = (part.strip() for part in rest.partition(","))
+    if not first or not second or second.startswith("cascade:"):
+        raise UsageError(f"{spec!r}: a cascade has two judges: write cascade:local,openai:MODEL", code="unknown-judge")
+    members = get_judge(first, **options), get_judge(second, **options)
+    return CascadeJudge(*members, error_budget=ERROR_BUDGET if budget is None else budget)

@@ -1,9 +1,11 @@
 """What a run file says, in order of input: lines for files, tallies for summaries, the same bytes for the same run."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from adjudge.datasets import json_line
+from adjudge.judges._cascade import cascade_report, steps_of
 from adjudge.model import Score
 from adjudge.runs._canary_cases import report_of
 from adjudge.runs._records import CaseRecord
@@ -40,6 +42,7 @@ def summarise(
 ) -> Summary:
     """Add up the scores of a run and, on the way, write the lines of its cases."""
     tallies = tuple(Tally(name, range_) for name, range_ in zip(names, ranges, strict=True))
+    cascade: Counter[str] = Counter()
     rows = 0
     for page in scored_cases(store, names, missing):
         rows += len(page)
@@ -47,9 +50,12 @@ def summarise(
             part = Tally(tally.scorer, tally.range)
             part.add([case.id for case, _ in page], [scores[index] for _, scores in page])
             tally.merge(part)
+        for _, scores in page:
+            cascade.update(steps_of(scores[-1]))
         if write is not None and lines is not None:
             write(b"".join([lines(case.id, names, scores) for case, scores in page]))
-    return Summary(rows, tallies, canaries=report_of(store))
+    report = cascade_report(cascade, store.totals()[3]) if cascade else None
+    return Summary(rows, tallies, canaries=report_of(store), cascade=report)
 
 
 def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:
@@ -81,8 +87,8 @@ def _verdict(id_: Any, score: Score, judge: str) -> dict[str, Any]:
         "reason": score.reason,
         "judge": named,
     }
-    if "tier" in notes:
+    if "reasons" in notes:
         line["probability"] = score.parts.get("probability")
-        line["tier"] = int(notes["tier"])
-        line["reasons"] = notes.get("reasons", "").split()
+        line["tier"] = int(notes["tier"]) if "tier" in notes else None
+        line["reasons"] = notes["reasons"].split()
     return line

@@ -94,7 +94,7 @@ def score_of(judgement: Judgement, judge: Judge) -> Score:
     provenance = judge_provenance(judge, judgement)
     notes = _notes(judgement)
     parts: dict[str, float | None] = dict(judgement.scores)
-    if judgement.tier is not None:
+    if judgement.reasons or judgement.tier is not None:
         parts["probability"] = judgement.probability
     if judgement.status != "scored":
         make = Score.unscored if judgement.status == "unscored" else Score.error
@@ -111,10 +111,12 @@ def score_of(judgement: Judgement, judge: Judge) -> Score:
 
 
 def _notes(judgement: Judgement) -> dict[str, str] | None:
-    """Return what a judgement says in words: its verdict and, where a tier decided, which and by what it saw."""
+    """Return what a judgement says in words: its verdict, what it was seen by, and which tier decided, if one did."""
     notes = {} if judgement.verdict is None else {"verdict": str(judgement.verdict)}
+    if judgement.reasons or judgement.tier is not None:
+        notes["reasons"] = " ".join(judgement.reasons)
     if judgement.tier is not None:
-        notes |= {"tier": str(judgement.tier), "reasons": " ".join(judgement.reasons)}
+        notes["tier"] = str(judgement.tier)
     return notes or None
 
 

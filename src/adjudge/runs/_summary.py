@@ -9,7 +9,7 @@ from adjudge.model import Score
 from adjudge.statistics import Mean, Moments, mean_of
 
 if TYPE_CHECKING:
-    from adjudge.judges import CanaryReport
+    from adjudge.judges import CanaryReport, CascadeReport
 
 KINDS = 50  # kinds of reasons that a tally tells apart
 SHOWN = 3  # failed rows that a summary shows
@@ -94,6 +94,7 @@ class Summary:
     tallies: tuple[Tally, ...]
     warnings: tuple[str, ...] = ()
     canaries: "CanaryReport | None" = None  # how the judge did on answers that are known to be bad
+    cascade: "CascadeReport | None" = None  # how much of the work its second judge had
 
     @property
     def failed_share(self) -> float:

@@ -1,0 +1,135 @@
+"""A cheap judge first, a dear one where it is not sure.
+
+Most verdicts do not need a large model: the first judge's verdict stands where its calibrated confidence reaches the
+threshold, otherwise the second is asked. Every judgement says who decided and, where the second did, what the first
+would have said: the summary has the share escalated, how often the two agreed there, and what was saved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from adjudge.errors import UsageError
+from adjudge.judges._panel import way_of
+from adjudge.judges._rubric import RubricJudge
+from adjudge.judges._sync import run_sync
+from adjudge.model import Judge, Judgement
+
+if TYPE_CHECKING:
+    from adjudge.model import Ask, Score
+
+ERROR_BUDGET = 0.02
+KEPT, ESCALATED, SAID = "kept", "escalated", "first-said-"
+
+
+@dataclass(eq=False)
+class CascadeJudge:
+    """Asks `first`, and `second` where `first` is less sure than `threshold`.
+
+    Confidence is the greater of the probabilities of CORRECT and WRONG; a first judge that gives none, or no verdict,
+    is never sure. Without a `threshold` it is the least at which the first judge is known to err in at most
+    `error_budget` of the rows that it keeps, which it must be able to tell (`threshold_for`).
+
+    >>> from adjudge.judges import LLMJudge, LocalJudge
+    >>> cascade = CascadeJudge(LocalJudge(), LLMJudge(model="gpt-4o"), threshold=0.9)
+    >>> cascade.name
+    'cascade:local:0,openai:gpt-4o'
+    """
+
+    first: Judge
+    second: Judge
+    threshold: float | None = None
+    error_budget: float = ERROR_BUDGET
+
+    def __post_init__(self) -> None:
+        """Choose the threshold."""
+        if any(isinstance(member, RubricJudge) for member in self.members):
+            raise UsageError("a cascade has two judges for verdicts")
+        if self.threshold is None:
+            known = getattr(self.first, "threshold_for", None)
+            if known is None:
+                raise UsageError(f"{self.first.name} does not say how sure it is: give the cascade a threshold")
+            self.threshold = float(known(self.error_budget))
+        if not 0.5 <= self.threshold <= 1.0:
+            raise UsageError(f"the threshold of a cascade lies between .5 and 1, got {self.threshold}")
+
+    @property
+    def members(self) -> tuple[Judge, Judge]:
+        """Both judges, the cheap one first."""
+        return self.first, self.second
+
+    @property
+    def name(self) -> str:
+        """`cascade:` and the names of both."""
+        return f"cascade:{self.first.name},{self.second.name}"
+
+    @property
+    def version(self) -> str:
+        """The versions of both, and the threshold between them."""
+        return f"{self.first.version}+{self.second.version} at {self.threshold:.4g}"
+
+    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
+        """Judge one response; inside an event loop use `ajudge`."""
+        return run_sync(self, lambda: self.ajudge(question, reference, response))
+
+    async def ajudge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+    ) -> Judgement:
+        """Judge one response; `ask` answers the requests of both."""
+        first = await self.first.ajudge(question, reference, response, ask=ask or way_of(self.first))
+        if self.is_sure(first):
+            return replace(first, judge=self.name, reasons=(*first.reasons, KEPT))
+        second = await self.second.ajudge(question, reference, response, ask=ask or way_of(self.second))
+        said = f"{SAID}{(first.verdict or first.status).lower()}"
+        return replace(
+            second,
+            judge=self.name,
+            reasons=(*second.reasons, ESCALATED, said),
+            calls=first.calls + second.calls,
+        )
+
+    def is_sure(self, judgement: Judgement) -> bool:
+        """Say whether a judgement of the first judge stands."""
+        probability = judgement.probability
+        if judgement.status != "scored" or judgement.verdict is None or probability is None:
+            return False
+        return max(probability, 1.0 - probability) >= (self.threshold or 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeReport:
+    """How a cascade's work was shared: `agreed` of the escalated rows had the same verdict from both judges.
+
+    `saved` is what the rows kept would have cost at the mean cost of those escalated; None where there is no price.
+    """
+
+    kept: int
+    escalated: int
+    agreed: int
+    saved: float | None = None
+
+    @property
+    def share(self) -> float:
+        """The share of rows that the second judge was asked about."""
+        return self.escalated / (self.kept + self.escalated)
+
+
+def steps_of(score: Score) -> Iterable[str]:
+    """Return what a score says of a cascade: who decided, and whether both said the same."""
+    notes = score.notes or {}
+    reasons = notes.get("reasons", "").split()
+    if ESCALATED in reasons:
+        verdict = notes.get("verdict")
+        agreed = verdict is not None and f"{SAID}{verdict.lower()}" in reasons
+        return (ESCALATED, "agreed") if agreed else (ESCALATED,)
+    return (KEPT,) if KEPT in reasons else ()
+
+
+def cascade_report(steps: Counter[str], cost: float) -> CascadeReport:
+    """Return how the work was shared, given the steps of all scores and what was paid."""
+    kept, escalated = steps[KEPT], steps[ESCALATED]
+    saved = cost / escalated * kept if cost and escalated else None
+    return CascadeReport(kept, escalated, steps["agreed"], saved)
