@@ -49,7 +49,7 @@ AXES = {
     "weight": ("2 pound", "5 pound", "8 pound", "12 pound"),
     "fit": ("slim", "regular", "relaxed"),
     "grade": ("beginner", "student", "concert"),
-    "ruling": ("blank", "lined", "dotted", "squared"),
+    "ruling": ("blank", "six stave", "ten stave", "twelve stave"),
 }
 
 KINDS = (
@@ -334,7 +334,7 @@ KINDS = (
         (14.0, 95.0),
     ),
     _kind(
-        "stationery / paper / note book",
+        "music / paper / manuscript book",
         "cotton, kraft, bamboo",
         "elastic band, page marker, pen loop",
         "acid free, lay flat, bleed proof, recycled, hard cover, numbered pages",
