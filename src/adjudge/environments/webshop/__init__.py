@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from adjudge.environments.webshop._goods import Catalogue, Goal, Item, Review
     from adjudge.environments.webshop._nouns import NounFinder, noun_finder
     from adjudge.environments.webshop._official import load_official
+    from adjudge.environments.webshop._play import play_terminal
     from adjudge.environments.webshop._reward import Purchase, score_purchase
+    from adjudge.environments.webshop._site import ShopSite
     from adjudge.environments.webshop._world import ShopWorld, WebShopSpec
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "NounFinder",
     "Purchase",
     "Review",
+    "ShopSite",
     "ShopWorld",
     "WebShopSpec",
     "load_official",
@@ -36,6 +39,7 @@ __all__ = [
     "play_naive",
     "play_oracle",
     "play_random",
+    "play_terminal",
     "run_baseline",
     "score_purchase",
 ]
@@ -45,7 +49,9 @@ _HOMES = {
     "_goods": ("Catalogue", "Goal", "Item", "Review"),
     "_nouns": ("NounFinder", "noun_finder"),
     "_official": ("load_official",),
+    "_play": ("play_terminal",),
     "_reward": ("Purchase", "score_purchase"),
+    "_site": ("ShopSite",),
     "_world": ("ShopWorld", "WebShopSpec"),
 }
 

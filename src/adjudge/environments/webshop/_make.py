@@ -101,7 +101,7 @@ def _finished(
     )
     description = (
         f"{chance.pick(_OPENING).format(noun=noun, aisle=kind.aisle)} "
-        f"It is {chance.pick(attributes)}. {chance.pick(_CLOSING).format(noun=noun)}"
+        f"Noted for: {chance.pick(attributes)}. {chance.pick(_CLOSING).format(noun=noun)}"
     )
     stars = [2 + chance.below(4) for _ in range(2 + chance.below(2))]
     return Item(
@@ -199,8 +199,8 @@ _DOUBT = (
     ("Slow delivery", "The {noun} took two weeks to get here."),
 )
 _WISHES = (
-    "i am looking for {a_noun} that is {attributes}",
+    "i am looking for {a_noun} described as {attributes}",
     "find me {attributes} {noun}",
-    "i need {a_noun}, it should be {attributes}",
-    "i want to buy {a_noun} which is {attributes}",
+    "i need {a_noun} marked {attributes}",
+    "i want to buy {a_noun} known to be {attributes}",
 )

@@ -57,7 +57,7 @@ KINDS = (
         "kitchen / drinkware / water bottle",
         "steel, glass, titanium",
         "carry loop, straw lid, silicone sleeve",
-        "leak proof, double walled, dishwasher safe, bpa free, wide mouth, keeps cold, scratch resistant",
+        "leak proof, double walled, dishwasher safe, bpa free, wide mouth, freezer safe, scratch resistant",
         "color, volume",
         (9.0, 42.0),
     ),

@@ -155,6 +155,11 @@ class ShopWorld:
         """Where the visitor is."""
         return self._visit
 
+    @property
+    def page(self) -> Page:
+        """The page that the visitor sees; an empty one without an episode."""
+        return self._page or Page("search", ())
+
     def _go(self, visit: Visit) -> None:
         self._visit = visit
         if self._shop is not None:
