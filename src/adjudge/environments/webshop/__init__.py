@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adjudge.environments.webshop._official import load_official
     from adjudge.environments.webshop._play import play_terminal
     from adjudge.environments.webshop._reward import Purchase, score_purchase
+    from adjudge.environments.webshop._server import ServerWorld, WebShopServerSpec
     from adjudge.environments.webshop._site import ShopSite
     from adjudge.environments.webshop._world import ShopWorld, WebShopSpec
 
@@ -31,8 +32,10 @@ __all__ = [
     "NounFinder",
     "Purchase",
     "Review",
+    "ServerWorld",
     "ShopSite",
     "ShopWorld",
+    "WebShopServerSpec",
     "WebShopSpec",
     "load_official",
     "noun_finder",
@@ -51,6 +54,7 @@ _HOMES = {
     "_official": ("load_official",),
     "_play": ("play_terminal",),
     "_reward": ("Purchase", "score_purchase"),
+    "_server": ("ServerWorld", "WebShopServerSpec"),
     "_site": ("ShopSite",),
     "_world": ("ShopWorld", "WebShopSpec"),
 }

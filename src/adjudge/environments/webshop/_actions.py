@@ -58,7 +58,7 @@ class Shop(NamedTuple):
             return visit
         if action.name == "search":
             return self._search(visit, action.text) if visit.page == "search" else visit
-        return self._click(visit, action.text)
+        return self._click(visit, _plain(action.text))
 
     def _search(self, visit: Visit, query: str) -> Visit:
         hits = tuple(self.catalogue.index.search(query, MOST_RESULTS))
@@ -98,6 +98,11 @@ class Shop(NamedTuple):
             return replace(visit, page=SUB_PAGES[text])
         for name, values in item.options.items():
             for value in values:
-                if value.casefold() == text:
+                if _plain(value) == text:
                     return replace(visit, options={**visit.options, name: value})
         return visit
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is compared: without case, white space as single spaces."""
+    return " ".join(text.casefold().split())

@@ -111,7 +111,7 @@ def _options(found: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(found, dict):
         return {}
     return {
-        name.lower(): tuple(value["value"].strip().replace("/", " | ").lower() for value in values)
+        name.lower(): tuple(" ".join(value["value"].replace("/", " | ").lower().split()) for value in values)
         for name, values in found.items()
         if values is not None
     }
