@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -204,7 +205,8 @@ def serve(answer: Any) -> Iterator[str]:
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(text.encode())
+            with suppress(OSError):  # a client may leave early
+                self.wfile.write(text.encode())
 
         do_GET = do_POST = _do  # noqa: N815 (the server's names)
 

@@ -148,4 +148,4 @@ def test_spacy_gives_nouns_and_proper_nouns(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=lambda name, exclude: Model()))
     finder = Spacy()
     assert finder.name == "spacy:en_core_web_sm-3.8.0"
-    assert finder.nouns("Oakmere Blue Bottle") == {"oakmere", "bottle"}
+    assert finder.nouns("Oakmere Blue Bottle") == ("oakmere", "bottle")

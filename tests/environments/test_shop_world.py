@@ -65,6 +65,26 @@ def test_worlds_share_items_and_index() -> None:
     assert len({id(world.catalogue.index) for world in worlds}) == 1
 
 
+def test_thousands_of_visitors_fit() -> None:
+    """2,048 episodes at once hold a few kilobytes each beside the shared items, and go on independently."""
+    import tracemalloc
+
+    CATALOGUE.index.search("mug", 1)
+    tracemalloc.start()
+    worlds = [SPEC.build() for _ in range(2048)]
+    for number, world in enumerate(worlds):
+        world.reset(number % len(TASKS))
+        world.step(f"search[{CATALOGUE.goals[number % len(TASKS)].query}]")
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held / len(worlds) < 16_000
+    for number, world in enumerate(worlds):
+        assert world.outcome().task == number % len(TASKS)
+        assert world.outcome().observation.startswith(
+            f"Instruction: [SEP] {CATALOGUE.goals[number % len(TASKS)].instruction}"
+        )
+
+
 @pytest.mark.parametrize("task", [0, "0", " 7 ", len(TASKS) - 1, str(len(TASKS) - 1)])
 def test_a_task_is_a_number_or_its_digits(task: int | str) -> None:
     """A task is a place among the goals, 0 included, as a number or as text, and the outcome names it."""

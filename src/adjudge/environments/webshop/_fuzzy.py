@@ -4,7 +4,7 @@ import re
 
 __all__ = ["token_set_ratio"]
 
-_OTHER = re.compile(r"\W")
+_OTHER = re.compile(r"[\W_]")
 
 
 def token_set_ratio(one: str, other: str) -> int:

@@ -148,7 +148,7 @@ def _done(task: int, shop: Shop, visit: Visit) -> str:
     price = _marks([f"{visit.item.price:.2f} for at most {goal.price_upper:.2f} dollars"], (), is_all=bought.price_met)
     following = (task + 1) % len(shop.catalogue.goals)
     return f"""<div class="card"><h1>Thank you for shopping with us!</h1>
-<p id="reward">Your score (min 0.0, max 1.0)</p><pre class="score">{bought.reward:.4g}</pre>
+<div id="reward">Your score (min 0.0, max 1.0)<pre class="score">{bought.reward:.4g}</pre></div>
 <p class="facts">{escape(goal.instruction)}</p>
 <table><tr><th>Bought</th><td>{escape(visit.item.title)} <span class="facts">{escape(bought.asin)}</span></td></tr>
 <tr><th>Attributes</th><td>{met}</td></tr><tr><th>Options</th><td>{unmet}</td></tr>

@@ -26,8 +26,8 @@ class NounFinder(Protocol):
         """What results call it, version included."""
         ...
 
-    def nouns(self, title: str) -> frozenset[str]:
-        """Return the different nouns, proper nouns included, in lower case."""
+    def nouns(self, title: str) -> tuple[str, ...]:
+        """Return the nouns of a title, proper nouns included, in lower case, as often as they stand there."""
         ...
 
 
@@ -42,9 +42,9 @@ class Lexicon:
             words.update(kind.name.split(), kind.materials, (extra.split()[-1] for extra in kind.extras))
         self._known = frozenset(words)
 
-    def nouns(self, title: str) -> frozenset[str]:
+    def nouns(self, title: str) -> tuple[str, ...]:
         """Return the words that the lexicon has."""
-        return self._known.intersection(_WORD.findall(title.lower()))
+        return tuple(word for word in _WORD.findall(title.lower()) if word in self._known)
 
 
 class Words:
@@ -55,10 +55,10 @@ class Words:
         "and are for from has into its not off our out per that the this was with without your".split()  # noqa: SIM905 (as words)
     )
 
-    def nouns(self, title: str) -> frozenset[str]:
+    def nouns(self, title: str) -> tuple[str, ...]:
         """Return the words that could be nouns."""
         found = (word for word in _WORD.findall(title.lower()) if len(word) > 2 and not word.isdigit())
-        return frozenset(found) - self._FUNCTION
+        return tuple(word for word in found if word not in self._FUNCTION)
 
 
 class Spacy:
@@ -75,9 +75,9 @@ class Spacy:
             raise MissingExtra(f"spaCy's model is not there: python -m spacy download {_MODEL}") from None
         self.name = f"spacy:{_MODEL}-{self._model.meta.get('version', '?')}"
 
-    def nouns(self, title: str) -> frozenset[str]:
+    def nouns(self, title: str) -> tuple[str, ...]:
         """Return what the model takes for a noun or a proper noun."""
-        return frozenset(token.text.lower() for token in self._model(title) if token.pos_ in ("NOUN", "PROPN"))
+        return tuple(token.text.lower() for token in self._model(title) if token.pos_ in ("NOUN", "PROPN"))
 
 
 _FINDERS: dict[str, type[Lexicon] | type[Words] | type[Spacy]] = {"lexicon": Lexicon, "words": Words, "spacy": Spacy}
@@ -87,8 +87,8 @@ _FINDERS: dict[str, type[Lexicon] | type[Words] | type[Spacy]] = {"lexicon": Lex
 def noun_finder(name: str) -> NounFinder:
     """Return the finder called `lexicon`, `words` or `spacy`, one for the whole process.
 
-    >>> sorted(noun_finder("lexicon").nouns("Oakmere Leak Proof Steel Water Bottle with Carry Loop"))
-    ['bottle', 'loop', 'oakmere', 'steel', 'water']
+    >>> noun_finder("lexicon").nouns("Oakmere Leak Proof Steel Water Bottle with Carry Loop")
+    ('oakmere', 'steel', 'water', 'bottle', 'loop')
     """
     if name not in _FINDERS:
         raise UsageError(f"there is no noun finder {name!r}{closest(name, _FINDERS)}: {', '.join(_FINDERS)}")

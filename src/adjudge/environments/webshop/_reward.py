@@ -99,9 +99,9 @@ def _shared(one: str, other: str) -> int:
 
 
 def _title_score(goal: str, bought: str, nouns: NounFinder) -> float:
-    """Return the share of the goal title's nouns that the bought title has."""
+    """Return the share of the goal title's nouns that the bought title has; one that stands twice is met once."""
     wanted = nouns.nouns(goal)
-    return len(wanted & nouns.nouns(bought)) / len(wanted) if wanted else NO_NOUNS
+    return len({*wanted} & {*nouns.nouns(bought)}) / len(wanted) if wanted else NO_NOUNS
 
 
 def _r_type(title_score: float, *, is_match: bool) -> float:
