@@ -348,3 +348,10 @@ def test_a_server_that_is_gone_or_slow() -> None:
         ServerWorld(gone).reset(0)
     with pytest.raises(AdjudgeError, match="only http and https"):
         ServerWorld("file:///etc/passwd")
+
+
+def test_an_answer_that_breaks_off_is_none() -> None:
+    """An answer shorter than it said is no page."""
+    for url in serve(lambda *_: (200, {"Content-Length": "1000"}, EXCHANGE[0]["html"])):
+        with pytest.raises(EnvProtocolError, match="broke off"):
+            ServerWorld(url).reset(0)

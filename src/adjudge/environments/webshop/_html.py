@@ -144,14 +144,15 @@ def _done(task: int, shop: Shop, visit: Visit) -> str:
     if bought is None or visit.item is None:
         return ""
     kind = f"{bought.r_type:g}: title {bought.title_score:.2f}, nouns by {bought.nouns}"
-    met, unmet = _marks(goal.attributes, bought.attributes_met), _marks(goal.options.values(), bought.options_met)
+    attributes = _marks(goal.attributes, bought.attributes_met)
+    options = _marks(goal.options.values(), bought.options_met)
     price = _marks([f"{visit.item.price:.2f} for at most {goal.price_upper:.2f} dollars"], (), is_all=bought.price_met)
     following = (task + 1) % len(shop.catalogue.goals)
     return f"""<div class="card"><h1>Thank you for shopping with us!</h1>
 <div id="reward">Your score (min 0.0, max 1.0)<pre class="score">{bought.reward:.4g}</pre></div>
 <p class="facts">{escape(goal.instruction)}</p>
 <table><tr><th>Bought</th><td>{escape(visit.item.title)} <span class="facts">{escape(bought.asin)}</span></td></tr>
-<tr><th>Attributes</th><td>{met}</td></tr><tr><th>Options</th><td>{unmet}</td></tr>
+<tr><th>Attributes</th><td>{attributes}</td></tr><tr><th>Options</th><td>{options}</td></tr>
 <tr><th>Price</th><td>{price}</td></tr><tr><th>Type</th><td>{escape(kind)}</td></tr></table>
 <p><a href="/task/{task}">Again</a> · <a href="/task/{following}">Task {following}</a> ·
 <a href="/">All tasks</a></p></div>"""

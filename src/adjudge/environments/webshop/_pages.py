@@ -11,14 +11,14 @@ from typing import Literal, NamedTuple, TypeAlias
 from adjudge.environments.webshop._goods import Catalogue, Goal, Item
 from adjudge.environments.webshop._reward import Purchase
 
-__all__ = ["Kind", "Page", "Piece", "Visit", "page_of"]
+__all__ = ["Page", "PageKind", "Piece", "Visit", "page_of"]
 
 WINDOW = 10  # items on a page of results
 MOST_RESULTS = 50
 
 BACK, PREVIOUS, NEXT, BUY = "Back to Search", "< Prev", "Next >", "Buy Now"
-Kind: TypeAlias = Literal["search", "results", "item", "description", "features", "reviews", "attributes", "done"]
-SUB_PAGES: dict[str, Kind] = {
+PageKind: TypeAlias = Literal["search", "results", "item", "description", "features", "reviews", "attributes", "done"]
+SUB_PAGES: dict[str, PageKind] = {
     "description": "description",
     "features": "features",
     "reviews": "reviews",
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 class Visit:
     """Where in the shop somebody is. `hits` are the places of the items found; `seen` the items looked at."""
 
-    page: Kind = "search"
+    page: PageKind = "search"
     hits: tuple[int, ...] = ()
     number: int = 1
     item: Item | None = None
@@ -52,7 +52,7 @@ class Visit:
 class Page:
     """One page as it is shown."""
 
-    kind: Kind
+    kind: PageKind
     pieces: tuple[Piece, ...]
 
     @property

@@ -7,6 +7,7 @@ query here.
 
 import secrets
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import IO, Any, ClassVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
@@ -130,12 +131,14 @@ class ServerWorld:
         try:
             with self._opener.open(request, timeout=self._timeout) as reply:
                 body = reply.read(LARGEST_PAGE + 1)
-                landed = reply.geturl()
+                landed, announced = reply.geturl(), reply.headers.get("Content-Length", "")
         except HTTPError as error:
             with error:
                 raise _Refused(f"the server answered {error.code}") from None
         except TimeoutError:
             raise EnvStepTimeout(f"the server did not answer in {self._timeout:g} s") from None
+        except HTTPException as error:
+            raise EnvProtocolError(f"the server broke off its answer: {type(error).__name__}") from None
         except (URLError, OSError) as error:
             reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
@@ -143,6 +146,8 @@ class ServerWorld:
             raise EnvDied(f"the server cannot be reached: {reason}; is it running?") from None
         if len(body) > LARGEST_PAGE:
             raise EnvProtocolError(f"the server's page is larger than {LARGEST_PAGE:,} bytes")
+        if announced.isdigit() and int(announced) != len(body):
+            raise EnvProtocolError("the server broke off its answer")
         return body.decode("utf-8", "replace"), landed
 
 

@@ -56,6 +56,7 @@ class WebShopSpec(EnvSpec):
         with _building:
             if key not in _built:
                 _built[key] = self._load()
+                _built[key].index.search("", 1)  # built here, under the lock, and by nobody else
             return _built[key]
 
     def _load(self) -> Catalogue:
