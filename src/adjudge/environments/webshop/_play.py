@@ -10,6 +10,9 @@ __all__ = ["play_terminal"]
 
 HELP = "Type words to search, the number of a button, or an action such as click[buy now]. An empty line ends it."
 
+# What stands behind what on one line: buttons, an axis and its options, an item and what is said of it.
+_TOGETHER = {("button", "button"), ("text", "option"), ("option", "option"), ("product", "text"), ("item", "text")}
+
 
 def play_terminal(world: ShopWorld, task: int | str, ask: Callable[[str], str], say: Callable[[str], None]) -> Outcome:
     """Let somebody play a task; an empty answer, or `EOFError` from `ask`, ends it."""
@@ -48,15 +51,6 @@ def _lines(page: Page) -> Iterator[str]:
         before = "item" if before == "product" or (before == "item" and piece.role == "text") else piece.role
     if line:
         yield "  ".join(line)
-
-
-_TOGETHER = {
-    ("button", "button"),
-    ("option", "option"),
-    ("text", "option"),
-    ("product", "text"),
-    ("item", "text"),
-}
 
 
 def _action(typed: str, clickables: list[str]) -> str:
