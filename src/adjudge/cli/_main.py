@@ -26,6 +26,7 @@ COMMANDS = {
     "runs": "adjudge.cli.runs",
     "score": "adjudge.cli.score",
     "scorers": "adjudge.cli.scorers",
+    "shop": "adjudge.cli.shop",
     "show": "adjudge.cli.show",
 }
 

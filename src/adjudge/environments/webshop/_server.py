@@ -1,0 +1,192 @@
+"""An adapter for the official WebShop server: the same actions and pages, spoken over its HTML.
+
+Bounded by what that server can do: it has no other interface than its pages, a query may hold no "/" (its addresses
+cannot), and queries that begin with "<r>", "<a>", "<c>" or "<q>" are commands to it. Such signs are taken out of a
+query here.
+"""
+
+import secrets
+from dataclasses import dataclass
+from http.client import HTTPException
+from typing import IO, Any, ClassVar
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+
+from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError, EnvStepTimeout
+from adjudge.environments._world import EnvSpec
+from adjudge.environments.webshop._actions import read_action
+from adjudge.environments.webshop._server_page import Link, ServerPage, read_page
+from adjudge.environments.webshop._world import read_task
+from adjudge.http import check_url
+from adjudge.model import Outcome, Step
+
+__all__ = ["ServerWorld", "WebShopServerSpec"]
+
+LARGEST_PAGE = 4 << 20  # bytes
+LONGEST_QUERY = 1000  # characters: it becomes part of an address
+_KEPT = "%/:=&?~#+!$,;'@()*[]"
+_CLEAN = str.maketrans("/<>\\", "    ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebShopServerSpec(EnvSpec):
+    """The official server at `url`. It blocks while it waits, so it lives in a worker process."""
+
+    kind: ClassVar[str] = "webshop-server"
+    home: ClassVar[str] = "worker"
+    deterministic: ClassVar[bool] = False
+
+    url: str = "http://127.0.0.1:3000"
+    timeout: float = 30.0
+
+    def build(self) -> "ServerWorld":
+        """Make the world; nothing is asked of the server yet."""
+        return ServerWorld(self.url, timeout=self.timeout)
+
+    def task(self, task: Any) -> int:
+        """Return the number of the task; only the server knows how many there are."""
+        return read_task(task)
+
+
+class ServerWorld:
+    """One session at a time on the official server, a `World`."""
+
+    def __init__(self, url: str, *, timeout: float = 30.0) -> None:
+        check_url(url)
+        self._base = url.rstrip("/")
+        self._timeout = timeout
+        self._opener: OpenerDirector = build_opener(ProxyHandler({}), _SameOrigin(self._base))
+        self._task: int | None = None
+        self._page = ServerPage((), {}, None, None)
+        self._kind = "search"
+        self._reward = 0.0
+
+    def reset(self, task: Any) -> str:
+        """Open a session with the goal of that number."""
+        number = read_task(task)
+        session = f"adjudge_{secrets.token_hex(8)}_fixed_{number}"  # how the server is told which goal is meant
+        self._task, self._reward = None, 0.0
+        try:
+            self._go(Link("GET", f"/{session}"))
+        except _Refused as error:
+            raise EnvBadTask(f"the server did not start task {number}; has it so many goals? {error.message}") from None
+        if self._page.search is None:
+            raise EnvProtocolError(f"{self._base} answered a page without a search bar: is it a WebShop server?")
+        self._task = number
+        return self._shown()
+
+    def step(self, action: str) -> Step:
+        """Do an action; one that is not possible on the page is not sent."""
+        read = read_action(action)
+        link, form = None, None
+        if self._task is not None and self._kind != "done" and read is not None:
+            if read.name == "click" and read.text != "search":
+                link = self._page.links.get(" ".join(read.text.split()))
+            elif read.name == "search" and self._page.search is not None:
+                query = " ".join(read.text[:LONGEST_QUERY].translate(_CLEAN).split())
+                link, form = (Link("POST", self._page.search), {"search_query": query}) if query else (None, None)
+        if link is not None:
+            self._go(link, form)
+        is_done = self._kind == "done"
+        return Step(
+            self._shown(), self._reward if link is not None else 0.0, done=is_done, info=self._info(link is not None)
+        )
+
+    def outcome(self) -> Outcome:
+        """Say how the session stands; nothing is asked of the server."""
+        if self._task is None:
+            return Outcome(reward=0.0, success=False, done_reason="no-episode")
+        return Outcome(
+            reward=self._reward,
+            success=self._reward == 1.0,
+            observation=self._shown(),
+            done_reason="bought" if self._kind == "done" else None,
+            task=self._task,
+        )
+
+    def close(self) -> None:
+        """Forget the session; the server keeps its own."""
+        self._task = None
+
+    def _info(self, is_valid: bool) -> dict[str, Any]:
+        clickables = [text for text in self._page.links if text != "search"]
+        actions = {"has_search_bar": self._page.search is not None, "clickables": clickables}
+        return {"page": self._kind, "actions": actions, "valid": is_valid}
+
+    def _shown(self) -> str:
+        return " [SEP] ".join(self._page.texts)
+
+    def _go(self, link: Link, form: dict[str, str] | None = None) -> None:
+        address = urljoin(f"{self._base}/", quote(link.address, safe=_KEPT))
+        if not _is_same_origin(address, self._base):
+            raise EnvProtocolError("the server's page leads to another server")
+        body = urlencode(form or {}).encode() if link.method == "POST" else None
+        text, landed = self._fetch(Request(address, data=body, method=link.method))  # noqa: S310 (checked above)
+        page, kind = read_page(text), _kind_of(landed)
+        reward = _score(page.reward) if kind == "done" else 0.0
+        self._page, self._kind, self._reward = page, kind, reward
+
+    def _fetch(self, request: Request) -> tuple[str, str]:
+        try:
+            with self._opener.open(request, timeout=self._timeout) as reply:
+                body = reply.read(LARGEST_PAGE + 1)
+                landed, announced = reply.geturl(), reply.headers.get("Content-Length", "")
+        except HTTPError as error:
+            with error:
+                raise _Refused(f"the server answered {error.code}") from None
+        except TimeoutError:
+            raise EnvStepTimeout(f"the server did not answer in {self._timeout:g} s") from None
+        except HTTPException as error:
+            raise EnvProtocolError(f"the server broke off its answer: {type(error).__name__}") from None
+        except (URLError, OSError) as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, TimeoutError):
+                raise EnvStepTimeout(f"the server did not answer in {self._timeout:g} s") from None
+            raise EnvDied(f"the server cannot be reached: {reason}; is it running?") from None
+        if len(body) > LARGEST_PAGE:
+            raise EnvProtocolError(f"the server's page is larger than {LARGEST_PAGE:,} bytes")
+        if announced.isdigit() and int(announced) != len(body):
+            raise EnvProtocolError("the server broke off its answer")
+        return body.decode("utf-8", "replace"), landed
+
+
+class _Refused(EnvProtocolError):
+    """The server answered with an HTTP error."""
+
+
+class _SameOrigin(HTTPRedirectHandler):
+    """Follows a redirect only to the same server."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> Request | None:
+        if not _is_same_origin(newurl, self._base):
+            raise EnvProtocolError("the server's answer leads to another server")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _is_same_origin(one: str, other: str) -> bool:
+    return urlsplit(one)[:2] == urlsplit(other)[:2]
+
+
+def _kind_of(address: str) -> str:
+    """Return the kind of page, which the server's addresses begin with."""
+    parts = [unquote(part) for part in urlsplit(address).path.strip("/").split("/")]
+    kinds = {"search_results": "results", "item_page": "item", "done": "done"}
+    if parts[0] == "item_sub_page" and len(parts) > 5:
+        return parts[5].lower()
+    return kinds.get(parts[0], "search")
+
+
+def _score(text: str | None) -> float:
+    try:
+        score = float(text or "")
+    except ValueError:
+        score = -1.0
+    if not 0.0 <= score <= 1.0:
+        raise EnvProtocolError("the server's last page has no score between 0 and 1")
+    return score
