@@ -39,6 +39,7 @@ bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/crag.py
 	$(BIN)/python benchmarks/traces.py
+	$(BIN)/python benchmarks/shop.py
 	$(BIN)/python benchmarks/check.py
 
 soak: $(VENV)/.dev  ## long fault tests at their full counts
