@@ -34,11 +34,15 @@ def _items_options(command: Any) -> Any:
     "shop",
     context_settings=SETTINGS,
     short_help="Serve the shop, or play in it.",
-    epilog="\b\nExamples:\n  adjudge shop serve\n  adjudge shop play 7\n  adjudge shop baselines",
+    invoke_without_command=True,
+    epilog="\b\nExamples:\n  adjudge shop\n  adjudge shop play 7\n  adjudge shop baselines",
 )
+@click.pass_context
 @debug_option
-def command() -> None:
-    """Serve the shop as pages, play it in the terminal, or let the baselines play."""
+def command(context: click.Context) -> None:
+    """Serve the shop as pages (as `serve` does), play it in the terminal, or let the baselines play."""
+    if context.invoked_subcommand is None:
+        context.invoke(serve)
 
 
 @command.command(
