@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from adjudge.agents import get_agent
+from adjudge.agents._answer import of_messages
 from adjudge.agents._sessions import session_of
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.model import Agent, Case, Message, Trajectory
@@ -128,9 +129,14 @@ def own_part(answer: Trajectory, question: str | None) -> Trajectory:
     if question is None or not places or not places[-1]:
         return answer
     messages = answer.messages[places[-1] :]
-    if answer.tool_calls != Trajectory(answer.messages).tool_calls:
-        return replace(answer, messages=messages)  # the calls are known from elsewhere than the messages
-    return replace(answer, messages=messages, tool_calls=Trajectory(messages).tool_calls)
+    found: dict[str, Any] = {"messages": messages}
+    for read in (of_messages, Trajectory):
+        # What is not as the messages have it is known from elsewhere, and stays.
+        whole, part = read(answer.messages), read(messages)
+        for name in ("tool_calls", "agents_called"):
+            if getattr(answer, name) == getattr(whole, name):
+                found.setdefault(name, getattr(part, name))
+    return replace(answer, **found)
 
 
 def joined(turns: Sequence[Trajectory]) -> Trajectory:
@@ -143,6 +149,7 @@ def joined(turns: Sequence[Trajectory]) -> Trajectory:
         messages=tuple(message for turn in turns for message in turn.messages),
         tool_calls=tuple(call for each in known for call in each) if len(known) == len(calls) else None,
         agents_called=tuple(agent for turn in turns for agent in turn.agents_called),
+        agents_known=all(turn.agents_known for turn in turns),
         final_response=turns[-1].final_response,
         sources=tuple(dict.fromkeys(source for turn in turns for source in turn.sources)),
         complete=all(turn.complete for turn in turns),
