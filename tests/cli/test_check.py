@@ -52,6 +52,25 @@ class TestExitCodes:
         assert f"gate: {word} (exit code {code})" in done.stdout.decode()
 
     @pytest.mark.parametrize(
+        ("questions", "gate", "told"),
+        [
+            (["a", "nothing"], "workflow = 0.5", ", although 1 failed of 2 runs: the gate allows that"),
+            (["a", "raise", "b"], "max_unscored = 0.5", ", although 1 undecided of 3 runs: the gate allows that"),
+            (["a", "raise", "nothing"], "max_unscored = 0.5\nworkflow = 0.5", ", although 1 failed and 1 undecided of"),
+            (["a"], "workflow = 0.5", "\n"),
+        ],
+    )
+    def test_what_a_gate_allows(self, tmp_path: Path, questions: list[str], gate: str, told: str) -> None:
+        """A gate may let failures pass, since its file says so; the verdict then says how many, everywhere."""
+        write_scenarios(tmp_path, {f"s{number}": one for number, one in enumerate(questions)})
+        (tmp_path / "gate.toml").write_text(gate)
+        env = {"GITHUB_STEP_SUMMARY": "summary.md"}
+        done = adjudge("check", "scenarios", *AGENT, "--gate", "gate.toml", "--github", cwd=tmp_path, env=env)
+        assert done.returncode == 0
+        assert f"gate: PASS (exit code 0){told}" in done.stdout.decode()
+        assert f"gate: PASS (exit code 0){told.strip()}" in (tmp_path / "summary.md").read_text()
+
+    @pytest.mark.parametrize(
         ("options", "told"),
         [
             ((), "give an agent, or the traces of what it did"),
@@ -233,7 +252,8 @@ class TestHostile:
             assert b"\x07" not in text
         lines = (done.stdout + done.stderr).decode().splitlines()
         commands = [line for line in lines if re.match(r"\s*::", line) or "##[" in line]
-        assert all(re.match(r"::(error|warning) title=[^:]*::", line) for line in commands)
+        about = r"(file=scenarios/all\.toml,line=[0-9]+,)?title=[^:]*"
+        assert all(re.match(rf"::(error|warning) {about}::", line) for line in commands)
         assert ET.parse(folder / "j.xml").getroot().tag == "testsuites"  # noqa: S314 (our own file)
         assert "<script>" not in (folder / "out.json").read_text()
         assert [one["id"] for one in report(folder)["results"]] == list(HOSTILE)
@@ -278,6 +298,24 @@ def assert_junit(element: ET.Element) -> None:
     for one in element:
         assert one.tag in inside
         assert_junit(one)
+
+
+class TestAnnotations:
+    """Annotations stand where the scenario is written, below the repository."""
+
+    def test_places(self, tmp_path: Path) -> None:
+        """The file and the line of the id, as GitHub names files; the gate's own come first."""
+        write_scenarios(tmp_path, {"one": "a", "two": "nothing"})
+        text = "scenarios:\n  - question: nothing\n    id: three\n    tools_should_include: [pdf_retrieval]\n"
+        (tmp_path / "scenarios" / "b,%0A::x.yaml").write_text(text)
+        env = {"GITHUB_WORKSPACE": str(tmp_path.parent)}
+        done = adjudge("check", str(tmp_path / "scenarios"), *AGENT, "--github", cwd=tmp_path, env=env)
+        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("::")]
+        assert [line.partition("title=")[0] for line in lines] == [
+            "::error ",
+            f"::error file={tmp_path.name}/scenarios/all.toml,line=6,",
+            f"::error file={tmp_path.name}/scenarios/b%2C%250A%3A%3Ax.yaml,line=3,",
+        ]
 
 
 class TestRuns:

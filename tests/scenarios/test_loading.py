@@ -8,6 +8,7 @@ import pytest
 
 from adjudge.errors import MissingExtra, UsageError
 from adjudge.scenarios import Scenario, WorkflowExpectation, load_scenarios
+from adjudge.scenarios._load import located
 from support import golden
 
 FAULTS = golden("workflow_files")
@@ -153,3 +154,31 @@ def test_yaml_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(MissingExtra, match=r"pip install 'adjudge\[yaml\]'"):
         load_scenarios(write(tmp_path, {"s.yaml": YAML}))
     assert len(load_scenarios(write(tmp_path, {"s.toml": TOML}))) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("a.yaml", "scenarios:\n  - question: Why?\n    id: x\n  - {id: y, question: Why}\n", [3, 4]),
+        ("a.yaml", "# one\nid: x\nquestion: Why?\n", [2]),
+        ("a.yaml", "- id: x\n  question: Why?\n", [1]),
+        ("a.toml", 'id = "x"\nquestion = "Why?"\n', [1]),
+        (
+            "a.toml",
+            '[[scenarios]]\nquestion = "Why?"\n  id=\'x\' # its name\n[[scenarios]]\nid = "y"\nquestion="?"',
+            [3, 5],
+        ),
+        ("a.toml", 'scenarios = [{id = "x", question = "Why?"}]\n', [None]),
+        ("a.toml", 'question = """\nid = "x"\n"""\nid = "x"\n', [None]),
+    ],
+)
+def test_places(name: str, text: str, lines: list[int | None], tmp_path: Path) -> None:
+    """Where a scenario is written: the line of its id, or none where that is not plain."""
+    (tmp_path / name).write_text(text)
+    places = [place for _, place in located(tmp_path)]
+    assert places == [(str(tmp_path / name), line) for line in lines]
+
+
+def test_no_place() -> None:
+    """A scenario from Python stands in no file."""
+    assert located({"id": "x", "question": "Why?"})[0][1] is None
