@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from adjudge.sinks import Outbox
 from adjudge.testing import ChatServer, ScoreServer, scores
 from cli.checking import served, write_scenarios
 from cli.command import COMMAND, PATIENCE, adjudge, said, start
@@ -82,6 +83,8 @@ class TestExitCodes:
             (("--traces", "nowhere"), "no such file or folder"),
             (("--agent", "agent:answer", "--junit", "no/where.xml"), "cannot be written: there is no folder"),
             (("--agent", "agent:answer", "--json", "scenarios"), "cannot be written: it is a folder"),
+            (("--agent", "agent:answer", "--json", "x", "--junit", "x"), "x cannot be written twice"),
+            (("--agent", "agent:answer", "--langfuse", "--outbox", "agent.py"), "is damaged, or no outbox"),
         ],
     )
     def test_wrong_calls(self, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
@@ -382,6 +385,26 @@ class TestLangfuse:
         assert {one["metadata"]["scenario_id"] for one in taken} == {"good", "bad"}
         assert all(one["metadata"]["tags"] == ["sql"] for one in taken)
 
+    @pytest.mark.parametrize("host", ["http://a:secret@127.0.0.1", "a:secret@127.0.0.1", "127.0.0.1:9"])
+    def test_bad_address(self, tmp_path: Path, host: str) -> None:
+        """An address that could not be called, or has a password in it, is refused before anything is asked."""
+        write_scenarios(tmp_path, {"s1": "a"})
+        done = adjudge("check", "scenarios", *AGENT, "--langfuse", cwd=tmp_path, env={**KEYS, "LANGFUSE_HOST": host})
+        assert done.returncode == 2
+        assert "address" in said(done)
+        assert "secret" not in said(done)
+        assert [path.name for path in tmp_path.iterdir() if path.name in ("asked", "adjudge.outbox")] == []
+
+    def test_another_sender(self, tmp_path: Path) -> None:
+        """Where another process is sending the outbox, the scores are kept and the exit code is the gate's."""
+        write_scenarios(tmp_path, {"s1": "a"})
+        env = {**KEYS, "LANGFUSE_HOST": "http://127.0.0.1:9"}
+        with Outbox(tmp_path / "o.outbox") as outbox, outbox.sending():
+            done = adjudge("check", "scenarios", *AGENT, "--langfuse", "--outbox", "o.outbox", cwd=tmp_path, env=env)
+        assert done.returncode == 0
+        assert b"0 delivered, 1 pending" in done.stderr
+        assert b"is being sent by another process" in done.stderr
+
     def test_receiver_down(self, tmp_path: Path) -> None:
         """A dashboard that is down changes no verdict; `adjudge resend` delivers everything once."""
         write_scenarios(tmp_path, {f"s{n}": "a" for n in range(5)})
@@ -394,3 +417,45 @@ class TestLangfuse:
                 sent = adjudge("resend", "o.outbox", "--host", server.host, cwd=tmp_path, env=KEYS)
                 assert sent.returncode == 0, sent.stderr
             assert len(server.arrivals) == len(server.scores) == 5
+
+
+class TestReports:
+    """What cannot be written is said, keeps no other report back, and is 3; what goes to standard output is alone."""
+
+    @pytest.mark.parametrize("question", ["a", "nothing"])
+    @pytest.mark.parametrize("broken", ["--junit", "--json", "summary"])
+    def test_no_room(self, tmp_path: Path, broken: str, question: str) -> None:
+        """One report on a full disk: the others are there, the file is named, the exit code is 3."""
+        write_scenarios(tmp_path, {"s1": question})
+        places = {"--junit": "j.xml", "--json": "out.json", "summary": "summary.md", broken: "/dev/full"}
+        options = ("--junit", places["--junit"], "--json", places["--json"], "--github")
+        env = {"GITHUB_STEP_SUMMARY": places["summary"]}
+        done = adjudge("check", "scenarios", *AGENT, *options, cwd=tmp_path, env=env)
+        assert done.returncode == 3
+        assert "error: /dev/full: No space left on device" in done.stderr.decode()
+        there = {"--junit": "j.xml", "--json": "out.json", "summary": "summary.md"}
+        assert all((tmp_path / name).is_file() == (kind != broken) for kind, name in there.items())
+
+    def test_standard_output(self, tmp_path: Path) -> None:
+        """A report on standard output is the only thing there."""
+        write_scenarios(tmp_path, {"s1": "nothing"})
+        done = adjudge("check", "scenarios", *AGENT, "--json", "-", "--github", cwd=tmp_path)
+        assert (done.returncode, json.loads(done.stdout)["verdict"]) == (1, "fail")
+        assert b"gate: FAIL (exit code 1)" in done.stderr
+        assert b"::error " in done.stderr
+
+    def test_hint(self, tmp_path: Path) -> None:
+        """`--retry-failed` is offered where something ended in an error, and only there."""
+        write_scenarios(tmp_path, {"s1": "raise"})
+        assert b"--retry-failed" in adjudge("check", "scenarios", *AGENT, cwd=tmp_path).stderr
+        (tmp_path / "agent.py").write_text("def answer(question): return 'no tools'")
+        done = adjudge("check", "scenarios", *AGENT[:2], "--run", "other.run", cwd=tmp_path)
+        assert (done.returncode, b"--retry-failed" in done.stderr) == (3, False)
+
+    def test_resume(self, tmp_path: Path) -> None:
+        """`adjudge resume` of a check says which command goes on."""
+        write_scenarios(tmp_path, {"s1": "a"})
+        adjudge("check", "scenarios", *AGENT, cwd=tmp_path)
+        done = adjudge("resume", "check.run", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "the adjudge check that began it, with --run check.run, goes on with it" in said(done)

@@ -91,10 +91,10 @@ class TestVerdicts:
     def test_reasons(self) -> None:
         """Every threshold has a reason with the number, n and the interval."""
         found = decide(load_gate({"workflow": 0.9, "max_unscored": 0.5}), rows(3, 1, 1))
+        interval = "95 % interval 0.3006 .. 0.9544"
         assert found.reasons == (
             "unscored: 1 of 5 runs (20.0%) lack an answer; at most 50% may",
-            "workflow: 0.7500 (n 4, 95 % interval 0.3006 .. 0.9544; with the 1 missing it lies in 0.6000 .. 0.8000) "
-            "is below 0.9",
+            f"workflow: 0.7500 (n 4, {interval}; with the 1 missing it lies in 0.6000 .. 0.8000) is below 0.9",
         )
         assert (found.findings[1].value, found.findings[1].n) == (0.75, 4)
 

@@ -122,6 +122,19 @@ def _in_repository(check: Check) -> Check:
     return replace(check, file=file.relative_to(root).as_posix()) if check.file and root in file.parents else check
 
 
+def check_langfuse(outbox: str) -> None:
+    """Raise `UsageError` if scores could not be kept in this outbox, or not for the address that is set."""
+    from adjudge.sinks import Outbox, OutboxError
+    from adjudge.sinks._langfuse import LangfuseWire, langfuse_keys
+
+    LangfuseWire(None, None, langfuse_keys()).about()
+    if Path(outbox).exists():
+        try:
+            Outbox(outbox).close()
+        except OutboxError as error:
+            raise UsageError(error.message, code=error.code) from None
+
+
 def send_langfuse(checked: Checked, outbox: str) -> "Receipt":
     """Put every score into the outbox and deliver what goes; nothing here depends on whether Langfuse answers."""
     from adjudge.sinks import LangfuseSink

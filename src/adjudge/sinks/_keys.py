@@ -17,11 +17,15 @@ def setting(given: str | None, *names: str) -> str | None:
 
 
 def address(given: str | None, *names: str) -> str | None:
-    """Return an address that was given or is set; one with a password in it would be kept, and is refused."""
+    """Return an address that was given or is set; it is kept with the scores, so one with a password is refused."""
     found = setting(given, *names)
-    if found is not None and "@" in found.partition("://")[2].partition("/")[0]:
+    if found is None:
+        return None
+    if "@" in (found.partition("://")[2] or found).partition("/")[0]:
         raise UsageError(f"an address with a password in it is not called: give keys apart ({' or '.join(names)})")
-    return None if found is None else found.rstrip("/")
+    if not found.lower().startswith(("http://", "https://")):
+        raise UsageError(f"an address begins with http:// or https://, got {found[:80]!r} ({' or '.join(names)})")
+    return found.rstrip("/")
 
 
 class BasicKeys:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from adjudge.chat._key import Key
+from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.sinks._delivery import LIMITS, deliver, run_sync
 from adjudge.sinks._errors import OutboxError
@@ -36,7 +37,11 @@ def resend(
     """
     receipts = {}
     with Outbox(path, create=False) as outbox:
-        for name, about in outbox.sinks().items():
+        sinks = outbox.sinks()
+        if host is not None and len(sinks) > 1:
+            message = f"{path} has scores for {', '.join(sinks)}: one host cannot be that of all, leave it out"
+            raise UsageError(message, code="bad-option")
+        for name, about in sinks.items():
             make = _WIRES.get(about.get("kind", ""))
             if make is None:
                 raise OutboxError(f"{path} has scores for {name!r}, which this adjudge does not know: update adjudge")
