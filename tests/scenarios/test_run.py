@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import get_current_span
 
 from adjudge.errors import RunError, RunStopped, UsageError
 from adjudge.judges import QUALITY, RubricJudge
@@ -445,3 +449,30 @@ class TestRuns:
             return "yes"
 
         assert run_scenario(Scenario("s", "?"), agent)["trace_id"] == seen[0]
+
+
+class TestTraces:
+    """The trace of a run is the agent's own."""
+
+    def test_spans_of_a_function(self) -> None:
+        """Spans that a function makes with OpenTelemetry are in the trace that the scores go to, one a run."""
+        exporter = InMemorySpanExporter()
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        tracer = provider.get_tracer("mine")
+
+        def traced(question: str) -> dict[str, Any]:
+            with tracer.start_as_current_span("answer"):
+                return {"response": question, "agents_called": [], "tools_used": []}
+
+        async def also_traced(question: str) -> dict[str, Any]:
+            return traced(question)
+
+        for agent in (traced, also_traced):
+            exporter.clear()
+            run = run_scenarios([{"id": "a", "turns": ["1", "2"]}, {"id": "b", "question": "3"}], agent)
+            traces = [f"{span.context.trace_id:032x}" for span in exporter.get_finished_spans() if span.context]
+            first, second = (result["trace_id"] for result in run.results)
+            assert first != second
+            assert sorted(traces) == sorted([first, first, second])
+        assert not get_current_span().get_span_context().is_valid

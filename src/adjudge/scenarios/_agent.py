@@ -6,8 +6,10 @@ agent sees the question and nothing else: no criteria, no references, no expecta
 
 import asyncio
 import secrets
+import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -54,7 +56,8 @@ class ScenarioAgent:
         started = time.monotonic()
         try:
             async with asyncio.timeout(scenario.deadline) as timer:
-                done = await self._turns(first, scenario.turns)
+                with in_trace(session):
+                    done = await self._turns(first, scenario.turns)
         except TimeoutError:
             if not timer.expired():
                 raise
@@ -83,6 +86,23 @@ class ScenarioAgent:
         close = getattr(self.agent, "aclose", None)
         if close is not None:
             await close()
+
+
+@contextmanager
+def in_trace(session: str) -> Iterator[None]:
+    """Let spans that an agent in this process makes with OpenTelemetry belong to the session's trace."""
+    if "opentelemetry.trace" not in sys.modules:  # nobody here makes any
+        yield
+        return
+    from opentelemetry import context, trace
+
+    # The same parent as the `traceparent` of a request has.
+    parent = trace.SpanContext(int(session, 16), int(session[:16], 16), is_remote=True, trace_flags=trace.TraceFlags(1))
+    token = context.attach(trace.set_span_in_context(trace.NonRecordingSpan(parent)))
+    try:
+        yield
+    finally:
+        context.detach(token)
 
 
 @dataclass(frozen=True, slots=True)
