@@ -193,12 +193,17 @@ def _in_document(document: Any, lines: Mapping[tuple[str | int, ...], int], file
             several, prefix = document.get("scenarios"), ("scenarios",)
     if not isinstance(several, list):
         raise UsageError(f"{file}: scenarios must be a list, got {type(several).__name__}", code="bad-scenario")
+    depth = 0 if several is not document and not prefix else len(prefix) + 1
+    inside: dict[tuple[str | int, ...], dict[str, int]] = {}
+    for at, number in lines.items():
+        if len(at) > depth:
+            inside.setdefault(at[:depth], {})[str(at[-1])] = number
     for index, given in enumerate(several):
-        path = prefix if several is not document and not prefix else (*prefix, index)
+        path = (*prefix, index) if depth else ()
         line = f", line {lines[path]}" if path in lines else ""
         place = _named(given, f"{file}{line}, scenario {index + 1}")
-        inside = ((at, number) for at, number in lines.items() if len(at) > len(path) and at[: len(path)] == path)
-        keys = {str(at[-1]): _named(given, f"{file}, line {number}, scenario {index + 1}") for at, number in inside}
+        found = inside.get(path, {}).items()
+        keys = {key: _named(given, f"{file}, line {number}, scenario {index + 1}") for key, number in found}
         whole = _over(defaults, given) if isinstance(given, Mapping) else given
         yield _Found(whole, place, keys, Place(file, lines.get((*path, "id"))))
 
