@@ -8,7 +8,6 @@ import subprocess
 import time
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -16,6 +15,7 @@ from adjudge.sinks import Outbox
 from adjudge.testing import ChatServer, ScoreServer, scores
 from cli.checking import served, write_scenarios
 from cli.command import COMMAND, PATIENCE, adjudge, said, start
+from sinks.junit_rules import check_junit
 
 AGENT = ("--agent", "agent:answer", "--run", "check.run")
 KEYS = {"LANGFUSE_PUBLIC_KEY": "pk", "LANGFUSE_SECRET_KEY": "sk"}
@@ -257,7 +257,7 @@ class TestHostile:
         commands = [line for line in lines if re.match(r"\s*::", line) or "##[" in line]
         about = r"(file=scenarios/all\.toml,line=[0-9]+,)?title=[^:]*"
         assert all(re.match(rf"::(error|warning) {about}::", line) for line in commands)
-        assert ET.parse(folder / "j.xml").getroot().tag == "testsuites"  # noqa: S314 (our own file)
+        check_junit((folder / "j.xml").read_bytes())
         assert "<script>" not in (folder / "out.json").read_text()
         assert [one["id"] for one in report(folder)["results"]] == list(HOSTILE)
 
@@ -265,42 +265,7 @@ class TestHostile:
         """The report has the elements, attributes and order that readers of JUnit files take, and its counts add up."""
         write_scenarios(tmp_path, {**HOSTILE, "good": "a"})
         adjudge("check", "scenarios", *AGENT, "--junit", "j.xml", cwd=tmp_path)
-        assert_junit(ET.parse(tmp_path / "j.xml").getroot())  # noqa: S314 (our own file)
-
-
-# The schema of the reports that Jenkins reads, as far as it concerns us: attributes that must and may be there, and
-# the elements inside, in any order and number.
-SCHEMA: dict[str, tuple[set[str], set[str], set[str]]] = {
-    "testsuites": (set(), {"name", "tests", "failures", "errors", "time", "disabled"}, {"testsuite"}),
-    "testsuite": (
-        {"name", "tests"},
-        {"failures", "errors", "skipped", "disabled", "time", "timestamp", "hostname", "id", "package"},
-        {"properties", "testcase", "system-out", "system-err"},
-    ),
-    "testcase": (
-        {"name", "classname"},
-        {"time", "status", "assertions"},
-        {"skipped", "error", "failure", "system-out", "system-err"},
-    ),
-    "failure": (set(), {"type", "message"}, set()),
-    "error": (set(), {"type", "message"}, set()),
-    "system-out": (set(), set(), set()),
-}
-
-
-def assert_junit(element: ET.Element) -> None:
-    """Check an element and all that is in it."""
-    needed, allowed, inside = SCHEMA[element.tag]
-    assert needed <= set(element.attrib) <= needed | allowed
-    for name in ("tests", "failures", "errors", "skipped"):
-        assert name not in element.attrib or element.attrib[name].isdecimal()
-    if element.tag in ("testsuite", "testsuites"):
-        cases = list(element.iter("testcase"))
-        counted = [len(cases), *(sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error"))]
-        assert [int(element.attrib[name]) for name in ("tests", "failures", "errors")] == counted
-    for one in element:
-        assert one.tag in inside
-        assert_junit(one)
+        check_junit((tmp_path / "j.xml").read_bytes())
 
 
 class TestAnnotations:

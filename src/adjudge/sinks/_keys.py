@@ -29,18 +29,17 @@ def address(given: str | None, *names: str) -> str | None:
 
 
 class BasicKeys:
-    """A user and a password, or a public and a secret key, as HTTP basic authentication."""
+    """A public and a secret key, given or from the environment variables of these names, as basic authentication."""
 
-    def __init__(self, user: Key, password: Key, names: str) -> None:
-        self._user = user
-        self._password = password
-        self.names = names
+    def __init__(self, public: str | None, secret: str | None, names: tuple[str, str]) -> None:
+        self._user, self._password = Key(public, names[0]), Key(secret, names[1])
+        self._names = " and ".join(names)
 
     def headers(self) -> dict[str, str]:
         """Return the header; without keys a `DeliveryFault` says which variables are missing."""
         user, password = self._user.reveal(), self._password.reveal()
         if not user or not password:
-            raise DeliveryFault(f"there is no key: set {self.names}", code="no-key")
+            raise DeliveryFault(f"there is no key: set {self._names}", code="no-key")
         return {"Authorization": f"Basic {_packed(user, password)}"}
 
     def secrets(self) -> list[str]:
@@ -53,10 +52,10 @@ class BasicKeys:
 
 
 class TokenKey:
-    """A token as a bearer, or none where none is set."""
+    """A token, given or from the environment variable of this name, as a bearer; none where there is none."""
 
-    def __init__(self, key: Key) -> None:
-        self._key = key
+    def __init__(self, token: str | None, name: str) -> None:
+        self._key = Key(token, name)
 
     def headers(self) -> dict[str, str]:
         """Return the header, if there is a token."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from adjudge.chat._key import Key
 from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.sinks._delivery import LIMITS, deliver, run_sync
@@ -21,9 +20,9 @@ __all__ = ["resend"]
 
 _WIRES: dict[str, Callable[[str | None, Mapping[str, str]], Wire]] = {
     "langfuse": lambda host, about: LangfuseWire(host, about.get("environment"), langfuse_keys()),
-    "mlflow": lambda host, _: MlflowWire(host, TokenKey(Key(None, "MLFLOW_TRACKING_TOKEN"))),
+    "mlflow": lambda host, _: MlflowWire(host, TokenKey(None, "MLFLOW_TRACKING_TOKEN")),
     "otel": lambda host, _: OtelWire(host),
-    "phoenix": lambda host, _: PhoenixWire(host, TokenKey(Key(None, "PHOENIX_API_KEY"))),
+    "phoenix": lambda host, _: PhoenixWire(host, TokenKey(None, "PHOENIX_API_KEY")),
 }
 
 
