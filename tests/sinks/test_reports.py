@@ -30,7 +30,7 @@ from sinks.junit_rules import check_junit
 from sinks.recorded import recorded
 from sinks.scores import PUBLIC, QUICK, SECRET, trace_id
 
-UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 texts = st.one_of(st.sampled_from(sorted(HOSTILE.values())), st.text(st.characters(exclude_categories=[])))
 all_hostile = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 
