@@ -454,6 +454,18 @@ class TestRuns:
 class TestTraces:
     """The trace of a run is the agent's own."""
 
+    def test_a_trace_of_its_own(self) -> None:
+        """An agent that says under which trace it worked has its scores there; what is no name is not one."""
+        plain = {"response": "!", "agents_called": [], "tools_used": []}
+        for answer in ({**plain, "trace_id": "trace-7"}, {"messages": [], "trace_id": "trace-7"}):
+            assert (
+                run_scenario({"id": "a", "question": "?"}, lambda question, answer=answer: answer)["trace_id"]
+                == "trace-7"
+            )
+        for odd in (None, "", 7, ["x"]):
+            result = run_scenario({"id": "a", "question": "?"}, lambda question, odd=odd: {**plain, "trace_id": odd})
+            assert re.fullmatch("[0-9a-f]{32}", result["trace_id"])
+
     def test_spans_of_a_function(self) -> None:
         """Spans that a function makes with OpenTelemetry are in the trace that the scores go to, one a run."""
         exporter = InMemorySpanExporter()

@@ -57,7 +57,8 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     agents = _names(answer.get("agents_called"))
     said: dict[str, Any] = {} if agents is None else {"agents_called": agents}
     text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
-    return replace(record, final_response=text, sources=_names(answer.get("sources")) or record.sources, **said)
+    said |= {"sources": _names(answer.get("sources")) or record.sources, "trace_id": _trace(answer) or record.trace_id}
+    return replace(record, final_response=text, **said)
 
 
 def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
@@ -72,6 +73,7 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
                 sources=_names(answer.get("sources")) or (),
                 agents_called=agents or (),
                 agents_known=agents is not None,
+                trace_id=_trace(answer),
             )
     raise DataError(f"the agent's answer has none of {', '.join(RESPONSES)}", code="bad-answer")
 
@@ -81,6 +83,12 @@ def _tools(names: object) -> tuple[ToolCall, ...] | None:
     named = _names(names)
     # That a tool ran is all that its name says: not that it was asked for, nor with which arguments.
     return None if named is None else tuple(ToolCall(name, requested=False, executed=True) for name in named)
+
+
+def _trace(answer: Mapping[str, Any]) -> str | None:
+    """Return the trace under which an agent says that it worked."""
+    found = answer.get("trace_id")
+    return found if isinstance(found, str) and found else None
 
 
 def _names(given: object) -> tuple[str, ...] | None:
