@@ -127,6 +127,9 @@ class TestWorkflow:
         for answer in (messages, {"messages": messages}, load(messages)):
             result = run_scenario(SQL, lambda question, answer=answer: answer)
             assert (result["pass"], result["response"], result["reasons"]) == (True, "DIN-SQL", [])
+            saved = run_scenario(SQL, trajectory=answer)
+            assert (saved["pass"], saved["response"], saved["reasons"]) == (True, "DIN-SQL", [])
+        assert run_scenario(SQL, trajectory=json.dumps(messages))["response"] == "DIN-SQL"
         named = {"messages": messages[2:], "agents_called": ["orchestrator", "research"], "response": "Yes."}
         result = run_scenario(SQL, lambda question: named)
         assert (result["pass"], result["response"]) == (True, "Yes.")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from adjudge.agents import get_agent
-from adjudge.agents._answer import of_messages
+from adjudge.agents._answer import of_messages, to_trajectory
 from adjudge.agents._sessions import session_of
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.model import Agent, Case, Message, Trajectory
@@ -121,7 +121,7 @@ class SavedAgent:
         record = several[repeat - 1] if repeat <= len(several) else None
         if record is None:
             raise DataError(f"there is no trajectory for scenario {scenario!a}, repeat {repeat}", code="no-trajectory")
-        return Trajectory.from_messages(record)
+        return Trajectory.from_messages(record) if isinstance(record, str) else to_trajectory(case, record)
 
 
 def agent_for(agent: Any, trajectories: Any, scenarios: Mapping[str, Scenario]) -> ScenarioAgent:
