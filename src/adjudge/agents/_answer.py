@@ -39,9 +39,11 @@ def of_messages(messages: object) -> Trajectory:
     """Return what messages say that was done, by the rules for traces: a handoff is a called agent, no tool."""
     from adjudge.traces import load
 
-    if isinstance(messages, Sequence) and not isinstance(messages, str):
-        messages = [_mapping(one) if isinstance(one, Message) else one for one in messages]
-    return load(messages, format="chat")
+    if isinstance(messages, Mapping):
+        return load(messages, format="chat")
+    if not isinstance(messages, list | tuple):
+        return Trajectory.from_messages(messages)  # a text is a text: to `load` it would be the path of a file
+    return load([_mapping(one) if isinstance(one, Message) else one for one in messages], format="chat")
 
 
 def _mapping(message: Message) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def _toml_ids(text: str) -> dict[object, int]:
     import tomllib
 
     found: dict[object, list[int]] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if _TOML_ID.match(line):
             with suppress(tomllib.TOMLDecodeError):
                 found.setdefault(tomllib.loads(line)["id"], []).append(number)
