@@ -8,13 +8,14 @@ import subprocess
 import time
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
+from adjudge.sinks import Outbox
 from adjudge.testing import ChatServer, ScoreServer, scores
 from cli.checking import served, write_scenarios
 from cli.command import COMMAND, PATIENCE, adjudge, said, start
+from sinks.junit_rules import check_junit
 
 AGENT = ("--agent", "agent:answer", "--run", "check.run")
 KEYS = {"LANGFUSE_PUBLIC_KEY": "pk", "LANGFUSE_SECRET_KEY": "sk"}
@@ -52,6 +53,25 @@ class TestExitCodes:
         assert f"gate: {word} (exit code {code})" in done.stdout.decode()
 
     @pytest.mark.parametrize(
+        ("questions", "gate", "told"),
+        [
+            (["a", "nothing"], "workflow = 0.5", ", although 1 failed of 2 runs: the gate allows that"),
+            (["a", "raise", "b"], "max_unscored = 0.5", ", although 1 undecided of 3 runs: the gate allows that"),
+            (["a", "raise", "nothing"], "max_unscored = 0.5\nworkflow = 0.5", ", although 1 failed and 1 undecided of"),
+            (["a"], "workflow = 0.5", "\n"),
+        ],
+    )
+    def test_what_a_gate_allows(self, tmp_path: Path, questions: list[str], gate: str, told: str) -> None:
+        """A gate may let failures pass, since its file says so; the verdict then says how many, everywhere."""
+        write_scenarios(tmp_path, {f"s{number}": one for number, one in enumerate(questions)})
+        (tmp_path / "gate.toml").write_text(gate)
+        env = {"GITHUB_STEP_SUMMARY": "summary.md"}
+        done = adjudge("check", "scenarios", *AGENT, "--gate", "gate.toml", "--github", cwd=tmp_path, env=env)
+        assert done.returncode == 0
+        assert f"gate: PASS (exit code 0){told}" in done.stdout.decode()
+        assert f"gate: PASS (exit code 0){told.strip()}" in (tmp_path / "summary.md").read_text()
+
+    @pytest.mark.parametrize(
         ("options", "told"),
         [
             ((), "give an agent, or the traces of what it did"),
@@ -63,6 +83,8 @@ class TestExitCodes:
             (("--traces", "nowhere"), "no such file or folder"),
             (("--agent", "agent:answer", "--junit", "no/where.xml"), "cannot be written: there is no folder"),
             (("--agent", "agent:answer", "--json", "scenarios"), "cannot be written: it is a folder"),
+            (("--agent", "agent:answer", "--json", "x", "--junit", "x"), "x cannot be written twice"),
+            (("--agent", "agent:answer", "--langfuse", "--outbox", "agent.py"), "is damaged, or no outbox"),
         ],
     )
     def test_wrong_calls(self, tmp_path: Path, options: tuple[str, ...], told: str) -> None:
@@ -233,8 +255,9 @@ class TestHostile:
             assert b"\x07" not in text
         lines = (done.stdout + done.stderr).decode().splitlines()
         commands = [line for line in lines if re.match(r"\s*::", line) or "##[" in line]
-        assert all(re.match(r"::(error|warning) title=[^:]*::", line) for line in commands)
-        assert ET.parse(folder / "j.xml").getroot().tag == "testsuites"  # noqa: S314 (our own file)
+        about = r"(file=scenarios/all\.toml,line=[0-9]+,)?title=[^:]*"
+        assert all(re.match(rf"::(error|warning) {about}::", line) for line in commands)
+        check_junit((folder / "j.xml").read_bytes())
         assert "<script>" not in (folder / "out.json").read_text()
         assert [one["id"] for one in report(folder)["results"]] == list(HOSTILE)
 
@@ -242,42 +265,25 @@ class TestHostile:
         """The report has the elements, attributes and order that readers of JUnit files take, and its counts add up."""
         write_scenarios(tmp_path, {**HOSTILE, "good": "a"})
         adjudge("check", "scenarios", *AGENT, "--junit", "j.xml", cwd=tmp_path)
-        assert_junit(ET.parse(tmp_path / "j.xml").getroot())  # noqa: S314 (our own file)
+        check_junit((tmp_path / "j.xml").read_bytes())
 
 
-# The schema of the reports that Jenkins reads, as far as it concerns us: attributes that must and may be there, and
-# the elements inside, in any order and number.
-SCHEMA: dict[str, tuple[set[str], set[str], set[str]]] = {
-    "testsuites": (set(), {"name", "tests", "failures", "errors", "time", "disabled"}, {"testsuite"}),
-    "testsuite": (
-        {"name", "tests"},
-        {"failures", "errors", "skipped", "disabled", "time", "timestamp", "hostname", "id", "package"},
-        {"properties", "testcase", "system-out", "system-err"},
-    ),
-    "testcase": (
-        {"name", "classname"},
-        {"time", "status", "assertions"},
-        {"skipped", "error", "failure", "system-out", "system-err"},
-    ),
-    "failure": (set(), {"type", "message"}, set()),
-    "error": (set(), {"type", "message"}, set()),
-    "system-out": (set(), set(), set()),
-}
+class TestAnnotations:
+    """Annotations stand where the scenario is written, below the repository."""
 
-
-def assert_junit(element: ET.Element) -> None:
-    """Check an element and all that is in it."""
-    needed, allowed, inside = SCHEMA[element.tag]
-    assert needed <= set(element.attrib) <= needed | allowed
-    for name in ("tests", "failures", "errors", "skipped"):
-        assert name not in element.attrib or element.attrib[name].isdecimal()
-    if element.tag in ("testsuite", "testsuites"):
-        cases = list(element.iter("testcase"))
-        counted = [len(cases), *(sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error"))]
-        assert [int(element.attrib[name]) for name in ("tests", "failures", "errors")] == counted
-    for one in element:
-        assert one.tag in inside
-        assert_junit(one)
+    def test_places(self, tmp_path: Path) -> None:
+        """The file and the line of the id, as GitHub names files; the gate's own come first."""
+        write_scenarios(tmp_path, {"one": "a", "two": "nothing"})
+        text = "scenarios:\n  - question: nothing\n    id: three\n    tools_should_include: [pdf_retrieval]\n"
+        (tmp_path / "scenarios" / "b,%0A::x.yaml").write_text(text)
+        env = {"GITHUB_WORKSPACE": str(tmp_path.parent)}
+        done = adjudge("check", str(tmp_path / "scenarios"), *AGENT, "--github", cwd=tmp_path, env=env)
+        lines = [line for line in done.stdout.decode().splitlines() if line.startswith("::")]
+        assert [line.partition("title=")[0] for line in lines] == [
+            "::error ",
+            f"::error file={tmp_path.name}/scenarios/all.toml,line=6,",
+            f"::error file={tmp_path.name}/scenarios/b%2C%250A%3A%3Ax.yaml,line=3,",
+        ]
 
 
 class TestRuns:
@@ -344,6 +350,26 @@ class TestLangfuse:
         assert {one["metadata"]["scenario_id"] for one in taken} == {"good", "bad"}
         assert all(one["metadata"]["tags"] == ["sql"] for one in taken)
 
+    @pytest.mark.parametrize("host", ["http://a:secret@127.0.0.1", "a:secret@127.0.0.1", "127.0.0.1:9"])
+    def test_bad_address(self, tmp_path: Path, host: str) -> None:
+        """An address that could not be called, or has a password in it, is refused before anything is asked."""
+        write_scenarios(tmp_path, {"s1": "a"})
+        done = adjudge("check", "scenarios", *AGENT, "--langfuse", cwd=tmp_path, env={**KEYS, "LANGFUSE_HOST": host})
+        assert done.returncode == 2
+        assert "address" in said(done)
+        assert "secret" not in said(done)
+        assert [path.name for path in tmp_path.iterdir() if path.name in ("asked", "adjudge.outbox")] == []
+
+    def test_another_sender(self, tmp_path: Path) -> None:
+        """Where another process is sending the outbox, the scores are kept and the exit code is the gate's."""
+        write_scenarios(tmp_path, {"s1": "a"})
+        env = {**KEYS, "LANGFUSE_HOST": "http://127.0.0.1:9"}
+        with Outbox(tmp_path / "o.outbox") as outbox, outbox.sending():
+            done = adjudge("check", "scenarios", *AGENT, "--langfuse", "--outbox", "o.outbox", cwd=tmp_path, env=env)
+        assert done.returncode == 0
+        assert b"0 delivered, 1 pending" in done.stderr
+        assert b"is being sent by another process" in done.stderr
+
     def test_receiver_down(self, tmp_path: Path) -> None:
         """A dashboard that is down changes no verdict; `adjudge resend` delivers everything once."""
         write_scenarios(tmp_path, {f"s{n}": "a" for n in range(5)})
@@ -356,3 +382,45 @@ class TestLangfuse:
                 sent = adjudge("resend", "o.outbox", "--host", server.host, cwd=tmp_path, env=KEYS)
                 assert sent.returncode == 0, sent.stderr
             assert len(server.arrivals) == len(server.scores) == 5
+
+
+class TestReports:
+    """What cannot be written is said, keeps no other report back, and is 3; what goes to standard output is alone."""
+
+    @pytest.mark.parametrize("question", ["a", "nothing"])
+    @pytest.mark.parametrize("broken", ["--junit", "--json", "summary"])
+    def test_no_room(self, tmp_path: Path, broken: str, question: str) -> None:
+        """One report on a full disk: the others are there, the file is named, the exit code is 3."""
+        write_scenarios(tmp_path, {"s1": question})
+        places = {"--junit": "j.xml", "--json": "out.json", "summary": "summary.md", broken: "/dev/full"}
+        options = ("--junit", places["--junit"], "--json", places["--json"], "--github")
+        env = {"GITHUB_STEP_SUMMARY": places["summary"]}
+        done = adjudge("check", "scenarios", *AGENT, *options, cwd=tmp_path, env=env)
+        assert done.returncode == 3
+        assert "error: /dev/full: No space left on device" in done.stderr.decode()
+        there = {"--junit": "j.xml", "--json": "out.json", "summary": "summary.md"}
+        assert all((tmp_path / name).is_file() == (kind != broken) for kind, name in there.items())
+
+    def test_standard_output(self, tmp_path: Path) -> None:
+        """A report on standard output is the only thing there."""
+        write_scenarios(tmp_path, {"s1": "nothing"})
+        done = adjudge("check", "scenarios", *AGENT, "--json", "-", "--github", cwd=tmp_path)
+        assert (done.returncode, json.loads(done.stdout)["verdict"]) == (1, "fail")
+        assert b"gate: FAIL (exit code 1)" in done.stderr
+        assert b"::error " in done.stderr
+
+    def test_hint(self, tmp_path: Path) -> None:
+        """`--retry-failed` is offered where something ended in an error, and only there."""
+        write_scenarios(tmp_path, {"s1": "raise"})
+        assert b"--retry-failed" in adjudge("check", "scenarios", *AGENT, cwd=tmp_path).stderr
+        (tmp_path / "agent.py").write_text("def answer(question): return 'no tools'")
+        done = adjudge("check", "scenarios", *AGENT[:2], "--run", "other.run", cwd=tmp_path)
+        assert (done.returncode, b"--retry-failed" in done.stderr) == (3, False)
+
+    def test_resume(self, tmp_path: Path) -> None:
+        """`adjudge resume` of a check says which command goes on."""
+        write_scenarios(tmp_path, {"s1": "a"})
+        adjudge("check", "scenarios", *AGENT, cwd=tmp_path)
+        done = adjudge("resume", "check.run", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "the adjudge check that began it, with --run check.run, goes on with it" in said(done)

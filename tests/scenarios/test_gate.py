@@ -77,12 +77,24 @@ class TestVerdicts:
         chance.shuffle(results)
         assert decide(gate, results).verdict == before.verdict
 
+    def test_bounds(self) -> None:
+        """Where runs lack a number that may be from 0 to 1, the reason says what they could make of the mean."""
+        found = decide(
+            load_gate({"max_unscored": 0.5, "quality": {"overall": 0.5}}), [judged("a", 0.8), row("b", None)]
+        )
+        assert (
+            "n 1, 95 % interval 0.2065 .. 1.0000; with the 1 missing it lies in 0.5000 .. 1.0000)" in found.reasons[1]
+        )
+        assert "; with the 1 missing it lies in 0.4000 .. 0.9000)" in found.reasons[2]
+        assert "missing" not in decide(Gate(), rows(2, 1)).reasons[1]
+
     def test_reasons(self) -> None:
         """Every threshold has a reason with the number, n and the interval."""
         found = decide(load_gate({"workflow": 0.9, "max_unscored": 0.5}), rows(3, 1, 1))
+        interval = "95 % interval 0.3006 .. 0.9544"
         assert found.reasons == (
             "unscored: 1 of 5 runs (20.0%) lack an answer; at most 50% may",
-            "workflow: 0.7500 (n 4, 95 % interval 0.3006 .. 0.9544) is below 0.9",
+            f"workflow: 0.7500 (n 4, {interval}; with the 1 missing it lies in 0.6000 .. 0.8000) is below 0.9",
         )
         assert (found.findings[1].value, found.findings[1].n) == (0.75, 4)
 

@@ -8,6 +8,7 @@ import pytest
 
 from adjudge.errors import MissingExtra, UsageError
 from adjudge.scenarios import Scenario, WorkflowExpectation, load_scenarios
+from adjudge.scenarios._load import _in_document, located
 from support import golden
 
 FAULTS = golden("workflow_files")
@@ -153,3 +154,70 @@ def test_yaml_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(MissingExtra, match=r"pip install 'adjudge\[yaml\]'"):
         load_scenarios(write(tmp_path, {"s.yaml": YAML}))
     assert len(load_scenarios(write(tmp_path, {"s.toml": TOML}))) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("a.yaml", "scenarios:\n  - question: Why?\n    id: x\n  - {id: y, question: Why}\n", [3, 4]),
+        ("a.yaml", "# one\nid: x\nquestion: Why?\n", [2]),
+        ("a.yaml", "- id: x\n  question: Why?\n", [1]),
+        ("a.toml", 'id = "x"\nquestion = "Why?"\n', [1]),
+        (
+            "a.toml",
+            '[[scenarios]]\nquestion = "Why?"\n  id=\'x\' # its name\n[[scenarios]]\nid = "y"\nquestion="?"',
+            [3, 5],
+        ),
+        ("a.toml", 'scenarios = [{id = "x", question = "Why?"}]\n', [None]),
+        ("a.toml", 'question = """\nid = "x"\n"""\nid = "x"\n', [None]),
+    ],
+)
+def test_places(name: str, text: str, lines: list[int | None], tmp_path: Path) -> None:
+    """Where a scenario is written: the line of its id, or none where that is not plain."""
+    (tmp_path / name).write_text(text)
+    places = [place for _, place in located(tmp_path)]
+    assert places == [(str(tmp_path / name), line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.yaml", "id: a\nquestion: Why?\nmetadata: {x: 1e999}\n", "metadata.x is inf, which JSON cannot hold"),
+        ("a.toml", 'id = "a"\nquestion = "?"\nmetadata.x = nan\n', "metadata.x is nan"),
+        ("a.toml", 'id = "a"\nquestion = "?"\nworkflow.tools_arguments.s.exact = {k = inf}\n', "is inf"),
+        ("a.toml", 'id = "a"\nquestion = "?"\nscorers = [{name = "x", arguments = {k = inf}}]\n', "is inf"),
+    ],
+)
+def test_numbers_that_are_none(name: str, text: str, told: str, tmp_path: Path) -> None:
+    """What a run file cannot hold is refused when it is read, with its place."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=told):
+        load_scenarios(tmp_path)
+
+
+def test_many_in_one_file(tmp_path: Path) -> None:
+    """A file of many scenarios is read once, not once for each of them."""
+    lines = CountedLines({("scenarios", number, "id"): number for number in range(500)})
+    document = {"scenarios": [{"id": f"s{number}", "question": "?"} for number in range(500)]}
+    found = list(_in_document(document, lines, "a.yaml"))
+    assert [one.lines["id"] for one in found][::499] == [
+        "a.yaml, line 0, scenario 1 ('s0')",
+        "a.yaml, line 499, scenario 500 ('s499')",
+    ]
+    assert lines.readings < 5
+
+
+class CountedLines(dict[tuple[str | int, ...], int]):
+    """Lines by path that count how often all of them are gone through."""
+
+    readings = 0
+
+    def items(self) -> Any:
+        """Go through all."""
+        self.readings += 1
+        return super().items()
+
+
+def test_no_place() -> None:
+    """A scenario from Python stands in no file."""
+    assert located({"id": "x", "question": "Why?"})[0][1] is None

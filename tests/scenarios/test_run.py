@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import get_current_span
 
 from adjudge.errors import RunError, RunStopped, UsageError
 from adjudge.judges import QUALITY, RubricJudge
@@ -15,6 +19,7 @@ from adjudge.rewards import reward
 from adjudge.runs import RunConfig
 from adjudge.scenarios import Scenario, arun_scenario, run_scenario, run_scenarios
 from adjudge.testing import ChatServer, scores
+from adjudge.traces import load
 from scenarios.agents import Scripted, did, http_agent
 
 SQL = Scenario(
@@ -86,6 +91,48 @@ class TestWorkflow:
         assert run_scenario(SQL, lambda question: "DIN-SQL")["pass"] is None
         named = {"response": "DIN-SQL", "agents_called": ["research"], "tools_used": ["pdf_retrieval"]}
         assert run_scenario(SQL, lambda question: named)["pass"] is True
+
+    def test_an_answer_that_leaves_something_out(self) -> None:
+        """What an answer does not say is not known: no PASS and no FAIL rests on it."""
+        no_agents = {"response": "DIN-SQL", "tools_used": ["pdf_retrieval"]}
+        result = run_scenario(SQL, lambda question: no_agents)
+        assert (result["pass"], result["workflow"]["tools"]["pass"]) == (None, True)
+        assert result["reasons"][0].startswith("incomplete-trace: the record cannot show which agents were called")
+        excluded = {"id": "x", "question": "?", "agents_should_exclude": ["clarification"]}
+        assert run_scenario(excluded, lambda question: no_agents)["pass"] is None
+        assert run_scenario(excluded, lambda question: {**no_agents, "agents_called": []})["pass"] is True
+        turns = {**excluded, "question": "", "turns": ["?", "And then?"]}
+        answers = iter([{**no_agents, "agents_called": []}, no_agents])
+        assert run_scenario(turns, lambda question: next(answers))["pass"] is None
+
+    def test_names_of_tools_show_no_arguments(self) -> None:
+        """A rule on arguments is undecided where an answer has only the names of its tools."""
+        rules = {"tools_arguments": {"search": {"subset": {"q": "x"}}}}
+        scenario = {"id": "s", "question": "?", "tools_should_include": ["search"], "workflow": rules}
+        result = run_scenario(scenario, lambda question: {"response": "!", "tools_used": ["search"]})
+        assert (result["pass"], result["status"]) == (None, "unscored")
+        assert result["reasons"][0].startswith("incomplete-trace: the record does not show the arguments of tool")
+
+    def test_messages_are_read_as_traces_are(self) -> None:
+        """Messages in an answer give what the same messages give as a trace, and what stands beside them counts."""
+        handoff = {"id": "1", "type": "function", "function": {"name": "transfer_to_research", "arguments": "{}"}}
+        search = {"id": "2", "type": "function", "function": {"name": "pdf_retrieval", "arguments": '{"q": "x"}'}}
+        messages = [
+            {"role": "assistant", "name": "orchestrator", "content": None, "tool_calls": [handoff]},
+            {"role": "tool", "tool_call_id": "1", "content": "ok"},
+            {"role": "assistant", "name": "research", "content": None, "tool_calls": [search]},
+            {"role": "tool", "tool_call_id": "2", "content": "DIN-SQL, 85.3 %"},
+            {"role": "assistant", "content": "DIN-SQL"},
+        ]
+        for answer in (messages, {"messages": messages}, load(messages)):
+            result = run_scenario(SQL, lambda question, answer=answer: answer)
+            assert (result["pass"], result["response"], result["reasons"]) == (True, "DIN-SQL", [])
+            saved = run_scenario(SQL, trajectory=answer)
+            assert (saved["pass"], saved["response"], saved["reasons"]) == (True, "DIN-SQL", [])
+        assert run_scenario(SQL, trajectory=json.dumps(messages))["response"] == "DIN-SQL"
+        named = {"messages": messages[2:], "agents_called": ["orchestrator", "research"], "response": "Yes."}
+        result = run_scenario(SQL, lambda question: named)
+        assert (result["pass"], result["response"]) == (True, "Yes.")
 
     def test_clarification(self) -> None:
         """Asking back is part of the pass, and stands beside the workflow."""
@@ -405,3 +452,42 @@ class TestRuns:
             return "yes"
 
         assert run_scenario(Scenario("s", "?"), agent)["trace_id"] == seen[0]
+
+
+class TestTraces:
+    """The trace of a run is the agent's own."""
+
+    def test_a_trace_of_its_own(self) -> None:
+        """An agent that says under which trace it worked has its scores there; what is no name is not one."""
+        plain = {"response": "!", "agents_called": [], "tools_used": []}
+        for answer in ({**plain, "trace_id": "trace-7"}, {"messages": [], "trace_id": "trace-7"}):
+            assert (
+                run_scenario({"id": "a", "question": "?"}, lambda question, answer=answer: answer)["trace_id"]
+                == "trace-7"
+            )
+        for odd in (None, "", 7, ["x"]):
+            result = run_scenario({"id": "a", "question": "?"}, lambda question, odd=odd: {**plain, "trace_id": odd})
+            assert re.fullmatch("[0-9a-f]{32}", result["trace_id"])
+
+    def test_spans_of_a_function(self) -> None:
+        """Spans that a function makes with OpenTelemetry are in the trace that the scores go to, one a run."""
+        exporter = InMemorySpanExporter()
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        tracer = provider.get_tracer("mine")
+
+        def traced(question: str) -> dict[str, Any]:
+            with tracer.start_as_current_span("answer"):
+                return {"response": question, "agents_called": [], "tools_used": []}
+
+        async def also_traced(question: str) -> dict[str, Any]:
+            return traced(question)
+
+        for agent in (traced, also_traced):
+            exporter.clear()
+            run = run_scenarios([{"id": "a", "turns": ["1", "2"]}, {"id": "b", "question": "3"}], agent)
+            traces = [f"{span.context.trace_id:032x}" for span in exporter.get_finished_spans() if span.context]
+            first, second = (result["trace_id"] for result in run.results)
+            assert first != second
+            assert sorted(traces) == sorted([first, first, second])
+        assert not get_current_span().get_span_context().is_valid

@@ -8,6 +8,8 @@ import sys
 import tomllib
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -184,10 +186,24 @@ def test_the_server_refuses_what_is_no_question() -> None:
         SampleServer(variant="fualty")  # type: ignore[arg-type]
 
 
+@contextmanager
+def killed_at_the_end(process: "subprocess.Popen[str]") -> Iterator[None]:
+    """Leave no process behind, nor wait for one that does not end."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
 def test_the_command() -> None:
     """`python -m adjudge.scenarios.sample` says where it serves, and does."""
     command = [sys.executable, "-m", "adjudge.scenarios.sample", "--port", "0", "--variant", "faulty"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process, killed_at_the_end(process):
         assert process.stdout is not None
         address = process.stdout.readline().split()[-1]
         request = urllib.request.Request(address, b'{"message": "Hello!"}')  # noqa: S310 (our own server)

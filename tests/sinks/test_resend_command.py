@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from adjudge.sinks import OutScore
+from adjudge.sinks import Outbox, OutScore
 from adjudge.testing import Fault, ScoreServer
 from cli.command import adjudge, said
 from sinks.scores import ENV, KEYS, bad_scores, good_scores, send
@@ -53,3 +53,12 @@ def test_bad_files(tmp_path: Path) -> None:
         result = adjudge("resend", file, cwd=tmp_path)
         assert result.returncode == code
         assert "outbox" in said(result)
+
+
+def test_one_host_for_several(tmp_path: Path) -> None:
+    """Another address is refused where the outbox has scores for several receivers."""
+    with Outbox(tmp_path / "a.outbox") as outbox:
+        for name in ("langfuse", "phoenix"):
+            outbox.add(name, {"kind": name, "host": "http://127.0.0.1:9"}, good_scores(1))
+    result = adjudge("resend", "a.outbox", "--host", "http://127.0.0.1:9", cwd=tmp_path, env=ENV)
+    assert (result.returncode, "langfuse, phoenix: one host cannot be that of all" in said(result)) == (2, True)

@@ -65,6 +65,23 @@ def test_functions(agent: Any, expected: str) -> None:
     assert found.final_response == expected
 
 
+@pytest.mark.parametrize("kind", ["list", "mapping", "nested"])
+def test_an_answer_names_no_file(kind: str, tmp_path: Path) -> None:
+    """A text where messages should be is a text, never the path of a record."""
+    record = tmp_path / "record.json"
+    record.write_text('[{"role": "assistant", "content": "from the file"}]')
+    answers: dict[str, Any] = {
+        "list": [str(record)],
+        "mapping": {"messages": str(record)},
+        "nested": {"messages": {"messages": str(record)}},
+    }
+    try:
+        said = answer(get_agent(lambda question: answers[kind])).final_response
+    except AdjudgeError as error:
+        said = error.message
+    assert "from the file" not in (said or "")
+
+
 def place(question: str) -> str:
     """Answer as asked."""
     return question

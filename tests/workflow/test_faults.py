@@ -113,3 +113,18 @@ def test_records_that_are_none() -> None:
     with pytest.raises(AdjudgeError, match="list of messages"):
         check_workflow({"tools_should_include": []}, 3)
     assert check_workflow({"tools_should_include": []}, None).passed is True
+
+
+@pytest.mark.parametrize(
+    ("count", "called", "words"),
+    [
+        (2, 1, "is expected 2 times and was called 1 time"),
+        (1, 0, "is expected 1 time and was called 0 times"),
+        ({"min": 1}, 0, "is expected at least 1 time and was called 0 times"),
+        ({"max": 1}, 2, "is expected 0 to 1 time and was called 2 times"),
+    ],
+)
+def test_once_is_one_time(count: Any, called: int, words: str) -> None:
+    """Counts are said as a person says them."""
+    record = Trajectory(tool_calls=(ToolCall("a", executed=True),) * called)
+    assert check_workflow({"tools_count": {"a": count}}, record).reasons == (f"wrong-count: tool 'a' {words}",)

@@ -1,6 +1,7 @@
 """What agents return, as trajectories."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from adjudge.errors import DataError
@@ -21,39 +22,80 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
         return answer
     if isinstance(answer, str):
         return _of_text(case, answer)
-    if isinstance(answer, Mapping) and "messages" not in answer:
-        return _of_mapping(case, answer)
-    if isinstance(answer, Mapping | Sequence):
-        return Trajectory.from_messages(answer)
+    if isinstance(answer, Mapping):
+        return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
+    if isinstance(answer, Sequence):
+        return of_messages(answer)
     raise DataError(f"the agent returned a {type(answer).__name__}, not an answer", code="bad-answer")
 
 
 def _of_text(case: Case, text: str) -> Trajectory:
     messages = (*asked(case), Message("assistant", text))
-    return Trajectory(messages, None, final_response=text)  # a text alone cannot show which tools were used
+    # A text alone cannot show which agents and tools were called.
+    return Trajectory(messages, None, final_response=text, agents_known=False)
+
+
+def of_messages(messages: object) -> Trajectory:
+    """Return what messages say that was done, by the rules for traces: a handoff is a called agent, no tool."""
+    from adjudge.traces import load
+
+    if isinstance(messages, Mapping):
+        return load(messages, format="chat")
+    if not isinstance(messages, list | tuple):
+        return Trajectory.from_messages(messages)  # a text is a text: to `load` it would be the path of a file
+    return load([_mapping(one) if isinstance(one, Message) else one for one in messages], format="chat")
+
+
+def _mapping(message: Message) -> dict[str, Any]:
+    content = list(message.content) if isinstance(message.content, tuple) else message.content
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    about = {"role": message.role, "content": content, "tool_call_id": message.tool_call_id, "name": message.name}
+    return {**about, "tool_calls": calls or None}
+
+
+def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
+    """Return what messages show, and what is said beside them."""
+    record = of_messages(answer["messages"] if "tool_calls" not in answer else answer)
+    agents = _names(answer.get("agents_called"))
+    said: dict[str, Any] = {} if agents is None else {"agents_called": agents}
+    text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
+    said |= {"sources": _names(answer.get("sources")) or record.sources, "trace_id": _trace(answer) or record.trace_id}
+    return replace(record, final_response=text, **said)
 
 
 def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
     for name in RESPONSES:
         text = answer.get(name)
         if isinstance(text, str):
-            sources = answer.get("sources") or ()
-            agents = answer.get("agents_called") or ()
+            agents = _names(answer.get("agents_called"))
             return Trajectory(
                 (*asked(case), Message("assistant", text)),
                 _tools(answer.get("tools_used")),
                 final_response=text,
-                sources=tuple(str(source) for source in sources) if isinstance(sources, list | tuple) else (),
-                agents_called=tuple(str(agent) for agent in agents) if isinstance(agents, list | tuple) else (),
+                sources=_names(answer.get("sources")) or (),
+                agents_called=agents or (),
+                agents_known=agents is not None,
+                trace_id=_trace(answer),
             )
     raise DataError(f"the agent's answer has none of {', '.join(RESPONSES)}", code="bad-answer")
 
 
 def _tools(names: object) -> tuple[ToolCall, ...] | None:
     """Return the tools that an answer says were used; None where it says nothing of them."""
-    if not isinstance(names, list | tuple):
-        return None
-    return tuple(ToolCall(str(name), executed=True) for name in names)
+    named = _names(names)
+    # That a tool ran is all that its name says: not that it was asked for, nor with which arguments.
+    return None if named is None else tuple(ToolCall(name, requested=False, executed=True) for name in named)
+
+
+def _trace(answer: Mapping[str, Any]) -> str | None:
+    """Return the trace under which an agent says that it worked."""
+    found = answer.get("trace_id")
+    return found if isinstance(found, str) and found else None
+
+
+def _names(given: object) -> tuple[str, ...] | None:
+    """Return a list of names; None where there is none."""
+    return tuple(str(name) for name in given) if isinstance(given, list | tuple) else None
 
 
 def asked(case: Case) -> tuple[Message, ...]:

@@ -11,14 +11,12 @@ from rich.text import Text
 
 from adjudge.cli._options import printable
 from adjudge.scenarios._check import Checked
-from adjudge.scenarios._passes import PassEstimate, ScenarioRun
-from adjudge.scenarios._reports import outcome_of
+from adjudge.scenarios._passes import PassEstimate, ScenarioRun, outcome_of, outcomes_of
 from adjudge.sinks import Outcome
 
 WORDS: dict[Outcome, str] = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}  # the worst first
 STYLES = {"pass": "green", "FAIL": "bold red", "undecided": "yellow"}
 VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided"}
-EXPLAINED = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
 _COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 LONGEST = 300  # characters of one reason
 MOST = 3  # reasons of one scenario
@@ -30,7 +28,7 @@ def show_check(checked: Checked, console: Console) -> None:
     for line in _passes(checked.run):
         console.print(Text(line), soft_wrap=True)
     decision = checked.decision
-    console.print(Text(f"\ngate: {EXPLAINED[decision.verdict]} (exit code {checked.exit_code})", style="bold"))
+    console.print(Text(f"\ngate: {checked.headline}", style="bold"), soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, min_width=9)
     table.add_column(overflow="fold")
@@ -104,11 +102,9 @@ def _warned(run: Mapping[str, Any]) -> list[str]:
 
 def _passes(run: ScenarioRun) -> list[str]:
     """Say how many runs passed and, where there are repeats, what k tries give."""
-    counts = run.passes
-    undecided = sum(outcome_of(result) == "undecided" for result in run.results)
-    passed = counts["passed"] + counts["undecided"] - undecided
     many = "run" if len(run.results) == 1 else "runs"
-    total = f"{len(run.results):,} {many}: {passed:,} passed, {counts['failed']:,} failed, {undecided:,} undecided"
+    ends = ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes_of(run.results).items())
+    total = f"{len(run.results):,} {many}: {ends}"
     tries = Counter(result["id"] for result in run.results)
     most = min(tries.values(), default=1)
     if most < 2:

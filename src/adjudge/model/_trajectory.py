@@ -29,9 +29,9 @@ class Trajectory:
     """What an agent did: its messages, the tools it asked for and those that ran, its final response.
 
     `tool_calls` is None where the record cannot show tool calls at all, as a list of plain texts cannot; that
-    is not the same as no calls. Where they are not given, they are those of the messages. `complete` is False where
-    part of the record is known to be missing. `trace_id` names the trace that it can be found under, `seconds` is how
-    long it took.
+    is not the same as no calls. Where they are not given, they are those of the messages. `agents_known` is False where
+    the record cannot show which agents were called. `complete` is False where part of the record is known to be
+    missing. `trace_id` names the trace that it can be found under, `seconds` is how long it took.
     """
 
     messages: tuple[Message, ...] = ()
@@ -42,6 +42,7 @@ class Trajectory:
     complete: bool = True
     trace_id: str | None = None
     seconds: float | None = None
+    agents_known: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.tool_calls, _Unread):

@@ -31,6 +31,7 @@ class Plan:
     ranges: tuple[tuple[float, float] | None, ...] = ()
     by_name: bool = False
     unit: str | None = None  # the column by which cases were worked on together
+    resumed_by: str = ""  # how a person goes on with it, where `adjudge resume` cannot
     merged: tuple[str, ...] = ()  # the run files that this one was made of
     adjudge: str = ""
     started: str = ""

@@ -90,8 +90,8 @@ def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, A
         plan = plan_from(store.meta(PLAN), Path(path))
         is_complete = store.meta(COMPLETE) is not None
     if not plan.by_name:
-        message = f"{path} was started from Python, or by adjudge check, with what has no name"
-        raise UsageError(f"{message}: do the same again with the run file {path!r}", code="not-by-name")
+        again = plan.resumed_by.replace("FILE", path) or f"do the same again with the run file {path!r}"
+        raise UsageError(f"{path} was started with what has no name: {again}", code="not-by-name")
     changed = {name: value for name, value in (limits or {}).items() if value is not None}
     config = replace(plan.run_config(), **changed)
     given = {**plan.options, **{name: value for name, value in (options or {}).items() if value is not None}}

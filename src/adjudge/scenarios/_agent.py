@@ -6,12 +6,15 @@ agent sees the question and nothing else: no criteria, no references, no expecta
 
 import asyncio
 import secrets
+import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from adjudge.agents import get_agent
+from adjudge.agents._answer import of_messages, to_trajectory
 from adjudge.agents._sessions import session_of
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.model import Agent, Case, Message, Trajectory
@@ -53,7 +56,8 @@ class ScenarioAgent:
         started = time.monotonic()
         try:
             async with asyncio.timeout(scenario.deadline) as timer:
-                done = await self._turns(first, scenario.turns)
+                with in_trace(session):
+                    done = await self._turns(first, scenario.turns)
         except TimeoutError:
             if not timer.expired():
                 raise
@@ -84,6 +88,23 @@ class ScenarioAgent:
             await close()
 
 
+@contextmanager
+def in_trace(session: str) -> Iterator[None]:
+    """Let spans that an agent in this process makes with OpenTelemetry belong to the session's trace."""
+    if "opentelemetry.trace" not in sys.modules:  # nobody here makes any
+        yield
+        return
+    from opentelemetry import context, trace
+
+    # The same parent as the `traceparent` of a request has.
+    parent = trace.SpanContext(int(session, 16), int(session[:16], 16), is_remote=True, trace_flags=trace.TraceFlags(1))
+    token = context.attach(trace.set_span_in_context(trace.NonRecordingSpan(parent)))
+    try:
+        yield
+    finally:
+        context.detach(token)
+
+
 @dataclass(frozen=True, slots=True)
 class SavedAgent:
     """Gives what was recorded, by the id of the scenario; several records are its repeats."""
@@ -100,7 +121,7 @@ class SavedAgent:
         record = several[repeat - 1] if repeat <= len(several) else None
         if record is None:
             raise DataError(f"there is no trajectory for scenario {scenario!a}, repeat {repeat}", code="no-trajectory")
-        return Trajectory.from_messages(record)
+        return Trajectory.from_messages(record) if isinstance(record, str) else to_trajectory(case, record)
 
 
 def agent_for(agent: Any, trajectories: Any, scenarios: Mapping[str, Scenario]) -> ScenarioAgent:
@@ -128,9 +149,14 @@ def own_part(answer: Trajectory, question: str | None) -> Trajectory:
     if question is None or not places or not places[-1]:
         return answer
     messages = answer.messages[places[-1] :]
-    if answer.tool_calls != Trajectory(answer.messages).tool_calls:
-        return replace(answer, messages=messages)  # the calls are known from elsewhere than the messages
-    return replace(answer, messages=messages, tool_calls=Trajectory(messages).tool_calls)
+    found: dict[str, Any] = {"messages": messages}
+    for read in (of_messages, Trajectory):
+        # What is not as the messages have it is known from elsewhere, and stays.
+        whole, part = read(answer.messages), read(messages)
+        for name in ("tool_calls", "agents_called"):
+            if getattr(answer, name) == getattr(whole, name):
+                found.setdefault(name, getattr(part, name))
+    return replace(answer, **found)
 
 
 def joined(turns: Sequence[Trajectory]) -> Trajectory:
@@ -143,6 +169,7 @@ def joined(turns: Sequence[Trajectory]) -> Trajectory:
         messages=tuple(message for turn in turns for message in turn.messages),
         tool_calls=tuple(call for each in known for call in each) if len(known) == len(calls) else None,
         agents_called=tuple(agent for turn in turns for agent in turn.agents_called),
+        agents_known=all(turn.agents_known for turn in turns),
         final_response=turns[-1].final_response,
         sources=tuple(dict.fromkeys(source for turn in turns for source in turn.sources)),
         complete=all(turn.complete for turn in turns),

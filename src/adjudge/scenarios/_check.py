@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ from adjudge.runs._evaluate import new_run_file
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._gate import Decision, Finding, Gate, decide
 from adjudge.scenarios._gate_file import load_gate
-from adjudge.scenarios._load import load_scenarios
-from adjudge.scenarios._passes import ScenarioRun
+from adjudge.scenarios._load import Place, located
+from adjudge.scenarios._passes import ScenarioRun, outcomes_of
 from adjudge.scenarios._quality import quality_judge
 from adjudge.scenarios._run import conducted, limits_of
 from adjudge.scenarios._scenario import Scenario
@@ -56,6 +56,17 @@ class Checked:
     run: ScenarioRun
     decision: Decision
     signal: int | None = None
+    places: Mapping[str, Place] = field(default_factory=dict)
+
+    @property
+    def headline(self) -> str:
+        """The verdict, and what it lets pass: failed and undecided runs that the gate allows are never silent."""
+        words = f"{self.decision.verdict.upper()} (exit code {self.exit_code})"
+        ends = outcomes_of(self.run.results)
+        short = " and ".join(f"{number:,} {how}" for how, number in ends.items() if how != "passed" and number)
+        if self.decision.verdict != "pass" or not short:
+            return words
+        return f"{words}, although {short} of {sum(ends.values()):,} runs: the gate allows that"
 
     @property
     def exit_code(self) -> int:
@@ -74,11 +85,20 @@ def check(
     """Check a release; `watch` is told how the run stands, `told` where the endpoint listens."""
     if (options.agent is None) == (options.traces is None):
         raise UsageError("give an agent, or the traces of what it did")
-    loaded = load_scenarios(scenarios)
+    found = located(scenarios)
+    loaded = [scenario for scenario, _ in found]
+    places = {scenario.id: place for scenario, place in found if place is not None}
+    checked = _checked(loaded, options, watch=watch, told=told, signals=signals)
+    return replace(checked, places=places)
+
+
+def _checked(
+    loaded: list[Scenario], options: CheckOptions, *, told: Callable[[str], None] | None, **how: Any
+) -> Checked:
     gate = Gate() if options.gate is None else load_gate(options.gate)
     judge = quality_judge(options.judge, **({} if options.base_url is None else {"base_url": options.base_url}))
     if options.traces is not None:
-        return _check_traces(loaded, options, gate, judge, watch=watch, signals=signals)
+        return _check_traces(loaded, options, gate, judge, **how)
     if options.repeat is not None:
         loaded = [replace(one, repeats=options.repeat) for one in loaded]
     gate.check(loaded, judged=judge is not None)
@@ -88,7 +108,7 @@ def check(
         agent = agent_for(_agent(loaded, options), None, {one.id: one for one in loaded})
         if endpoint is not None:
             agent = replace(agent, receive=lambda session, turns: endpoint.trajectory(session, roots=turns))
-        return _conducted(loaded, agent, options, gate, judge, watch=watch, signals=signals)
+        return _conducted(loaded, agent, options, gate, judge, **how)
 
 
 def _agent(scenarios: Sequence[Scenario], options: CheckOptions) -> Any:

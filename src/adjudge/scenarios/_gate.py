@@ -152,7 +152,10 @@ def _held(gate: Gate, threshold: Threshold, rows: Sequence[Result], name: str, r
         return Finding(name, "undecided", f"too few runs have this number: {len(pairs)}, {needed} needed", n=len(pairs))
     found = _estimated(pairs, gate.confidence)
     held = found.low if threshold.lower_end else found.value
-    shown = _shown(found)
+    # Which runs should have a scorer's number, and how large it may be, is not known here.
+    is_share = ".scorers." not in f".{name}"
+    missing = sum(is_share and row["status"] != "scored" and read(row) is None for row in rows)
+    shown = _shown(found, missing)
     if held is None:
         words = f"{shown}: too few to say where the lower end of the interval is"
         return Finding(name, "undecided", words, found.value, n=found.n)
@@ -173,11 +176,15 @@ def _estimated(pairs: Sequence[tuple[float, str]], confidence: float) -> Estimat
     return found
 
 
-def _shown(found: Estimate) -> str:
-    interval = ""
+def _shown(found: Estimate, missing: int) -> str:
+    """Return a mean with its n and interval; where numbers from 0 to 1 are missing, with what they could make of it."""
+    interval = bounds = ""
     if found.low is not None and found.high is not None:
         interval = f", {found.confidence * 100:g} % interval {found.low:.4f} .. {found.high:.4f}"
-    return f"{found.value:.4f} (n {found.n}{interval})"
+    if missing:
+        low, high = ((found.value * found.n + each) / (found.n + missing) for each in (0, missing))
+        bounds = f"; with the {missing} missing it lies in {low:.4f} .. {high:.4f}"
+    return f"{found.value:.4f} (n {found.n}{interval}{bounds})"
 
 
 def _passed(row: Result) -> float | None:

@@ -8,10 +8,12 @@
 A file holds `scenarios` (and `defaults` for all of them), a list, or one scenario.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adjudge.errors import UsageError, closest
 from adjudge.scenarios._scenario import Scenario
@@ -19,6 +21,14 @@ from adjudge.scenarios._yaml import read_yaml
 
 SUFFIXES = (".toml", ".yaml", ".yml")
 LARGEST = 4 << 20  # bytes of one file
+_TOML_ID = re.compile(r"\s*id\s*=\s*[\"']")
+
+
+class Place(NamedTuple):
+    """Where a scenario is written; the line of its id, where that is known."""
+
+    file: str
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,7 @@ class _Found:
     given: object
     place: str
     lines: Mapping[str, str]  # where each of its keys stands
+    origin: Place | None = None
 
 
 def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
@@ -40,7 +51,12 @@ def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[A
     >>> [scenario.id for scenario in load_scenarios({"id": "s1", "question": "Capital of France?"})]
     ['s1']
     """
-    scenarios: list[Scenario] = []
+    return [scenario for scenario, _ in located(path)]
+
+
+def located(path: Any) -> list[tuple[Scenario, Place | None]]:
+    """Return the scenarios, as `load_scenarios` does, each with where it is written."""
+    scenarios: list[tuple[Scenario, Place | None]] = []
     places: dict[str, str] = {}
     for found in _found(path):
         scenario = _read(found)
@@ -48,7 +64,7 @@ def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[A
             message = f"{found.place}: the id {scenario.id!a} is taken already, by {places[scenario.id]}"
             raise UsageError(message, code="duplicate-id")
         places[scenario.id] = found.place
-        scenarios.append(scenario)
+        scenarios.append((scenario, found.origin))
     if not scenarios:
         raise UsageError(f"{path if isinstance(path, str | Path) else 'the list'} holds no scenario", code="empty")
     return scenarios
@@ -119,7 +135,9 @@ def _in_file(file: Path) -> Iterator[_Found]:
     if file.suffix not in SUFFIXES:
         raise UsageError(f"{file}: a scenario file ends in {', '.join(SUFFIXES)}", code="bad-scenario")
     if file.suffix == ".toml":
-        yield from _in_document(read_toml(text, str(file)), {}, file=str(file))
+        ids = _toml_ids(text)
+        for found in _in_document(read_toml(text, str(file)), {}, file=str(file)):
+            yield replace(found, origin=Place(str(file), ids.get(_id_of(found.given))))
     else:
         yield from _in_document(*read_yaml(text, str(file)), file=str(file))
 
@@ -151,6 +169,18 @@ def read_toml(text: str, file: str) -> Any:
         raise UsageError(f"{file}: nested too deeply", code="bad-scenario") from None
 
 
+def _toml_ids(text: str) -> dict[object, int]:
+    """Return on which line each id stands, as far as that is plain: on a line of its own, and on one only."""
+    import tomllib
+
+    found: dict[object, list[int]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if _TOML_ID.match(line):
+            with suppress(tomllib.TOMLDecodeError):
+                found.setdefault(tomllib.loads(line)["id"], []).append(number)
+    return {identity: lines[0] for identity, lines in found.items() if len(lines) == 1}
+
+
 def _in_document(document: Any, lines: Mapping[tuple[str | int, ...], int], file: str) -> Iterator[_Found]:
     """Give the scenarios of one file, with the file's defaults under them."""
     prefix: tuple[str | int, ...] = ()
@@ -163,14 +193,19 @@ def _in_document(document: Any, lines: Mapping[tuple[str | int, ...], int], file
             several, prefix = document.get("scenarios"), ("scenarios",)
     if not isinstance(several, list):
         raise UsageError(f"{file}: scenarios must be a list, got {type(several).__name__}", code="bad-scenario")
+    depth = 0 if several is not document and not prefix else len(prefix) + 1
+    inside: dict[tuple[str | int, ...], dict[str, int]] = {}
+    for at, number in lines.items():
+        if len(at) > depth:
+            inside.setdefault(at[:depth], {})[str(at[-1])] = number
     for index, given in enumerate(several):
-        path = prefix if several is not document and not prefix else (*prefix, index)
+        path = (*prefix, index) if depth else ()
         line = f", line {lines[path]}" if path in lines else ""
         place = _named(given, f"{file}{line}, scenario {index + 1}")
-        inside = ((at, number) for at, number in lines.items() if len(at) > len(path) and at[: len(path)] == path)
-        keys = {str(at[-1]): _named(given, f"{file}, line {number}, scenario {index + 1}") for at, number in inside}
+        found = inside.get(path, {}).items()
+        keys = {key: _named(given, f"{file}, line {number}, scenario {index + 1}") for key, number in found}
         whole = _over(defaults, given) if isinstance(given, Mapping) else given
-        yield _Found(whole, place, keys)
+        yield _Found(whole, place, keys, Place(file, lines.get((*path, "id"))))
 
 
 def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
@@ -193,7 +228,12 @@ def _over(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, An
     return whole
 
 
+def _id_of(given: object) -> object:
+    identity = given.get("id") if isinstance(given, Mapping) else getattr(given, "id", None)
+    return identity if isinstance(identity, str) else None
+
+
 def _named(given: object, place: str) -> str:
     """Return a place with the scenario's id, where it has one."""
-    identity = given.get("id") if isinstance(given, Mapping) else getattr(given, "id", None)
+    identity = _id_of(given)
     return f"{place} ({identity[:40]!a})" if isinstance(identity, str) and identity else place

@@ -1,12 +1,12 @@
 """How often a scenario passes: what k tries give, estimated from n of them, and the results of a whole run."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from adjudge.errors import UsageError
 
@@ -39,6 +39,19 @@ def _check(tries: int, passes: int, k: int) -> None:
     if not 0 <= passes <= tries or not 1 <= k <= tries:
         message = f"{k} of {tries} tries with {passes} passes: k is at least 1 and at most the number of tries"
         raise UsageError(message, code="bad-option")
+
+
+def outcome_of(result: Mapping[str, Any]) -> Literal["passed", "failed", "undecided"]:
+    """Return how a run ended: one that passed and lacks another answer that was asked for is undecided."""
+    if result["pass"] is None or (result["pass"] and result["status"] != "scored"):
+        return "undecided"
+    return "passed" if result["pass"] else "failed"
+
+
+def outcomes_of(results: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Count how runs ended."""
+    found = Counter(outcome_of(result) for result in results)
+    return {outcome: found[outcome] for outcome in ("passed", "failed", "undecided")}
 
 
 @dataclass(frozen=True, slots=True)

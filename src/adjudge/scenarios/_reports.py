@@ -13,12 +13,13 @@ from adjudge.datasets import whole_file
 from adjudge.errors import UsageError
 from adjudge.judges import QUALITY
 from adjudge.scenarios._check import Checked
+from adjudge.scenarios._load import Place
+from adjudge.scenarios._passes import outcome_of
 from adjudge.sinks import Check, Outcome, OutScore, scenario_scores
 
 if TYPE_CHECKING:
     from adjudge.sinks import Receipt
 
-OUTCOMES: dict[Any, Outcome] = {True: "passed", False: "failed", None: "undecided"}
 _VERDICTS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "undecided": "undecided"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -26,28 +27,32 @@ _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 def checks_of(checked: Checked) -> list[Check]:
     """Return a check for every run of a scenario, and one for every threshold of the gate."""
+    return [*_runs(checked), *_thresholds(checked)]
+
+
+def _runs(checked: Checked) -> list[Check]:
     times = Counter(result["id"] for result in checked.run.results)
-    runs = [
+    nowhere = Place("")
+    return [
         Check(
             id=result["id"] if times[result["id"]] == 1 else f"{result['id']}#{result['repeat']}",
             outcome=outcome_of(result),
             reason="; ".join(result["reasons"]) or None,
             seconds=result["seconds"],
+            file=checked.places.get(result["id"], nowhere).file or None,
+            line=checked.places.get(result["id"], nowhere).line,
             tags=tuple(result["tags"]),
             scores=numbers_of(result),
         )
         for result in checked.run.results
     ]
-    gate = [
+
+
+def _thresholds(checked: Checked) -> list[Check]:
+    return [
         Check(f"gate: {one.name}", _VERDICTS[one.verdict], one.reason, scores={"value": one.value})
         for one in checked.decision.findings
     ]
-    return [*runs, *gate]
-
-
-def outcome_of(result: Mapping[str, Any]) -> Outcome:
-    """Return how a run ended: one that passed and lacks another answer that was asked for is undecided."""
-    return "undecided" if result["pass"] and result["status"] != "scored" else OUTCOMES[result["pass"]]
 
 
 def numbers_of(result: Mapping[str, Any]) -> dict[str, float | None]:
@@ -98,16 +103,36 @@ def github_lines(checked: Checked) -> str:
     """Append the summary to the step summary of GitHub, where there is one, and return the annotations."""
     from adjudge.sinks import github_annotations, github_summary
 
-    checks = checks_of(checked)
+    gate, runs = _thresholds(checked), [_in_repository(one) for one in _runs(checked)]
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
-        title = f"adjudge check: {checked.decision.verdict}"
+        parts = (github_summary(gate, title=f"gate: {checked.headline}"), github_summary(runs, title="runs"))
         try:
             with Path(place).open("a", encoding="utf-8") as file:
-                file.write(github_summary(checks, title=title))
+                file.write("\n".join(parts))
         except OSError as error:
             raise UsageError(f"{place}: {error.strerror or error}", code="cannot-write") from None
-    return github_annotations(checks)
+    return github_annotations([*gate, *runs])  # the gate first: GitHub shows few
+
+
+def _in_repository(check: Check) -> Check:
+    """Name the file as GitHub does: below the repository that was checked out."""
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
+    file = Path(check.file or "").resolve()
+    return replace(check, file=file.relative_to(root).as_posix()) if check.file and root in file.parents else check
+
+
+def check_langfuse(outbox: str) -> None:
+    """Raise `UsageError` if scores could not be kept in this outbox, or not for the address that is set."""
+    from adjudge.sinks import Outbox, OutboxError
+    from adjudge.sinks._langfuse import LangfuseWire, langfuse_keys
+
+    LangfuseWire(None, None, langfuse_keys()).about()
+    if Path(outbox).exists():
+        try:
+            Outbox(outbox).close()
+        except OutboxError as error:
+            raise UsageError(error.message, code=error.code) from None
 
 
 def send_langfuse(checked: Checked, outbox: str) -> "Receipt":

@@ -17,6 +17,7 @@ from adjudge.scenarios._quality import in_use, quality_judge
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._score import NAME, Judging, case_row, result_of
 
+AGAIN = "the adjudge check that began it, with --run FILE, goes on with it; in Python, run_scenarios(..., run='FILE')"
 FOR_JUDGING = 60.0  # seconds that a row has beyond the agent's deadline, where nobody says how many
 
 
@@ -123,7 +124,8 @@ async def conducted(
     rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
     job = make_job(scorers=[judging.reward()], agent=agent)
     async with in_use(judge):
-        session = await conduct(Work(path, job, Plan("evaluate", scorers=(NAME,)), config, rows, **how))
+        plan = Plan("evaluate", scorers=(NAME,), resumed_by=AGAIN)
+        session = await conduct(Work(path, job, plan, config, rows, **how))
     found = RunResult(path, session.warnings).scores if session.signal is None else ()
     results = [
         result_of(one.score, row, judging, agent.traces.get(row["id"]))

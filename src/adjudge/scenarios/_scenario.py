@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
-from adjudge.errors import UsageError, closest
+from adjudge.errors import RowError, UsageError, closest
+from adjudge.model import to_json
 from adjudge.rewards import Scorer, get_reward
 from adjudge.workflow import WorkflowExpectation
 
@@ -85,6 +86,7 @@ class Scenario:
         self._check_numbers()
         _check_metadata(self.metadata)
         _refuse_contradictions(self.workflow)
+        self._check_kept()
 
     @classmethod
     def of(cls, given: object) -> "Scenario":
@@ -134,6 +136,13 @@ class Scenario:
             raise _bad(f"workflow must be a mapping or a WorkflowExpectation, got {type(inner).__name__}")
         _refuse_twice(own, {name: getattr(inner, name) for name in SHARED})
         return replace(inner, **own)
+
+    def _check_kept(self) -> None:
+        """Refuse what a run file could not hold: a number that is none."""
+        try:
+            to_json(self.plain())
+        except RowError as error:
+            raise _bad(error.message.removeprefix("$.")) from None
 
     def _check_numbers(self) -> None:
         repeats: Any = self.repeats

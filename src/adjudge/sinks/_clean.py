@@ -16,12 +16,13 @@ _LONGEST_NAME = 200
 _MOST_ITEMS = 100
 _DEEPEST = 4
 
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Control characters, those that reorder what stands around them, half characters, and what no text may hold.
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _BAD_ID = re.compile("[\x00-\x1f\x7f-\x9f\ufffd]")  # the last: what clean_text puts for what it takes out
 
 
 def clean_text(text: str, most: int = LONGEST_COMMENT) -> str:
-    r"""Return text without lone surrogates and control characters, cut with a note where it is too long.
+    r"""Return text without lone surrogates, control and reordering characters, cut with a note where it is too long.
 
     >>> clean_text("red\x1b[31m \ud800 alert\n"), clean_text("a" * 50, most=4)
     ('red\ufffd[31m \ufffd alert\n', 'aaaa... [cut: 50 characters in all]')

@@ -39,7 +39,12 @@ class RemoteSink:
         """Keep the scores, send what is pending, and say how all of it stands."""
         with Outbox(self.outbox) as outbox:
             outbox.add(self._wire.name, self._wire.about(), scores)
-            return await deliver(outbox, self._wire, self._limits)
+            try:
+                return await deliver(outbox, self._wire, self._limits)
+            except OutboxError as error:
+                if error.code != "outbox-locked":
+                    raise
+                return outbox.receipt(self._wire.name, error.reason)  # they are kept, and somebody is sending
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(outbox={str(self.outbox)!r})"

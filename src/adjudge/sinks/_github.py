@@ -25,9 +25,10 @@ def github_annotations(checks: Sequence[Check]) -> str:
     lines: list[str] = []
     for outcome, command in (("failed", "error"), ("undecided", "warning")):
         found = [check for check in checks if check.outcome == outcome]
-        lines += [_command(command, check) for check in found[:_MOST]]
-        if len(found) > _MOST:
-            lines.append(f"::{command} title=adjudge::{len(found) - _MOST} more checks {outcome}")
+        several = found if len(found) <= _MOST else found[: _MOST - 1]
+        lines += [_command(command, check) for check in several]
+        if len(several) < len(found):
+            lines.append(f"::{command} title=adjudge::{len(found) - len(several)} more checks {outcome}")
     return "".join(f"{line}\n" for line in lines)
 
 

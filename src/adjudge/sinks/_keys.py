@@ -17,26 +17,29 @@ def setting(given: str | None, *names: str) -> str | None:
 
 
 def address(given: str | None, *names: str) -> str | None:
-    """Return an address that was given or is set; one with a password in it would be kept, and is refused."""
+    """Return an address that was given or is set; it is kept with the scores, so one with a password is refused."""
     found = setting(given, *names)
-    if found is not None and "@" in found.partition("://")[2].partition("/")[0]:
+    if found is None:
+        return None
+    if "@" in (found.partition("://")[2] or found).partition("/")[0]:
         raise UsageError(f"an address with a password in it is not called: give keys apart ({' or '.join(names)})")
-    return None if found is None else found.rstrip("/")
+    if not found.lower().startswith(("http://", "https://")):
+        raise UsageError(f"an address begins with http:// or https://, got {found[:80]!r} ({' or '.join(names)})")
+    return found.rstrip("/")
 
 
 class BasicKeys:
-    """A user and a password, or a public and a secret key, as HTTP basic authentication."""
+    """A public and a secret key, given or from the environment variables of these names, as basic authentication."""
 
-    def __init__(self, user: Key, password: Key, names: str) -> None:
-        self._user = user
-        self._password = password
-        self.names = names
+    def __init__(self, public: str | None, secret: str | None, names: tuple[str, str]) -> None:
+        self._user, self._password = Key(public, names[0]), Key(secret, names[1])
+        self._names = " and ".join(names)
 
     def headers(self) -> dict[str, str]:
         """Return the header; without keys a `DeliveryFault` says which variables are missing."""
         user, password = self._user.reveal(), self._password.reveal()
         if not user or not password:
-            raise DeliveryFault(f"there is no key: set {self.names}", code="no-key")
+            raise DeliveryFault(f"there is no key: set {self._names}", code="no-key")
         return {"Authorization": f"Basic {_packed(user, password)}"}
 
     def secrets(self) -> list[str]:
@@ -49,10 +52,10 @@ class BasicKeys:
 
 
 class TokenKey:
-    """A token as a bearer, or none where none is set."""
+    """A token, given or from the environment variable of this name, as a bearer; none where there is none."""
 
-    def __init__(self, key: Key) -> None:
-        self._key = key
+    def __init__(self, token: str | None, name: str) -> None:
+        self._key = Key(token, name)
 
     def headers(self) -> dict[str, str]:
         """Return the header, if there is a token."""

@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from adjudge.chat._key import Key
 from adjudge.http import HttpClient, HttpReply, Limits, Request
 from adjudge.sinks._clean import cleaned_score, why_not_sendable
 from adjudge.sinks._client import hand_over
@@ -27,7 +26,8 @@ __all__ = ["LangfuseSink", "LangfuseWire", "langfuse_keys"]
 
 _HOST = "https://cloud.langfuse.com"
 _RECEIVER = "Langfuse"
-_KEYS = "LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY"
+_NAMES = ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY")
+_KEYS = " and ".join(_NAMES)
 
 
 class LangfuseSink:
@@ -75,7 +75,7 @@ class LangfuseSink:
 
 def langfuse_keys(public_key: str | None = None, secret_key: str | None = None) -> BasicKeys:
     """Return the keys, those that are not given from the environment."""
-    return BasicKeys(Key(public_key, "LANGFUSE_PUBLIC_KEY"), Key(secret_key, "LANGFUSE_SECRET_KEY"), _KEYS)
+    return BasicKeys(public_key, secret_key, _NAMES)
 
 
 class LangfuseWire:

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 import msgspec
 
-from adjudge.chat._key import Key
 from adjudge.http import HttpClient, HttpReply, Limits, Request
 from adjudge.sinks._clean import why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
@@ -33,7 +32,7 @@ class MlflowSink(RemoteSink):
     def __init__(
         self, outbox: str | Path, *, host: str | None = None, token: str | None = None, limits: Limits | None = None
     ) -> None:
-        super().__init__(MlflowWire(host, TokenKey(Key(token, _KEYS))), outbox, limits)
+        super().__init__(MlflowWire(host, TokenKey(token, _KEYS)), outbox, limits)
 
 
 class MlflowWire:

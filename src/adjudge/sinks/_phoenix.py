@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from adjudge.chat._key import Key
 from adjudge.http import HttpClient, Limits, Request
 from adjudge.sinks._clean import why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
@@ -30,7 +29,7 @@ class PhoenixSink(RemoteSink):
     def __init__(
         self, outbox: str | Path, *, host: str | None = None, api_key: str | None = None, limits: Limits | None = None
     ) -> None:
-        super().__init__(PhoenixWire(host, TokenKey(Key(api_key, _KEYS))), outbox, limits)
+        super().__init__(PhoenixWire(host, TokenKey(api_key, _KEYS)), outbox, limits)
 
 
 class PhoenixWire:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from adjudge.chat._key import Key
+from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.sinks._delivery import LIMITS, deliver, run_sync
 from adjudge.sinks._errors import OutboxError
@@ -20,9 +20,9 @@ __all__ = ["resend"]
 
 _WIRES: dict[str, Callable[[str | None, Mapping[str, str]], Wire]] = {
     "langfuse": lambda host, about: LangfuseWire(host, about.get("environment"), langfuse_keys()),
-    "mlflow": lambda host, _: MlflowWire(host, TokenKey(Key(None, "MLFLOW_TRACKING_TOKEN"))),
+    "mlflow": lambda host, _: MlflowWire(host, TokenKey(None, "MLFLOW_TRACKING_TOKEN")),
     "otel": lambda host, _: OtelWire(host),
-    "phoenix": lambda host, _: PhoenixWire(host, TokenKey(Key(None, "PHOENIX_API_KEY"))),
+    "phoenix": lambda host, _: PhoenixWire(host, TokenKey(None, "PHOENIX_API_KEY")),
 }
 
 
@@ -36,7 +36,11 @@ def resend(
     """
     receipts = {}
     with Outbox(path, create=False) as outbox:
-        for name, about in outbox.sinks().items():
+        sinks = outbox.sinks()
+        if host is not None and len(sinks) > 1:
+            message = f"{path} has scores for {', '.join(sinks)}: one host cannot be that of all, leave it out"
+            raise UsageError(message, code="bad-option")
+        for name, about in sinks.items():
             make = _WIRES.get(about.get("kind", ""))
             if make is None:
                 raise OutboxError(f"{path} has scores for {name!r}, which this adjudge does not know: update adjudge")

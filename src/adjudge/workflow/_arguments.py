@@ -77,6 +77,11 @@ class ArgumentRule:
         return " and ".join(said) or "any arguments"
 
 
+def is_recorded(call: ToolCall) -> bool:
+    """Say whether a call's arguments are known; of an execution whose request was not recorded they may not be."""
+    return call.requested or call.arguments != ""
+
+
 def misfits(rule: ArgumentRule, calls: Sequence[ToolCall]) -> list[str | None]:
     """Return for each call why it does not fit the rule; None where it does."""
     found: list[str | None] = []

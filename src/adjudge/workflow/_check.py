@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.model import Status, ToolCall, Trajectory
-from adjudge.workflow._arguments import ArgumentRule, misfits
+from adjudge.workflow._arguments import ArgumentRule, is_recorded, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import Finding, Rules, cut, listed, lists_of, shown, warnings_of, wrong_with
 from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpectation, names_of
@@ -106,10 +106,11 @@ def _named(names: Iterable[str] | None, where: str) -> tuple[str, ...] | None:
 def _called(record: Trajectory) -> _Called:
     """Return what a trajectory shows; one that cannot show tool calls and names no agent shows no agents either."""
     calls = record.tool_calls
+    agents = record.agents_called if record.agents_known and calls is not None else record.agents_called or None
     if calls is None:
-        return _Called(record.agents_called or None, None, None, (), record.complete)
+        return _Called(agents, None, None, (), record.complete)
     requested = tuple(dict.fromkeys(call.name for call in calls if call.requested and not call.executed))
-    return _Called(record.agents_called, record.tools_used, calls, requested, record.complete)
+    return _Called(agents, record.tools_used, calls, requested, record.complete)
 
 
 def _judged(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
@@ -138,7 +139,8 @@ def _dimension(rules: Rules, expectation: WorkflowExpectation, called: _Called) 
     wrong = list(wrong_with(rules, names, called.requested if rules.kind == "tools" else ()))
     if arguments and called.calls is not None:
         wrong += _wrong_arguments(arguments, called.calls, lists["missing"])
-    return {"pass": not wrong, **lists}, wrong
+    is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
+    return {"pass": None if is_open else not wrong, **lists}, wrong
 
 
 def _unknown(rules: Rules, names: tuple[str, ...] | None, called: _Called) -> Finding:
@@ -159,9 +161,12 @@ def _wrong_arguments(
         if tool in missing:
             continue  # that it was not called is said already
         for rule in several:
-            why = misfits(rule, made)
-            unfit = [reason for reason in why if reason is not None]
-            if len(unfit) < len(made) if rule.calls == "some" else not unfit:
+            recorded = [call for call in made if is_recorded(call)]
+            unfit = [reason for reason in misfits(rule, recorded) if reason is not None]
+            if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and len(recorded) == len(made):
+                continue
+            if len(recorded) < len(made) and (rule.calls == "some" or not unfit):
+                yield Finding(INCOMPLETE, "tools", f"the record does not show the arguments of tool {shown(tool)}")
                 continue
             what = "no call" if rule.calls == "some" else "not every call"
             cause = unfit[0] if unfit else "it was not called"

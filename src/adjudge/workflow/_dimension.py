@@ -162,9 +162,14 @@ def _wrong_counts(rules: Rules, called: Sequence[str]) -> Iterator[Finding]:
     counts = Counter(called)
     for name, (least, most) in rules.counts.items():
         if counts[name] < least or (most is not None and counts[name] > most):
-            wanted = f"{least}" if most == least else f"at least {least}" if most is None else f"{least} to {most}"
-            message = f"{rules.one} {shown(name)} is expected {wanted} times and was called {counts[name]} times"
+            before = "" if most == least else "at least " if most is None else f"{least} to "
+            wanted = f"{before}{_times(least if most is None else most)}"
+            message = f"{rules.one} {shown(name)} is expected {wanted} and was called {_times(counts[name])}"
             yield Finding("wrong-count", rules.kind, message)
+
+
+def _times(number: int) -> str:
+    return f"{number} time" if number == 1 else f"{number} times"
 
 
 def _occurs(sequence: Sequence[str], called: Sequence[str]) -> bool:
