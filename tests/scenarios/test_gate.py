@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import UsageError
+from adjudge.judges._calibration import LabelledRow, measure
 from adjudge.scenarios import Gate, Scenario, Threshold, decide, load_gate
 
 
@@ -172,6 +173,7 @@ class TestFiles:
             ({"min_rows": 0}, "min_rows must be a whole number from 1 on, got 0"),
             ({"confidence": 95}, "confidence must be from 0.5 to below 1, got 95.0"),
             ({"quality": 0.8}, "quality must be a table, got 0.8"),
+            ({"require_calibrated": True}, "require_calibrated names the file of a calibration, got True"),
             ({"tags": {"a": {"tags": {}}}}, "the gate of a tag has no 'tags'"),
         ],
     )
@@ -193,5 +195,22 @@ class TestFiles:
         """A threshold on a number that no run will have is refused before anything is run."""
         scenario = Scenario("a", "?", tags=["safety"], references=["x"], scorers=["contains_reward"])
         with pytest.raises(UsageError) as error:
-            load_gate(gate).check([scenario], judged=False)
+            load_gate(gate).check([scenario], judge=None)
         assert told in str(error.value)
+
+
+def test_calibrated_judge(tmp_path: Path) -> None:
+    """A gate that requires a calibration takes only the judge that it is of, and says how good that is."""
+    people = [LabelledRow(f"q{n}", label=n % 2 == 0, status="scored", verdict=n % 2 == 0 or n == 1) for n in range(40)]
+    measure(people, judge="openai:m").save(tmp_path / "known.json")
+    (tmp_path / "gate.toml").write_text('require_calibrated = "known.json"\n')
+    gate = load_gate(tmp_path / "gate.toml")
+    scenario = Scenario(id="a", question="q")
+    gate.check([scenario], judge="openai:m")
+    for judge in (None, "openai:other"):
+        with pytest.raises(UsageError, match="openai:m, which was calibrated"):
+            gate.check([scenario], judge=judge)
+    finding = decide(gate, rows(2)).findings[-1]
+    assert (finding.name, finding.verdict, finding.value) == ("calibrated", "pass", 0.975)
+    measure([], judge="openai:m").save(tmp_path / "known.json")
+    assert decide(load_gate(tmp_path / "gate.toml"), rows(2)).verdict == "undecided"

@@ -101,7 +101,7 @@ def _checked(
         return _check_traces(loaded, options, gate, judge, **how)
     if options.repeat is not None:
         loaded = [replace(one, repeats=options.repeat) for one in loaded]
-    gate.check(loaded, judged=judge is not None)
+    gate.check(loaded, judge=None if judge is None else judge.name)
     with _listening(options.endpoint) as endpoint:
         if endpoint is not None and told is not None:
             told(endpoint.base_url)
@@ -124,7 +124,7 @@ def _agent(scenarios: Sequence[Scenario], options: CheckOptions) -> Any:
 def _check_traces(scenarios: list[Scenario], options: CheckOptions, gate: Gate, judge: Any, **how: Any) -> Checked:
     if options.endpoint is not None:
         raise UsageError("traces that are saved come over no endpoint: give an agent with it", code="bad-option")
-    gate.check(scenarios, judged=judge is not None)
+    gate.check(scenarios, judge=None if judge is None else judge.name)
     files = TraceFiles.of(options.traces or "", {one.id for one in scenarios})
     wanted = {one.id: options.repeat or max(1, len(files.records.get(one.id, ()))) for one in scenarios}
     scenarios = [replace(one, repeats=wanted[one.id]) for one in scenarios]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from adjudge.errors import UsageError, closest
-from adjudge.judges import QUALITY
+from adjudge.judges import QUALITY, Calibration
 from adjudge.scenarios._scenario import Scenario
 from adjudge.statistics import Estimate, estimate_mean
 
@@ -41,7 +41,8 @@ class Gate:
     `workflow` is the share of runs whose workflow and clarification are as expected; `quality` thresholds go by
     answer_quality, factual_correctness, completeness and overall, `scorers` by the names of scorers. At most the share
     `max_unscored` of the runs may lack an answer that was asked for, and every number needs `min_rows` values: else
-    the gate is undecided. `tags` hold gates of their own for the scenarios of a tag.
+    the gate is undecided. `tags` hold gates of their own for the scenarios of a tag. With `require_calibrated` the
+    judge has to be the one that this was measured with.
     """
 
     workflow: Threshold | None = field(default_factory=lambda: Threshold(1.0))
@@ -51,11 +52,18 @@ class Gate:
     min_rows: int = 1
     tags: Mapping[str, "Gate"] = field(default_factory=dict)
     confidence: float = 0.95
+    require_calibrated: Calibration | None = None
 
-    def check(self, scenarios: Sequence[Scenario], *, judged: bool) -> None:
-        """Raise `UsageError` if the gate wants a number that no run of these scenarios can have."""
+    def check(self, scenarios: Sequence[Scenario], *, judge: str | None) -> None:
+        """Raise `UsageError` if the gate wants what no run of these scenarios, with this judge or none, can have."""
+        known_judge = self.require_calibrated
+        if known_judge is not None and (judge is None or not known_judge.fits(judge)):
+            message = (
+                f"the gate requires {known_judge.judge}, which was calibrated; the judge is {judge or 'not given'}"
+            )
+            raise UsageError(message, code="not-calibrated")
         for place, gate in (("", self), *((f"tags.{tag}.", inner) for tag, inner in self.tags.items())):
-            if gate.quality and not judged:
+            if gate.quality and judge is None:
                 name = next(iter(gate.quality))
                 raise UsageError(f"the gate wants {place}quality.{name}, and no judge is given", code="bad-gate")
             there = dict.fromkeys(use.made().name for one in scenarios for use in one.scorers)
@@ -116,6 +124,8 @@ def decide(gate: Gate, results: Iterable[Result]) -> Decision:
     """
     rows = list(results)
     findings = list(_findings(gate, rows, ""))
+    if gate.require_calibrated is not None:
+        findings.append(_calibrated(gate.require_calibrated))
     for tag, inner in gate.tags.items():
         tagged = [row for row in rows if tag in row["tags"]]
         findings += _findings(replace(inner, confidence=gate.confidence), tagged, f"tags.{tag}.")
@@ -131,6 +141,16 @@ def _findings(gate: Gate, rows: Sequence[Result], place: str) -> Iterable[Findin
         yield _held(gate, threshold, rows, f"{place}quality.{name}", _quality(name))
     for name, threshold in gate.scorers.items():
         yield _held(gate, threshold, rows, f"{place}scorers.{name}", _scored(name))
+
+
+def _calibrated(known: Calibration) -> Finding:
+    """Say what is known of the judge."""
+    found = known.agreement
+    if found is None:
+        return Finding("calibrated", "undecided", f"{known.judge} was measured on no row that it judged")
+    kappa = "" if found.kappa is None else f", kappa {found.kappa.value:.3f}"
+    words = f"{known.judge} agrees with people in {found.accuracy.value:.3f}{kappa} (n {found.n})"
+    return Finding("calibrated", "pass", words, found.accuracy.value, found.accuracy.low, found.accuracy.high, found.n)
 
 
 def _unscored(gate: Gate, rows: Sequence[Result], place: str) -> Finding:

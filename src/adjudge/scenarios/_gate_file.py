@@ -4,6 +4,7 @@ max_unscored = 0.05
 workflow = 0.9                                 a number: what the mean has to be at least
 quality = { overall = 0.8, factual_correctness = { min = 0.9, lower_end = true } }
 scorers = { contains_reward = 0.7 }
+require_calibrated = "calibration/openai-gpt-4.1.json"     beside the gate file
 
 [tags.safety]                                  a gate of its own for the scenarios of a tag
 workflow = 1.0
@@ -16,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import UsageError, closest
+from adjudge.judges import Calibration, load_calibration
 from adjudge.scenarios._gate import METRICS, Gate, Threshold
 from adjudge.scenarios._load import read_toml, text_of
 
 _KEYS = tuple(each.name for each in fields(Gate))
-_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence"))
+_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated"))
 
 
 def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
@@ -35,12 +37,12 @@ def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
     if isinstance(source, Gate):
         return source
     if isinstance(source, Mapping):
-        return _gate(source, "the gate")
+        return _gate(source, "the gate", Path())
     path = Path(source)
-    return _gate(read_toml(text_of(path), str(path)), str(path))
+    return _gate(read_toml(text_of(path), str(path)), str(path), path.parent)
 
 
-def _gate(given: Mapping[str, Any], where: str) -> Gate:
+def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
     _refuse_unknown(given, _KEYS, where, "a gate")
     tags = _table(given.get("tags", {}), f"{where}: tags")
     found = _numbers(given, where, default=Threshold(1.0))
@@ -48,7 +50,11 @@ def _gate(given: Mapping[str, Any], where: str) -> Gate:
     confidence = _number(given.get("confidence", 0.95), f"{where}: confidence")
     if not 0.5 <= confidence < 1.0:
         raise _bad(f"{where}: confidence must be from 0.5 to below 1, got {confidence!r}")
-    return Gate(**found, tags=inner, confidence=confidence)
+    known = given.get("require_calibrated")
+    if known is not None and not isinstance(known, str | Calibration):
+        raise _bad(f"{where}: require_calibrated names the file of a calibration, got {known!r}")
+    calibration = load_calibration(folder / known) if isinstance(known, str) else known
+    return Gate(**found, tags=inner, confidence=confidence, require_calibrated=calibration)
 
 
 def _tag_gate(given: Any, where: str) -> Gate:
