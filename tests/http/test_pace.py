@@ -106,7 +106,7 @@ def test_windows_are_found_and_kept(rule: Endpoint) -> None:
 
 @pytest.mark.parametrize("rule", [*rates(None), *rates("exact")], ids=name_of)
 def test_rates_are_found_and_kept(rule: Endpoint) -> None:
-    """Of a limit on calls a second, by the last second or the calendar, 90 % is used and 3 % refused; less of a bucket."""
+    """Of a limit by the last second or the calendar, 90 % is used and at most 3 % refused; of a bucket, less."""
     used = 0.7 if rule.burst == 2 else 0.9  # a bucket that holds hardly any burst is found late
     check(rule, used, 0.045 if rule.kind == "bucket" else 0.03)  # a full one hides for a while that it is too much
 
