@@ -47,9 +47,9 @@ class Gate:
         self._pace.accepted(ticket, time.monotonic())
         self._admit()
 
-    def refused(self, ticket: Ticket, wait_s: float | None) -> None:
-        """Hand in the ticket of a call of which the server said that it is one too many."""
-        self._pace.refused(ticket, time.monotonic(), wait_s)
+    def refused(self, ticket: Ticket, wait_s: float | None, *, again: bool) -> None:
+        """Hand in the ticket of a call of which the server said that it is one too many, perhaps again and again."""
+        self._pace.refused(ticket, time.monotonic(), wait_s, again=again)
         self._admit()
 
     def failed(self) -> None:

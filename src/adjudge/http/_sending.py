@@ -32,6 +32,9 @@ T = TypeVar("T")
 _UNREADABLE_TIMES = 2
 """How often a reply that is too large or not HTTP is asked for again."""
 
+_SIGNS_OF_LOAD = 2
+"""How many refusals of one request say something about the load; later ones are about the request."""
+
 _PATIENCE, _PATIENCE_S = 2.0, 30.0
 """How long a request that is watched waits for its first turn beyond its time: in deadlines, or at least in seconds."""
 
@@ -53,7 +56,7 @@ class Sending(Generic[T]):
         self._gate = lane.gate(f"{parts.scheme}://{parts.netloc}")
         self._now = asyncio.get_running_loop().time
         self._deadline = self._now() + total_s
-        self._attempts = 0
+        self._attempts = self._refusals = 0
         self._watch = attempt_watch.get()
         self._patience_s = 0.0 if self._watch is None else max(_PATIENCE * total_s, _PATIENCE_S)
         self._waited_s = 0.0
@@ -115,7 +118,12 @@ class Sending(Generic[T]):
         self._asked_wait_s = None if reply.status < 400 else retry_after_s(reply.headers)
         if is_overload(reply.status):
             wait = self._asked_wait_s
-            self._gate.refused(ticket, wait if wait is None or wait <= self._limits.max_wait_s else None)
+            self._refusals += 1
+            self._gate.refused(
+                ticket,
+                wait if wait is None or wait <= self._limits.max_wait_s else None,
+                again=self._refusals > _SIGNS_OF_LOAD,
+            )
         elif reply.status >= 500:
             self._gate.failed()
         else:
