@@ -16,7 +16,7 @@ from adjudge.traces._dialects import read_span
 from adjudge.traces._otlp import Raw, raw_spans
 from adjudge.traces._protobuf import protobuf_spans
 from adjudge.traces._spans import Span
-from adjudge.traces._values import decoded
+from adjudge.traces._typed import document_of
 
 Encoding: TypeAlias = Literal["json", "protobuf"]
 
@@ -89,7 +89,7 @@ def read_request(body: bytes, encoding: Encoding) -> Batch:
 def _raws(body: bytes, encoding: Encoding, rejected: list[str]) -> Iterable[Raw]:
     if encoding == "protobuf":
         return protobuf_spans(body, rejected)
-    return raw_spans(decoded(body, "the body"), "the body", rejected)
+    return raw_spans(document_of(body, "the body"), "the body", rejected)
 
 
 def _arrival(raw: Raw) -> Arrival:

@@ -10,7 +10,6 @@
 7. The record is complete unless something is known to be missing: a parent, an end, an attribute, a page.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
@@ -65,9 +64,10 @@ class _Log:
         self.speakers: list[str] = []  # agents that are known only by their messages
         self._positions: list[int] = []
         self._own: list[bool] = []
-        self._counts: Counter[object] = Counter()
-        self._keys: dict[int, object] = {}  # of messages, by identity: decoders give a repeated one again
-        self._given: dict[object, int] = {}  # where a message with calls stands that no output has claimed yet
+        self._numbers: dict[object, int] = {}  # of messages, the same for those that say the same
+        self._known: dict[int, int] = {}  # the same by identity: decoders give a repeated message again
+        self._counts: list[int] = []  # how often a message stands here, by its number
+        self._given: dict[int, int] = {}  # where a message with calls stands that no output has claimed yet
         self._now = 0
         for span in tree.spans:
             place = tree.places[span.id]
@@ -82,38 +82,43 @@ class _Log:
                 self.handoffs.append((self._now, span.name))
 
     def _model_call(self, span: Span, agent: str | None) -> None:
-        seen: Counter[object] = Counter()
+        seen: dict[int, int] = {}
+        known, counts = self._known, self._counts
         for message in span.input:
-            key = self._key(message)
-            seen[key] += 1
-            if seen[key] > self._counts[key]:
+            number = known.get(id(message), -1)
+            if number < 0:
+                number = self._number(message)
+            times = seen[number] = seen.get(number, 0) + 1
+            if times > counts[number]:
                 if message.tool_calls:
-                    self._given[key] = len(self.messages)
-                self._add(message, key, is_own=False)
+                    self._given[number] = len(self.messages)
+                self._add(message, number, is_own=False)
         for message in span.output:
-            is_said = message.role == "assistant"
-            if is_said and message.name is not None and agent is None:
+            number = self._number(message)
+            said = message
+            if message.role == "assistant" and message.name is None and agent is not None:
+                said = replace(message, name=agent)
+            elif message.role == "assistant" and message.name is not None and agent is None:
                 self.speakers.append(message.name)
-            said = replace(message, name=message.name or agent) if is_said else message
-            key = self._key(message)
-            index = self._given.pop(key, None)
+            index = self._given.pop(number, None)
             if index is not None and all(call.id is not None for call in message.tool_calls):
                 self.messages[index], self._own[index] = said, True  # a later call was given it: clocks that differ
             else:
-                self._add(said, key, is_own=True)
+                self._add(said, number, is_own=True)
 
-    def _key(self, message: Message) -> object:
-        key = self._keys.get(id(message))
-        if key is None:
-            key = self._keys[id(message)] = _key(message)
-        return key
+    def _number(self, message: Message) -> int:
+        number = self._numbers.setdefault(_key(message), len(self._counts))
+        if number == len(self._counts):
+            self._counts.append(0)
+        self._known[id(message)] = number
+        return number
 
-    def _add(self, message: Message, key: object, *, is_own: bool) -> None:
+    def _add(self, message: Message, number: int, *, is_own: bool) -> None:
         self._now += 1
         self.messages.append(message)
         self._positions.append(self._now)
         self._own.append(is_own)
-        self._counts[key] += 1
+        self._counts[number] += 1
 
     def requests(self) -> Iterable[tuple[int, ToolCall]]:
         """Give the calls that this run's models asked for."""

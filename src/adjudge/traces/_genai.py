@@ -33,8 +33,8 @@ _ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assista
 
 def read_genai(raw: Raw, where: str, known: Known) -> Facts | None:
     """Read a span's `gen_ai.*` attributes and events, where it has any."""
-    names = (*raw.attributes, *(event.name for event in raw.events))
-    if not any(name.startswith(("gen_ai.", "traceloop.")) for name in names):
+    names = " ".join(("", *raw.attributes, *(event.name for event in raw.events)))
+    if " gen_ai." not in names and " traceloop." not in names:  # much faster than to ask each name
         return None
     facts = Facts(_kind(raw.attributes))
     attributes = raw.attributes

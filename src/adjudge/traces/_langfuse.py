@@ -23,12 +23,12 @@ _KINDS: dict[str, Kind] = {
     "EVALUATOR": "aside",
 }
 _PREFIX = "langfuse.observation"
-_ROOTS = ("langfuse.internal.as_root", "langfuse.internal.is_app_root")
+_AS_ROOT, _APP_ROOT = "langfuse.internal.as_root", "langfuse.internal.is_app_root"
 
 
 def is_root(attributes: Mapping[str, Any]) -> bool:
     """Say whether Langfuse's SDK marks a span as the first of its trace; the parent that it names may be nobody."""
-    return any(attributes.get(key) in (True, "true") for key in _ROOTS)
+    return attributes.get(_AS_ROOT) in (True, "true") or attributes.get(_APP_ROOT) in (True, "true")
 
 
 def read_langfuse_attributes(raw: Raw, where: str, known: Known) -> Facts | None:

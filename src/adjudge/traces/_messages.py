@@ -66,36 +66,37 @@ def _remembered(value: object, where: str, role: str, known: Known) -> tuple[Mes
         return None
     messages: list[Message] = []
     for index, item in enumerate(items):
-        key = (role, bytes(item)) if isinstance(item, msgspec.Raw) else _spelling(item, role)
-        found = known.get(key) if key is not None else None
+        spelling = _spelling(item)
+        found = known.get(spelling) or known.get((role, spelling))
         if found is None:
             plain = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
             if not isinstance(plain, Mapping) or (_item_kind(plain) is not None and "role" not in plain):
                 return None
-            reader = _Reader()
-            reader.read(plain, f"{where}, message {index}", role)
-            found = tuple(reader.messages)
-            if key is not None:
-                known[key] = found
+            found = read_message(plain, f"{where}, message {index}", role)
+            if spelling is not None:
+                known[spelling if "role" in plain else (role, spelling)] = found
         messages.extend(found)
     return tuple(messages)
 
 
-def _spelling(item: object, role: str) -> Hashable | None:
-    """Return what a plain chat message says, to know it again; None of any other shape."""
-    if not isinstance(item, dict) or not item.keys() <= _PLAIN_KEYS:
+def read_message(item: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
+    """Read one message; results of tools that it holds stand alone."""
+    plain = _plain(item, where) if item.keys() <= _PLAIN_KEYS and "role" in item else None
+    if plain is not None:  # the usual shape, and the fastest way to read it
+        return (plain,)
+    reader = _Reader()
+    reader.read(item, where, role)
+    return tuple(reader.messages)
+
+
+def _spelling(item: object) -> bytes | None:
+    """Return how a message is written, to know it again; None where it cannot be written."""
+    if isinstance(item, msgspec.Raw):
+        return bytes(item)
+    try:
+        return msgspec.json.encode(item)
+    except (TypeError, ValueError, RecursionError):
         return None
-    content, calls = item.get("content"), item.get("tool_calls")
-    if not isinstance(content, str | None) or not isinstance(calls, list | None):
-        return None
-    said = []
-    for call in calls or ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
-            return None
-        said.append((call.get("id"), function.get("name"), function["arguments"]))
-    key = (role, item.get("role"), content, item.get("tool_call_id"), item.get("name"), tuple(said))
-    return key if all(isinstance(each, str | None) for call in (key[1:5], *said) for each in call) else None
 
 
 def _from_mapping(value: Mapping[str, Any], where: str, role: str, known: Known | None = None) -> tuple[Message, ...]:

@@ -131,14 +131,14 @@ def _trace_ids(path: Path) -> Iterator[tuple[int, str]]:
 
 def _spans(path: Path) -> Iterator[tuple[int, str, Span]]:
     from adjudge.traces._dialects import read_span
-    from adjudge.traces._values import decoded
+    from adjudge.traces._typed import document_of
 
     known: Known = {}
     for place, block, is_json in _blocks(path):
         where = f"{path}, line {place}"
         if len(known) > _KNOWN:
             known.clear()
-        for raw in raw_spans(decoded(block, where), where) if is_json else protobuf_spans(block):
+        for raw in raw_spans(document_of(block, where), where) if is_json else protobuf_spans(block):
             yield place, raw.trace, read_span(raw, known)
 
 

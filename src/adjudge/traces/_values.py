@@ -167,6 +167,10 @@ def key_of(arguments: str | Mapping[str, Any] | None) -> str:
     if isinstance(arguments, str):
         return arguments
     try:
+        return msgspec.json.encode(arguments, order="sorted").decode()
+    except (ValueError, TypeError, RecursionError):
+        pass  # what JSON lines cannot hold, such as lone surrogates
+    try:
         return json.dumps(arguments, sort_keys=True, default=str)
     except (ValueError, TypeError, RecursionError):
         raise TrajectoryError("arguments of a tool call are nested too deeply or have keys that are no text") from None
