@@ -22,7 +22,7 @@ class Span:
 
     `start` and `end` are nanoseconds since 1970. `input` is what a model was given, `output` what it wrote; `text` is
     what an agent, or the run as a whole, answered. The name of a `handoff` is that of the agent that was called.
-    `faults` says what is known to be missing from the span; `is_entry` that its parent stands outside the record.
+    `faults` says what is known to be missing from the span; `is_entry` that its parent may stand outside the record.
     """
 
     id: str

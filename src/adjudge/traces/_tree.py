@@ -74,7 +74,7 @@ def _links(by_id: Mapping[str, Span], parent: str | None) -> tuple[dict[str, str
     faults = []
     for identity in sorted(by_id):
         span = by_id[identity]
-        links[identity] = span.parent if span.parent in by_id and not span.is_entry else None
+        links[identity] = span.parent if span.parent in by_id else None
         if span.parent is not None and span.parent not in by_id and span.parent != parent and not span.is_entry:
             faults.append(f"span {identity} ({span.name}): its parent {span.parent} is not in the record")
     settled: set[str] = set()
