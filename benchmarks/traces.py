@@ -348,7 +348,8 @@ def memory(turns: int) -> bool:
 
 def main() -> int:
     """Print the figures; fail if one misses its bar."""
-    return 0 if speed() & all([memory(turns) for turns in SHAPES]) else 1
+    results = [speed(), *(memory(turns) for turns in SHAPES)]
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":
