@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import UsageError
 from adjudge.model import Trajectory
-from adjudge.receivers._collector import PATH, Collector
+from adjudge.receivers._collector import LOGS_PATH, PATH, Collector
 from adjudge.receivers._loop import LoopThread
 from adjudge.receivers._store import EndpointCounts, EndpointLimits
 from adjudge.receivers._whole import SETTLE, TIMEOUT, Wait, trajectory_of
@@ -52,7 +52,7 @@ class OtlpEndpoint:
         return self._collector.counts
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that make an instrumented agent send all its spans here, soon, and nothing else.
+        """Return the variables that make an instrumented agent send its spans and log records here, all and soon.
 
         Headers meant for another endpoint are emptied: they may hold a key.
         """
@@ -60,16 +60,20 @@ class OtlpEndpoint:
             "OTEL_SDK_DISABLED": "false",
             "OTEL_TRACES_EXPORTER": "otlp",
             "OTEL_METRICS_EXPORTER": "none",
-            "OTEL_LOGS_EXPORTER": "none",
+            "OTEL_LOGS_EXPORTER": "otlp",
             "OTEL_TRACES_SAMPLER": "always_on",
             "OTEL_PROPAGATORS": "tracecontext,baggage",
             "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "OTEL_BLRP_SCHEDULE_DELAY": "200",
             "OTEL_EXPORTER_OTLP_ENDPOINT": self.base_url,
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": self.url,
+            "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": self.base_url + LOGS_PATH,
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
             "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf",
             "OTEL_EXPORTER_OTLP_HEADERS": "",
             "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "",
+            "OTEL_EXPORTER_OTLP_LOGS_HEADERS": "",
         }
 
     async def trajectory(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adjudge.errors import TrajectoryError
+from adjudge.traces._documents import documents
 from adjudge.traces._facts import Facts
 from adjudge.traces._messages import Known
 from adjudge.traces._otlp import Raw
@@ -40,7 +41,11 @@ def read_langfuse_attributes(raw: Raw, where: str, known: Known) -> Facts | None
     metadata, _ = loose(attributes.get(f"{_PREFIX}.metadata"))
     call = attributes.get(f"{_PREFIX}.metadata.tool_call_id") or _call_id(metadata)
     given, said = attributes.get(f"{_PREFIX}.input"), attributes.get(f"{_PREFIX}.output")
-    return _facts(named, given, said, text(call, f"{where}: tool_call_id"), where, known)
+    facts = _facts(named, given, said, text(call, f"{where}: tool_call_id"), where, known)
+    if facts.text is None and said is None and facts.kind in ("agent", "other"):
+        answer = attributes.get("langfuse.trace.output")  # SDKs before 5
+        facts.text = answer if isinstance(answer, str) and isinstance(loose(answer)[0], str) else None
+    return facts
 
 
 def _call_id(metadata: object) -> object:
@@ -57,6 +62,8 @@ def _facts(named: str, given: object, said: object, call: str | None, where: str
         if given is not None:
             facts.arguments, _ = arguments_of(facts.whole("input", given))
         facts.result = None if said is None else as_text(said)
+    elif named.upper() == "RETRIEVER":
+        facts.sources = documents(said)
     elif isinstance(said, str) and isinstance(loose(said)[0], str):
         facts.text = said
     return facts
@@ -145,6 +152,7 @@ def _span(observation: Mapping[str, Any], where: str, top: str | None, known: Kn
         facts.text,
         tuple(facts.faults),
         is_entry=observation.get("isRootObservation") is True and top is None,
+        sources=facts.sources,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message
+from adjudge.traces._documents import documents
 from adjudge.traces._messages import Known, read_messages
 from adjudge.traces._spans import Kind, Record, Span
 from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
@@ -93,6 +94,7 @@ def _span(
         said,
         answer,
         () if end is not None else ("it has not ended",),
+        sources=documents(outputs) if run.get("run_type") == "retriever" else (),
     )
 
 

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from adjudge.model import Message
+from adjudge.traces._documents import documents
 from adjudge.traces._facts import Facts
-from adjudge.traces._flat import nested
+from adjudge.traces._flat import nested, numbered
 from adjudge.traces._messages import Known, read_message
 from adjudge.traces._otlp import Raw
 from adjudge.traces._spans import Kind
@@ -51,6 +52,8 @@ def read_openinference(raw: Raw, where: str, known: Known) -> Facts | None:
         if attributes.get("output.value") is not None:
             facts.result = _said(attributes)
     else:
+        if named.upper() == "RETRIEVER":
+            facts.sources = documents([item.get("document") for item in numbered(attributes, "retrieval.documents")])
         agent = text(attributes.get("agent.name"), f"{where}: agent.name")
         facts.name = agent if facts.kind == "agent" else None
         value, _ = loose(attributes.get("output.value"))

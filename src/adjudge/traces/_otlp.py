@@ -105,14 +105,16 @@ def log_events(document: object, where: str) -> Iterator[tuple[tuple[str, str], 
             span = hex_id(first(log, "spanId", "span_id"), f"{spot}.spanId")
             if trace and span:
                 attributes = _attributes(log.get("attributes"), f"{spot}.attributes")
-                name = text(first(log, "eventName", "event_name"), f"{spot}.eventName") or attributes.get("event.name")
+                name = text(first(log, "eventName", "event_name"), f"{spot}.eventName")
                 body = _any_value(log.get("body"), f"{spot}.body", 0) if log.get("body") is not None else None
-                if isinstance(body, Mapping):
-                    attributes = {**attributes, **body}
-                elif body is not None:
-                    attributes = {**attributes, "content": body}
                 time = _number(first(log, "timeUnixNano", "time_unix_nano"), f"{spot}.timeUnixNano")
-                yield (trace, span), Event(as_text(name), attributes, time)
+                yield (trace, span), log_event(as_text(name), attributes, body, time)
+
+
+def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int) -> Event:
+    """Return a log record as an event: its body stands among its attributes."""
+    more = body if isinstance(body, Mapping) else {} if body is None else {"content": body}
+    return Event(name or as_text(attributes.get("event.name")), {**attributes, **more}, time)
 
 
 def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[tuple[Mapping[str, Any], str]]:

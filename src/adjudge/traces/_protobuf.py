@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._otlp import Event, Raw
+from adjudge.traces._otlp import Event, Raw, log_event
 from adjudge.traces._spans import Record
 from adjudge.traces._values import DEPTH, kind_of
 
@@ -55,6 +55,40 @@ def protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Iterator[R
                     for leaf, head, tail in _fields(data, begin, stop, "ScopeSpans"):
                         if leaf == 2 and tail >= 0:
                             yield from _readable(data, head, tail, rejected)
+
+
+def protobuf_logs(data: bytes) -> Iterator[tuple[tuple[str, str], Event]]:
+    """Give the log records of one export request that belong to a span, with trace and span id."""
+    for number, start, end in _fields(data, 0, len(data), "the request"):
+        if number == 1 and end >= 0:
+            for inner, begin, stop in _fields(data, start, end, "ResourceLogs"):
+                if inner == 2 and stop >= 0:
+                    for leaf, head, tail in _fields(data, begin, stop, "ScopeLogs"):
+                        if leaf == 2 and tail >= 0:
+                            yield from _log(data, head, tail)
+
+
+def _log(data: bytes, start: int, end: int) -> Iterator[tuple[tuple[str, str], Event]]:
+    attributes: dict[str, Any] = {}
+    trace = span = name = ""
+    time, body = 0, None
+    for number, head, tail in _fields(data, start, end, "LogRecord"):
+        if tail < 0:
+            time = head if number == 1 else time
+            continue
+        match number:
+            case 5:
+                body = _value(data, head, tail, 0)
+            case 6:
+                _pair(data, head, tail, attributes, 0)
+            case 9:
+                trace = data[head:tail].hex()
+            case 10:
+                span = data[head:tail].hex()
+            case 12:
+                name = _text(data, head, tail)
+    if trace.strip("0") and span.strip("0"):
+        yield (trace, span), log_event(name, attributes, body, time)
 
 
 def _readable(data: bytes, start: int, end: int, rejected: list[str] | None) -> Iterator[Raw]:

@@ -17,6 +17,9 @@ DEPTH = 64  # how deep values may be nested; no trace that people write comes ne
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = 1_000  # in nanoseconds
 _OPENERS = ("{", "[")
+_CUT = re.compile(  # what may stand between the place of an error and the end where the text was cut off there
+    r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
+)
 
 
 def mapping(value: object, where: str) -> Mapping[str, Any]:
@@ -109,7 +112,8 @@ def loose(value: object) -> tuple[Any, bool]:
     try:
         return json.loads(value, parse_constant=_refuse), False
     except json.JSONDecodeError as error:
-        return value, error.msg.startswith("Unterminated") or error.pos >= len(value.rstrip())
+        is_cut = error.msg.startswith("Unterminated") or _CUT.fullmatch(value, error.pos) is not None
+        return value, is_cut and not error.msg.startswith("Extra")
     except (ValueError, RecursionError):
         return value, False
 
