@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import Caught
 from adjudge.receivers._errors import ReceiverError
+from adjudge.receivers._loop import listening
 from adjudge.receivers._requests import (
     CONTENT_TYPES,
     PACKINGS,
@@ -69,17 +70,11 @@ class Collector:
         app = web.Application(client_max_size=self.limits.request_bytes)
         for path in (PATH, LANGFUSE_PATH, LOGS_PATH):
             app.router.add_post(path, self._export)
-        runner = web.AppRunner(
-            app, access_log=None, auto_decompress=False, shutdown_timeout=1.0, handler_cancellation=True
-        )
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, host, port)
-            await site.start()
-            yield runner.addresses[0][1]
-        finally:
-            await self._release()
-            await runner.cleanup()
+        async with listening(app, host, port, auto_decompress=False, handler_cancellation=True) as found:
+            try:
+                yield found
+            finally:
+                await self._release()
 
     async def whole(self, key: str, wait: Wait) -> tuple[Record, str | None]:
         """Return a trace once it is whole; or what there is, and what had not come, once time is out."""
