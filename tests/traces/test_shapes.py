@@ -225,3 +225,44 @@ def test_what_a_retriever_found_are_the_sources(name: str) -> None:
     found = load(RETRIEVED[name])
     assert found.sources == ("Opened in 1932.", "d2")
     assert (found.tools_used, found.complete) == ((), True)
+
+
+# --- what frameworks wrap around calls and results
+
+
+def test_arguments_as_langfuse_observes_a_function() -> None:
+    """A function that `@observe` made a tool has its keyword arguments in `kwargs`: they are the call's arguments."""
+
+    def call(n: int) -> dict[str, Any]:
+        return {"id": f"c{n}", "function": {"name": "f", "arguments": f'{{"n": {n}}}'}}
+
+    times = {"traceId": "t", "startTime": 2, "endTime": 3}
+    said = {"role": "assistant", "tool_calls": [call(1), call(2)]}
+    tools = [
+        {**times, "id": str(n), "type": "TOOL", "name": "f", "startTime": 5 - n, "output": f"r{n}"}
+        | {"input": {"args": [], "kwargs": {"n": n}}}
+        for n in (1, 2)
+    ]
+    found = load([{**times, "id": "g", "type": "GENERATION", "startTime": 1, "output": said}, *tools])
+    assert [(call.id, call.result) for call in found.tool_calls or ()] == [("c1", "r1"), ("c2", "r2")]
+
+
+@pytest.mark.parametrize("is_serialised", [True, False])
+@pytest.mark.parametrize("dialect", ["openinference", "langfuse"])
+def test_a_result_that_is_a_message_of_langchain(dialect: str, is_serialised: bool) -> None:
+    """A tool's output that is LangChain's message of a result names the call and holds the text."""
+    message: dict[str, Any] = {"content": "found", "type": "tool", "name": "f", "tool_call_id": "c"}
+    output = json.dumps({"lc": 1, "id": ["ToolMessage"], "kwargs": message} if is_serialised else message)
+    attributes = {
+        "openinference": {"openinference.span.kind": "TOOL", "tool.name": "f", "output.value": output},
+        "langfuse": {"langfuse.observation.type": "tool", "langfuse.observation.output": output},
+    }
+    (call,) = load(otlp(attributes[dialect])).tool_calls or ()
+    assert (call.id, call.result) == ("c", "found")
+
+
+def test_arguments_and_results_as_pydantic_ai_wrote_them() -> None:
+    """`tool_arguments` and `tool_response` of a `gen_ai` tool span are the call's, where the newer names are not."""
+    names = {"gen_ai.tool.name": "f", "gen_ai.tool.call.id": "c"}
+    found = load(otlp({**names, "tool_arguments": '{"x": 1}', "tool_response": "r"}))
+    assert found.tool_calls == (ToolCall("f", {"x": 1}, "c", "r", requested=False, executed=True),)

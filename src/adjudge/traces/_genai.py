@@ -99,11 +99,11 @@ def _read_tool(facts: Facts, attributes: Mapping[str, Any], raw: Raw, where: str
     name = text(attributes.get("gen_ai.tool.name"), f"{where}: gen_ai.tool.name")
     facts.name = name or _entity(attributes) or raw.name.removeprefix("execute_tool").strip()
     facts.call_id = text(attributes.get("gen_ai.tool.call.id"), f"{where}: gen_ai.tool.call.id") or None
-    for key in ("gen_ai.tool.call.arguments", "traceloop.entity.input"):
+    for key in ("gen_ai.tool.call.arguments", "traceloop.entity.input", "tool_arguments"):
         if attributes.get(key) is not None:
             facts.arguments, _ = arguments_of(facts.whole(key, attributes[key]))
             break
-    for key in ("gen_ai.tool.call.result", "traceloop.entity.output"):
+    for key in ("gen_ai.tool.call.result", "traceloop.entity.output", "tool_response"):
         if attributes.get(key) is not None:
             facts.result = as_text(attributes[key])
             break

@@ -14,7 +14,18 @@ from adjudge.traces._facts import Facts
 from adjudge.traces._messages import Known
 from adjudge.traces._otlp import Raw
 from adjudge.traces._spans import Kind, Record, Span
-from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
+from adjudge.traces._values import (
+    arguments_of,
+    as_text,
+    first,
+    identity,
+    instant,
+    loose,
+    mapping,
+    sequence,
+    text,
+    tool_message,
+)
 
 _KINDS: dict[str, Kind] = {
     "AGENT": "agent",
@@ -60,13 +71,24 @@ def _facts(named: str, given: object, said: object, call: str | None, where: str
     elif facts.kind == "tool":
         facts.call_id = call or None
         if given is not None:
-            facts.arguments, _ = arguments_of(facts.whole("input", given))
+            facts.arguments, _ = arguments_of(_by_name(facts.whole("input", given)))
         facts.result = None if said is None else as_text(said)
+        message = tool_message(loose(said)[0])
+        if message is not None:
+            facts.call_id = facts.call_id or text(message[0], f"{where}: tool_call_id")
+            facts.result = message[1]
     elif named.upper() == "RETRIEVER":
         facts.sources = documents(said)
     elif isinstance(said, str) and isinstance(loose(said)[0], str):
         facts.text = said
     return facts
+
+
+def _by_name(given: object) -> object:
+    """Return the arguments by name of a function that Langfuse's `@observe` has made a tool."""
+    if isinstance(given, Mapping) and given.keys() == {"args", "kwargs"} and not given["args"]:
+        return given["kwargs"]
+    return given
 
 
 def decode_langfuse(data: object) -> list[Record]:

@@ -15,7 +15,7 @@ from adjudge.traces._flat import nested, numbered
 from adjudge.traces._messages import Known, read_message
 from adjudge.traces._otlp import Raw
 from adjudge.traces._spans import Kind
-from adjudge.traces._values import arguments_of, as_text, loose, text
+from adjudge.traces._values import arguments_of, as_text, loose, text, tool_message
 
 _KINDS: dict[str, Kind] = {"AGENT": "agent", "LLM": "llm", "TOOL": "tool", "GUARDRAIL": "aside", "EVALUATOR": "aside"}
 _Side: TypeAlias = dict[int, dict[str, Any]]
@@ -51,6 +51,10 @@ def read_openinference(raw: Raw, where: str, known: Known) -> Facts | None:
             facts.arguments, _ = arguments_of(facts.whole("input.value", attributes["input.value"]))
         if attributes.get("output.value") is not None:
             facts.result = _said(attributes)
+            message = tool_message(loose(attributes["output.value"])[0])
+            if message is not None:
+                facts.call_id = facts.call_id or text(message[0], f"{where}: tool_call_id")
+                facts.result = message[1]
     else:
         if named.upper() == "RETRIEVER":
             facts.sources = documents([item.get("document") for item in numbered(attributes, "retrieval.documents")])

@@ -160,6 +160,19 @@ def as_text(value: object) -> str:
         ) from None
 
 
+def tool_message(value: object) -> tuple[object, str] | None:
+    """Return the call's id and the text of a result that is LangChain's message of one; None of any other.
+
+    >>> tool_message({"type": "tool", "content": "found", "tool_call_id": "c1"})
+    ('c1', 'found')
+    """
+    if isinstance(value, Mapping) and isinstance(value.get("kwargs"), Mapping):
+        value = value["kwargs"]
+    if isinstance(value, Mapping) and "tool_call_id" in value:
+        return value["tool_call_id"], as_text(value.get("content"))
+    return None
+
+
 def key_of(arguments: str | Mapping[str, Any] | None) -> str:
     """Return what equal arguments have in common, however their keys are ordered.
 
