@@ -114,9 +114,9 @@ def _messages(facts: Facts, side: _Side, key: str, where: str, known: Known) -> 
             if found is None:
                 item = _message(facts, pairs, key, role)
                 found = read_message(item, f"{where}: {key}{number}", role)
-            if len(facts.faults) == faults and all(isinstance(value, str) for _, value in pairs):
+            if len(facts.faults) == faults and all(isinstance(value, str) for _, value in pairs):  # else: look again
                 known[pairs if "message.role" in side[number] else (role, pairs)] = found
-        messages.extend(found)  # one with a fault is looked at again
+        messages.extend(found)
     return tuple(messages)
 
 
