@@ -282,19 +282,18 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
     results: list[Message] = []
     rest: list[object] = []
     for index, part in enumerate(content):
-        place = f"{where}, part {index}"
         kind = part.get("type") if isinstance(part, Mapping) else None
-        if not isinstance(kind, str) or not isinstance(part, Mapping):
+        if not isinstance(kind, str) or kind in _TEXT_PARTS:
             rest.append(part)
         elif kind in _CALL_PARTS:
             inner = part.get("server_tool_call")
             arguments = first(part, "arguments", "input") if inner is None else inner
-            calls.append(_call(part.get("name"), arguments, part.get("id"), place))
+            calls.append(_call(part.get("name"), arguments, part.get("id"), f"{where}, part {index}"))
         elif kind in _RESULT_PARTS or kind.endswith(_RESULT_END):
+            place = f"{where}, part {index}"
             result = first(part, "response", "result", "content", "server_tool_call_response")
-            results.append(
-                Message("tool", _content(result, place), (), _id(first(part, "id", "tool_use_id"), f"{place}: id"))
-            )
+            identity = _id(first(part, "id", "tool_use_id"), f"{place}: id")
+            results.append(Message("tool", _content(result, place), (), identity))
         elif kind not in _THOUGHTS:
             rest.append(part)
     return calls, results, rest
