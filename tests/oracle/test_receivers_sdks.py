@@ -14,13 +14,17 @@ import pytest
 from google.protobuf.json_format import ParseDict
 from google.rpc.status_pb2 import Status
 from langfuse import Langfuse
+from opentelemetry._logs import LogRecord
 from opentelemetry.exporter.otlp.json.http.trace_exporter import OTLPSpanExporter as JsonExporter
 from opentelemetry.exporter.otlp.proto.http import Compression
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -64,6 +68,31 @@ def test_exporters_of_opentelemetry(name: str, runs: int) -> None:
             )
         provider.shutdown()
         assert (endpoint.counts.refused, endpoint.counts.rejected) == (0, 0)
+
+
+def test_log_records_of_opentelemetry() -> None:
+    """Messages that the SDK sends as log records are those of the span that they were written in."""
+    asked = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    said = {"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "tool_calls": [asked]}}
+    with OtlpEndpoint() as endpoint:
+        spans, logs = TracerProvider(), LoggerProvider()
+        spans.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint.url), schedule_delay_millis=50))
+        exporter = OTLPLogExporter(endpoint=f"{endpoint.base_url}/v1/logs")
+        logs.add_log_record_processor(BatchLogRecordProcessor(exporter, schedule_delay_millis=50))
+        with spans.get_tracer("story").start_as_current_span(
+            "chat", attributes={"gen_ai.operation.name": "chat"}
+        ) as one:
+            trace = f"{one.get_span_context().trace_id:032x}"
+            for place, (name, body) in enumerate((("gen_ai.user.message", {"content": "q"}), ("gen_ai.choice", said))):
+                logs.get_logger("story").emit(LogRecord(timestamp=place + 1, event_name=name, body=body))
+            logs.get_logger("story").emit(LogRecord(timestamp=3, body="an ordinary record"))
+        logs.force_flush()
+        found = endpoint.wait(trace, settle=0.2)
+        spans.shutdown()
+        logs.shutdown()
+        assert (endpoint.counts.refused, endpoint.counts.rejected) == (0, 0)
+    assert [message.role for message in found.messages] == ["user", "assistant"]
+    assert (found.tools_requested, found.complete) == (("search",), True)
 
 
 AUTO = """

@@ -8,6 +8,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from adjudge.errors import UsageError
 from adjudge.receivers import EndpointLimits, OtlpEndpoint
 from receivers.spans import agent, document, post, send, span, span_id, story, tool, trace_id
 from support import soak
+from traces.encodings import value_of
 
 
 def later(seconds: float, work: Callable[[], object]) -> None:
@@ -37,6 +39,50 @@ def test_spans_become_a_trajectory(packing: str) -> None:
         found = endpoint.wait(trace, settle=0.05)
     assert (found.agents_called, found.tools_used) == (("orchestrator", "research"), ("pdf_retrieval",))
     assert (found.complete, found.trace_id, found.seconds) == (True, trace, 3.0)
+
+
+def logs(trace: str, *events: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return log records of the span with number 2, their bodies as OTLP's values."""
+    records = [
+        {"traceId": trace, "spanId": span_id(2), "timeUnixNano": str(n), "eventName": name, "body": value_of(body)}
+        for n, (name, body) in enumerate(events, 1)
+    ]
+    return {"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}
+
+
+ASKED = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"q": "x"}'}}
+SAID = ("gen_ai.choice", {"index": 0, "message": {"role": "assistant", "tool_calls": [ASKED]}})
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_messages_in_log_records_belong_to_their_spans(is_first: bool) -> None:
+    """Messages that come as log records, before or after their span, are what the model was given and wrote."""
+    trace = trace_id()
+    model = span(trace, 2, 1, attributes={"gen_ai.operation.name": "chat"})
+    sent = logs(trace, ("gen_ai.user.message", {"content": "q"}), SAID, ("app.started", {"content": "ignored"}))
+    with OtlpEndpoint() as endpoint:
+        works: list[Callable[[], object]] = [
+            lambda: post(f"{endpoint.base_url}/v1/logs", sent),
+            lambda: send(endpoint.url, model, agent(trace, 1, "main")),
+        ]
+        for work in works if is_first else works[::-1]:
+            work()
+        assert post(f"{endpoint.base_url}/v1/logs", sent) == (200, b"{}")  # once more, as after a retry
+        found = endpoint.wait(trace, settle=0.05)
+    assert [message.role for message in found.messages] == ["user", "assistant"]
+    assert found.tools_requested == ("search",)
+    assert found.complete
+
+
+def test_log_records_that_cannot_be_read_are_rejected_by_themselves() -> None:
+    """Of log records the broken ones are rejected, with the reason; a body that is none is refused."""
+    broken = ("gen_ai.choice", {"message": {"role": "assistant", "tool_calls": [{"id": "c"}]}})
+    with OtlpEndpoint() as endpoint:
+        status, answer = post(f"{endpoint.base_url}/v1/logs", logs(trace_id(), SAID, broken))
+        assert (status, json.loads(answer)["partialSuccess"]["rejectedLogRecords"]) == (200, "1")
+        assert "has no 'name'" in json.loads(answer)["partialSuccess"]["errorMessage"]
+        assert post(f"{endpoint.base_url}/v1/logs", b"[")[0] == 400
+        assert post(f"{endpoint.base_url}/v1/logs", b"\xff", content_type="application/x-protobuf")[0] == 400
 
 
 def test_late_spans_are_waited_for() -> None:

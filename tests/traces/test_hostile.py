@@ -75,8 +75,11 @@ def test_deep_text_in_an_attribute_is_text() -> None:
 
 def test_deep_traces_are_read() -> None:
     """A chain of a hundred thousand spans, and a tree of runs as deep, are only long."""
+    parents = (str(n - 1) if n else None for n in range(100_000))
+    one = observations()[2]
     chain = [
-        {**observations()[2], "id": str(n), "parentObservationId": str(n - 1) if n else None} for n in range(100_000)
+        {**one, "id": str(n), "parentObservationId": parent, "input": f'{{"n": {n}}}'}
+        for n, parent in enumerate(parents)
     ]
     assert len(load(chain).tools_used) == 100_000
     run: dict[str, Any] = {"id": "0", "run_type": "tool", "name": "f", "start_time": 1, "end_time": 2}

@@ -169,6 +169,27 @@ def test_nothing_else_is_raised_on_damaged_records(name: str, data: st.DataObjec
     survives(payload, None)
 
 
+def outcome(data: object) -> Trajectory | None:
+    """Return what a record says, None where it cannot be read."""
+    try:
+        return load(data, "otlp")
+    except TrajectoryError:
+        return None
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(sorted(name for name in PAYLOADS if "otlp" in name)), st.data(), JSON)
+def test_typed_and_plain_otlp_are_read_alike(name: str, data: st.DataObject, other: Any) -> None:
+    """A document as text, which is read at once into its types, says what the same document as data says."""
+    payload = json.loads(json.dumps(PAYLOADS[name]))
+    here = payload
+    path = data.draw(st.sampled_from(PLACES[name][1:]))
+    for key in path[:-1]:
+        here = here[key]
+    here[path[-1]] = other
+    assert outcome(json.dumps(payload).encode()) == outcome(payload)
+
+
 PROTOBUF = (GOLDEN / "traces" / "sdk-openinference.pb").read_bytes()
 
 

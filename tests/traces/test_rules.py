@@ -271,6 +271,16 @@ def test_a_missing_parent() -> None:
     assert run(orphan).tools_used == ("search",)
 
 
+def test_a_remote_parent_that_is_in_the_record() -> None:
+    """A span that another process started hangs under its parent where that is recorded too; else it is a root."""
+    entry = span("a", "agent", "remote", 2, "t", is_entry=True)
+    found = run(span("root", "other", "run", 0, text="whole"), tool(1, "call", id="t", parent="root"), entry)
+    assert (found.agents_called, found.final_response, found.complete) == (("remote",), "whole", True)
+    aside = span("g", "aside", "guardrail", 1)
+    assert run(aside, span("a", "agent", "remote", 2, "g", is_entry=True)).agents_called == ()
+    assert run(entry).complete
+
+
 @pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}, {"a": "b", "b": "c", "c": "b"}])
 def test_parents_in_a_circle(parents: dict[str, str]) -> None:
     """A circle of parents is cut, once, and the record is incomplete."""

@@ -1,13 +1,14 @@
 """What runs on the endpoint's loop: takes requests, keeps spans, and wakes whoever waits for a trace."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import Caught
 from adjudge.receivers._errors import ReceiverError
+from adjudge.receivers._loop import listening
 from adjudge.receivers._requests import (
     CONTENT_TYPES,
     PACKINGS,
@@ -15,6 +16,7 @@ from adjudge.receivers._requests import (
     Encoding,
     TooLarge,
     accepted,
+    read_logs,
     read_request,
     refusal,
     unpacked,
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 PATH = "/v1/traces"
+LOGS_PATH = "/v1/logs"  # where some instrumentations send the messages
 LANGFUSE_PATH = "/api/public/otel/v1/traces"  # where Langfuse's SDK sends the same
 _SMALLEST_SPAN = 200  # bytes that a span is taken to need at least
+_Read: TypeAlias = Callable[[bytes, Encoding], Batch]
 _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
 
@@ -64,19 +68,13 @@ class Collector:
 
         self._is_closing = False
         app = web.Application(client_max_size=self.limits.request_bytes)
-        for path in (PATH, LANGFUSE_PATH):
+        for path in (PATH, LANGFUSE_PATH, LOGS_PATH):
             app.router.add_post(path, self._export)
-        runner = web.AppRunner(
-            app, access_log=None, auto_decompress=False, shutdown_timeout=1.0, handler_cancellation=True
-        )
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, host, port)
-            await site.start()
-            yield runner.addresses[0][1]
-        finally:
-            await self._release()
-            await runner.cleanup()
+        async with listening(app, host, port, auto_decompress=False, handler_cancellation=True) as found:
+            try:
+                yield found
+            finally:
+                await self._release()
 
     async def whole(self, key: str, wait: Wait) -> tuple[Record, str | None]:
         """Return a trace once it is whole; or what there is, and what had not come, once time is out."""
@@ -153,7 +151,8 @@ class Collector:
 
     def _keep(self, batch: Batch) -> None:
         self._count(spans=len(batch.arrivals), rejected=len(batch.rejected))
-        for key in self.store.add(batch.arrivals, max(_SMALLEST_SPAN, batch.size)):
+        size = max(_SMALLEST_SPAN, batch.size)
+        for key in self.store.note(batch.notes, size) if batch.is_logs else self.store.add(batch.arrivals, size):
             for event in self._waiting.get(key, ()):
                 event.set()
 
@@ -166,12 +165,13 @@ class Collector:
         if self._busy > self.limits.at_once:
             raise _Refused("too many requests at once", 503, code="busy")
         body = await self._body(request)
+        read = read_logs if request.path == LOGS_PATH else read_request
         if len(body) > _LONG or packing not in ("", "identity"):
-            return await asyncio.to_thread(self._decode, body, packing, encoding)
-        return self._decode(body, packing, encoding)
+            return await asyncio.to_thread(self._decode, body, packing, encoding, read)
+        return self._decode(body, packing, encoding, read)
 
-    def _decode(self, body: bytes, packing: str, encoding: Encoding) -> Batch:
-        return read_request(unpacked(body, packing, self.limits.request_bytes), encoding)
+    def _decode(self, body: bytes, packing: str, encoding: Encoding, read: _Read) -> Batch:
+        return read(unpacked(body, packing, self.limits.request_bytes), encoding)
 
     async def _body(self, request: "web.Request") -> bytes:
         from aiohttp import web

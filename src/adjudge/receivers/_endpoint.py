@@ -1,21 +1,16 @@
 """A local OTLP/HTTP endpoint: what instrumented agents send their spans to."""
 
 import asyncio
-from typing import TYPE_CHECKING, Self
 
-from adjudge.errors import UsageError
 from adjudge.model import Trajectory
-from adjudge.receivers._collector import PATH, Collector
-from adjudge.receivers._loop import LoopThread
+from adjudge.receivers._collector import LOGS_PATH, PATH, Collector
+from adjudge.receivers._loop import ThreadedServer
 from adjudge.receivers._store import EndpointCounts, EndpointLimits
 from adjudge.receivers._whole import SETTLE, TIMEOUT, Wait, trajectory_of
 from adjudge.traces._assemble import faults_of
 
-if TYPE_CHECKING:
-    from types import TracebackType
 
-
-class OtlpEndpoint:
+class OtlpEndpoint(ThreadedServer):
     """Takes the spans that agents export to it, over OTLP/HTTP in JSON or protobuf, and gives them as trajectories.
 
     It serves from a thread of its own, for sync and async code alike (`with`, `async with`), on `host` and a free port
@@ -27,19 +22,15 @@ class OtlpEndpoint:
     """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0, *, limits: EndpointLimits | None = None) -> None:
-        self._host = host
-        self._wanted = port
-        self._port: int | None = None
-        self._thread: LoopThread | None = None
         self._collector = Collector(limits or EndpointLimits())
+        super().__init__(
+            host, port, called="endpoint", serving=lambda: self._collector.serving(self._host, self._wanted)
+        )
 
     @property
     def base_url(self) -> str:
         """What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to."""
-        if self._port is None:
-            raise UsageError("the endpoint is not running: use it in a `with` statement", code="not-running")
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}"
+        return super().base_url
 
     @property
     def url(self) -> str:
@@ -52,7 +43,7 @@ class OtlpEndpoint:
         return self._collector.counts
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that make an instrumented agent send all its spans here, soon, and nothing else.
+        """Return the variables that make an instrumented agent send its spans and log records here, all and soon.
 
         Headers meant for another endpoint are emptied: they may hold a key.
         """
@@ -60,16 +51,20 @@ class OtlpEndpoint:
             "OTEL_SDK_DISABLED": "false",
             "OTEL_TRACES_EXPORTER": "otlp",
             "OTEL_METRICS_EXPORTER": "none",
-            "OTEL_LOGS_EXPORTER": "none",
+            "OTEL_LOGS_EXPORTER": "otlp",
             "OTEL_TRACES_SAMPLER": "always_on",
             "OTEL_PROPAGATORS": "tracecontext,baggage",
             "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "OTEL_BLRP_SCHEDULE_DELAY": "200",
             "OTEL_EXPORTER_OTLP_ENDPOINT": self.base_url,
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": self.url,
+            "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": self.base_url + LOGS_PATH,
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
             "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf",
+            "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL": "http/protobuf",
             "OTEL_EXPORTER_OTLP_HEADERS": "",
             "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "",
+            "OTEL_EXPORTER_OTLP_LOGS_HEADERS": "",
         }
 
     async def trajectory(
@@ -123,44 +118,3 @@ class OtlpEndpoint:
     def forget(self, trace_id: str) -> None:
         """Let a trace go that nobody will ask for again."""
         self._running().call(self._collector.store.forget, trace_id)
-
-    def start(self) -> None:
-        """Start to listen; `with` does it for you."""
-        if self._thread is not None:
-            raise UsageError("the endpoint is running already", code="already-running")
-        thread = LoopThread(lambda: self._collector.serving(self._host, self._wanted), "adjudge-otlp-endpoint")
-        try:
-            self._port = thread.start()
-        except OSError as error:
-            reason = error.strerror or error
-            raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
-        self._thread = thread
-
-    def stop(self) -> None:
-        """Stop to listen; whoever waits for a trace gets what is there."""
-        thread, self._thread, self._port = self._thread, None, None
-        if thread is not None:
-            thread.stop()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.start)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
-        await asyncio.to_thread(self.stop)
-
-    def _running(self) -> LoopThread:
-        if self._thread is None:
-            raise UsageError("the endpoint is not running: use it in a `with` statement", code="not-running")
-        return self._thread

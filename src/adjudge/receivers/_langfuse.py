@@ -16,7 +16,7 @@ from adjudge.chat._key import Key
 from adjudge.http import Limits
 from adjudge.model import Trajectory
 from adjudge.receivers._errors import ReceiverError
-from adjudge.receivers._service import MOST, Fetched, Gone, Service, in_pages, poll, setting
+from adjudge.receivers._service import Fetched, Gone, Service, all_pages, in_pages, poll, setting
 from adjudge.receivers._whole import SETTLE, Wait
 from adjudge.rewards._scorer import run_sync
 from adjudge.traces._langfuse import decode_langfuse
@@ -147,31 +147,22 @@ class LangfuseReceiver:
         return await in_pages(lambda size: self._by_number("/api/public/traces", which, size, left))
 
     async def _by_cursor(self, which: Mapping[str, str], size: int, left: float) -> list[Any]:
-        pages: list[Any] = []
-        cursor, count = None, 0
-        while count <= MOST:
+        async def ask(cursor: str | None) -> Any:
             query = {**which, "limit": size} | ({} if cursor is None else {"cursor": cursor})
-            page = await self._service.ask("/api/public/v2/observations", query, deadline_s=left)
-            pages.append(page)
-            count += len(_items(page))
-            following = _meta(page).get("cursor")
-            if not following or following == cursor:
-                break
-            cursor = following
-        return pages
+            return await self._service.ask("/api/public/v2/observations", query, deadline_s=left)
+
+        return await all_pages(ask, _items, lambda page, _: _meta(page).get("cursor"))
 
     async def _by_number(self, path: str, which: Mapping[str, str], size: int, left: float) -> list[Any]:
-        pages: list[Any] = []
-        count = 0
-        while count <= MOST:
-            query = {**which, "limit": size, "page": len(pages) + 1}
-            page = await self._service.ask(path, query, deadline_s=left)
-            pages.append(page)
-            count += len(_items(page))
+        async def ask(number: int | None) -> Any:
+            return await self._service.ask(path, {**which, "limit": size, "page": number or 1}, deadline_s=left)
+
+        def following(page: Any, number: int | None) -> int | None:
             total = _meta(page).get("totalPages")
-            if not _items(page) or not isinstance(total, int) or len(pages) >= total:
-                break
-        return pages
+            after = (number or 1) + 1
+            return after if isinstance(total, int) and after <= total else None
+
+        return await all_pages(ask, _items, following)
 
 
 def _headers(public: Key, secret: Key) -> dict[str, str]:

@@ -16,7 +16,7 @@ from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.model import Trajectory
 from adjudge.receivers._errors import ReceiverError
-from adjudge.receivers._service import MOST, Fetched, Gone, Service, in_pages, poll, setting
+from adjudge.receivers._service import MOST, Fetched, Gone, Service, all_pages, in_pages, poll, setting
 from adjudge.receivers._whole import SETTLE, Wait
 from adjudge.rewards._scorer import run_sync
 from adjudge.traces._langsmith import decode_langsmith
@@ -134,18 +134,16 @@ class LangSmithReceiver:
         return await self._newer(trace, left)
 
     async def _query(self, query: Mapping[str, Any], size: int, left: float) -> list[Any]:
-        runs: list[Any] = []
-        cursor = None
-        while len(runs) <= MOST:
+        async def ask(cursor: str | None) -> Any:
             body = {**query, "limit": size} | ({} if cursor is None else {"cursor": cursor})
-            page = await self._service.ask("/runs/query", body=body, deadline_s=left)
-            runs += _listed(page, "runs")
+            return await self._service.ask("/runs/query", body=body, deadline_s=left)
+
+        def following(page: Any, _: object) -> Any:
             cursors = page.get("cursors")
-            following = cursors.get("next") if isinstance(cursors, Mapping) else None
-            if not following or following == cursor or not page["runs"]:
-                break
-            cursor = following
-        return runs
+            return cursors.get("next") if isinstance(cursors, Mapping) else None
+
+        pages = await all_pages(ask, lambda page: _listed(page, "runs"), following)
+        return [run for page in pages for run in page["runs"]]
 
     async def _newer(self, trace: str, left: float) -> list[Any]:
         query = {"project_id": self._project, "selects": _V2_SELECT}

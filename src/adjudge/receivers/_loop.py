@@ -1,11 +1,18 @@
-"""An event loop in a thread of its own, for a server that sync and async code use alike."""
+"""Servers in a thread of their own, which sync and async code use alike."""
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from adjudge.errors import UsageError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from aiohttp import web
 
 T = TypeVar("T")
 
@@ -55,3 +62,86 @@ class LoopThread:
             if self._started.done():
                 raise
             self._started.set_exception(error)
+
+
+class ThreadedServer:
+    """A server on `host` and a free port unless one is given, from `start` to `stop` or in a `with` statement.
+
+    `called` is what errors call it; `serving` is open while it serves and yields its port.
+    """
+
+    def __init__(
+        self, host: str, port: int, *, called: str, serving: Callable[[], AbstractAsyncContextManager[int]]
+    ) -> None:
+        self._host = host
+        self._wanted = port
+        self._called = called
+        self._serving = serving
+        self._port: int | None = None
+        self._thread: LoopThread | None = None
+
+    @property
+    def base_url(self) -> str:
+        """Where it listens."""
+        if self._port is None:
+            raise self._not_running()
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self._port}"
+
+    def start(self) -> None:
+        """Start to listen; `with` does it for you."""
+        if self._thread is not None:
+            raise UsageError(f"the {self._called} is running already", code="already-running")
+        thread = LoopThread(self._serving, f"adjudge {self._called}")
+        try:
+            self._port = thread.start()
+        except OSError as error:
+            reason = error.strerror or error
+            raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
+        self._thread = thread
+
+    def stop(self) -> None:
+        """Stop to listen; whoever still waits for something gets what is there."""
+        thread, self._thread, self._port = self._thread, None, None
+        if thread is not None:
+            thread.stop()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.start)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
+    ) -> None:
+        await asyncio.to_thread(self.stop)
+
+    def _running(self) -> LoopThread:
+        if self._thread is None:
+            raise self._not_running()
+        return self._thread
+
+    def _not_running(self) -> UsageError:
+        return UsageError(f"the {self._called} is not running: use it in a `with` statement", code="not-running")
+
+
+@asynccontextmanager
+async def listening(app: "web.Application", host: str, port: int, **options: Any) -> AsyncIterator[int]:
+    """Serve an application; yields the port."""
+    from aiohttp import web
+
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, **options)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()

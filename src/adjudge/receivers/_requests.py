@@ -5,7 +5,7 @@ Nothing here trusts a body: it is unpacked up to a bound, and a span that cannot
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from adjudge.chat._key import cleaned
@@ -13,9 +13,11 @@ from adjudge.errors import TrajectoryError
 from adjudge.model import to_json
 from adjudge.receivers._errors import ReceiverError
 from adjudge.traces._dialects import read_span
-from adjudge.traces._otlp import Raw, raw_spans
-from adjudge.traces._protobuf import protobuf_spans
+from adjudge.traces._genai import noted
+from adjudge.traces._otlp import Event, Raw, log_events, raw_spans
+from adjudge.traces._protobuf import protobuf_logs, protobuf_spans
 from adjudge.traces._spans import Span
+from adjudge.traces._typed import document_of
 from adjudge.traces._values import decoded
 
 Encoding: TypeAlias = Literal["json", "protobuf"]
@@ -40,13 +42,23 @@ class Arrival(NamedTuple):
     session: str | None
 
 
+class Note(NamedTuple):
+    """A log record, and the trace and the span that it belongs to."""
+
+    trace: str
+    span: str
+    event: Event
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a request holds: spans, why others in it were rejected, and how many bytes each of them took."""
+    """What a request holds: spans or log records, why others were rejected, and how many bytes each of them took."""
 
     arrivals: list[Arrival]
     rejected: list[str]
     size: int
+    notes: list[Note] = field(default_factory=list)
+    is_logs: bool = False
 
 
 class TooLarge(ReceiverError):
@@ -86,10 +98,28 @@ def read_request(body: bytes, encoding: Encoding) -> Batch:
     return Batch(arrivals, rejected, len(body) // max(1, len(arrivals)))
 
 
+def read_logs(body: bytes, encoding: Encoding) -> Batch:
+    """Return the log records of a request that tell of messages (`gen_ai.*`); others are taken and let go."""
+    rejected: list[str] = []
+    notes = []
+    try:
+        found = protobuf_logs(body) if encoding == "protobuf" else log_events(decoded(body, "the body"), "the body")
+        for (trace, span), event in found:
+            if event.name.startswith("gen_ai."):
+                try:
+                    noted(Span(span, None, "llm", ""), [event])
+                    notes.append(Note(trace, span, event))
+                except TrajectoryError as error:
+                    rejected.append(error.message)
+    except RecursionError:
+        raise ReceiverError("the body is nested too deeply", code="bad-body") from None
+    return Batch([], rejected, len(body) // max(1, len(notes)), notes, is_logs=True)
+
+
 def _raws(body: bytes, encoding: Encoding, rejected: list[str]) -> Iterable[Raw]:
     if encoding == "protobuf":
         return protobuf_spans(body, rejected)
-    return raw_spans(decoded(body, "the body"), "the body", rejected)
+    return raw_spans(document_of(body, "the body"), "the body", rejected)
 
 
 def _arrival(raw: Raw) -> Arrival:
@@ -107,7 +137,8 @@ def accepted(batch: Batch, encoding: Encoding) -> bytes:
         return b"{}" if encoding == "json" else b""
     count, why = len(batch.rejected), cleaned(batch.rejected[0])
     if encoding == "json":
-        return to_json({"partialSuccess": {"rejectedSpans": str(count), "errorMessage": why}})
+        what = "rejectedLogRecords" if batch.is_logs else "rejectedSpans"
+        return to_json({"partialSuccess": {what: str(count), "errorMessage": why}})
     return _field(1, _number(1, count) + _field(2, why.encode("utf-8", "replace")))
 
 
@@ -119,12 +150,12 @@ def refusal(why: str, encoding: Encoding) -> bytes:
     return _number(1, _INVALID_ARGUMENT) + _field(2, message.encode("utf-8", "replace"))
 
 
-def _number(field: int, value: int) -> bytes:
-    return bytes([field << 3]) + _varint(value)
+def _number(number: int, value: int) -> bytes:
+    return bytes([number << 3]) + _varint(value)
 
 
-def _field(field: int, content: bytes) -> bytes:
-    return bytes([field << 3 | 2]) + _varint(len(content)) + content
+def _field(number: int, content: bytes) -> bytes:
+    return bytes([number << 3 | 2]) + _varint(len(content)) + content
 
 
 def _varint(value: int) -> bytes:

@@ -148,6 +148,29 @@ async def in_pages(ask: Callable[[int], Awaitable[list[Any]]]) -> list[Any]:
     return await ask(PAGES[-1])
 
 
+async def all_pages(
+    ask: Callable[[Any], Awaitable[Any]],
+    items: Callable[[Any], list[Any]],
+    following: Callable[[Any, Any], Any],
+) -> list[Any]:
+    """Return the pages of a list, at most so many that they hold `MOST` items.
+
+    `ask` gets a page by its place, None for the first; `following` says which place comes after a page at a place.
+    """
+    pages: list[Any] = []
+    place, count = None, 0
+    while count <= MOST:
+        page = await ask(place)
+        found = items(page)
+        pages.append(page)
+        count += len(found)
+        after = following(page, place)
+        if not found or not after or after == place:
+            break
+        place = after
+    return pages
+
+
 def setting(given: str | None, *names: str, default: str) -> str:
     """Return what is given, or the first of some environment variables that is set."""
     return given or next((value for name in names if (value := os.environ.get(name))), default)

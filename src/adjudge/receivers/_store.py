@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from adjudge.errors import UsageError
-from adjudge.receivers._requests import Arrival
+from adjudge.receivers._requests import Arrival, Note
 from adjudge.receivers._whole import Awaited, Links, awaited
+from adjudge.traces._genai import noted
+from adjudge.traces._otlp import Event
 from adjudge.traces._spans import Record, Span
 
 _MOST_EVICTED = 10_000  # ids of traces that were let go, kept to say so
@@ -43,11 +45,17 @@ class _Held:
     spans: list[Span] = field(default_factory=list)
     links: Links = field(default_factory=Links)
     sessions: set[str] = field(default_factory=set)
+    notes: dict[str, list[Event]] = field(default_factory=dict)  # log records by their span
     size: int = 0
+
+    def told(self) -> Iterator[Span]:
+        """Give the spans with what log records say of them."""
+        for span in self.spans:
+            yield noted(span, self.notes[span.id]) if span.id in self.notes else span
 
     def named(self, trace: str) -> Iterator[Span]:
         """Give the spans with ids that are good beside those of other traces."""
-        for span in self.spans:
+        for span in self.told():
             parent = f"{trace}:{span.parent}" if span.parent in self.links.ids else span.parent
             yield replace(span, id=f"{trace}:{span.id}", parent=parent)
 
@@ -88,9 +96,27 @@ class SpanStore:
                 held.sessions.add(one.session)
                 self._sessions.setdefault(one.session, {})[one.trace] = None
             touched |= {one.trace, *held.sessions}
+        self._fit()
+        return touched
+
+    def note(self, notes: Iterable[Note], size: int) -> set[str]:
+        """Keep log records, `size` bytes each, and return the ids and sessions that they belong to."""
+        touched = set()
+        for one in notes:
+            held = self._held.pop(one.trace, None) or _Held()
+            self._held[one.trace] = held
+            known = held.notes.setdefault(one.span, [])
+            if one.event not in known:  # else: sent twice
+                known.append(one.event)
+                held.size += size
+                self._size += size
+            touched |= {one.trace, *held.sessions}
+        self._fit()
+        return touched
+
+    def _fit(self) -> None:
         while self._size > self._most:
             self._evict(next(iter(self._held)))
-        return touched
 
     def awaited(self, key: str, *, parent: str | None, roots: int) -> Awaited:
         """Say what is still to come of a trace or a session."""
@@ -100,7 +126,7 @@ class SpanStore:
         """Return the spans of a trace, or of the traces of a session."""
         traces = list(self._traces(key))
         if len(traces) == 1:
-            spans = tuple(self._held[traces[0]].spans)
+            spans = tuple(self._held[traces[0]].told())
         else:
             spans = tuple(span for trace in traces for span in self._held[trace].named(trace))
         is_cut = any(name in self._evicted for name in (key, *traces))

@@ -44,6 +44,8 @@ def _span(export: Mapping[str, Any], where: str, known: Known) -> Span:
     data = mapping(export.get("span_data"), f"{where}.span_data")
     named = text(data.get("type"), f"{where}.span_data.type") or "custom"
     kind = _KINDS.get(named, "other")
+    if kind == "handoff" and data.get("to_agent") is None:
+        kind = "other"  # it failed before it was known to whom
     end = instant(export.get("ended_at"), f"{where}.ended_at")
     name = data.get("to_agent") if kind == "handoff" else data.get("name")
     arguments, result, given, said = None, None, None, None

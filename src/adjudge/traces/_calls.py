@@ -32,8 +32,10 @@ class Call:
         """The id that its request gave it, or its span, or its result."""
         if self.request is not None and self.request.id is not None:
             return self.request.id
-        known = next((span.call_id for span in self.spans if span.call_id is not None), None)
-        return self.answer.tool_call_id if known is None and self.answer is not None else known
+        for span in self.spans:
+            if span.call_id is not None:
+                return span.call_id
+        return self.answer.tool_call_id if self.answer is not None else None
 
     def finished(self) -> ToolCall:
         """Return the call as a trajectory has it."""
@@ -69,7 +71,8 @@ class Calls:
         """Join the spans of tools to the requests; one that nobody asked for is a call of its own."""
         rest = [(position, span) for position, span in spans if not self._execute_by_id(position, span)]
         for with_arguments in (True, False):
-            rest = self._execute_in_order(rest, with_arguments=with_arguments)
+            if rest:
+                rest = self._execute_in_order(rest, with_arguments=with_arguments)
         latest = {_key(span): call for call in self for span in call.spans} if rest else {}
         for position, span in rest:
             known = latest.get(_key(span))
@@ -86,6 +89,9 @@ class Calls:
         candidates = self._by_id.get(span.call_id or "")
         if not candidates:
             return False
+        if len(candidates) == 1:
+            candidates[0].spans.append(span)
+            return True
         before = bisect_left(candidates, position, key=_position)  # an id used again belongs to the latest call
         candidates[max(before - 1, 0)].spans.append(span)
         return True
@@ -139,9 +145,10 @@ class Calls:
 
         `inside` are the ids of tool spans that are nothing but an agent of the tool's name.
         """
+        targets = {name: _target(name) for name in {call.name for call in self._calls}}
         by_target: dict[str, deque[Call]] = defaultdict(deque)
         for call in self:
-            by_target[_target(call.name)].append(call)
+            by_target[targets[call.name]].append(call)
         for position, agent in handoffs:
             queue = by_target[style(agent)]
             if queue and queue[0].position < position:
@@ -150,7 +157,7 @@ class Calls:
         delegated = set(inside)
         for call in self._calls:
             executed = call.spans or call.answer is not None
-            if (executed and _target(call.name) in known) or any(span.id in delegated for span in call.spans):
+            if (executed and targets[call.name] in known) or any(span.id in delegated for span in call.spans):
                 call.is_handoff = True
 
 

@@ -43,6 +43,7 @@ def read_span(raw: Raw, known: Known) -> Span:
         facts.text,
         tuple(faults),
         raw.is_entry,
+        facts.sources,
     )
 
 
@@ -59,5 +60,6 @@ def _merged(told: Sequence[Facts]) -> Facts:
         next((facts.input for facts in told if facts.input), ()),
         next((facts.output for facts in told if facts.output), ()),
         next((facts.text for facts in told if facts.text is not None), None),
+        next((facts.sources for facts in told if facts.sources), ()),
         list(dict.fromkeys(fault for facts in told for fault in facts.faults)),
     )

@@ -22,6 +22,7 @@ class Facts:
     input: tuple[Message, ...] = ()
     output: tuple[Message, ...] = ()
     text: str | None = None
+    sources: tuple[str, ...] = ()
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:

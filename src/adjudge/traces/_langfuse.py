@@ -9,11 +9,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from adjudge.errors import TrajectoryError
+from adjudge.traces._documents import documents
 from adjudge.traces._facts import Facts
 from adjudge.traces._messages import Known
 from adjudge.traces._otlp import Raw
 from adjudge.traces._spans import Kind, Record, Span
-from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
+from adjudge.traces._values import (
+    arguments_of,
+    as_text,
+    first,
+    identity,
+    instant,
+    loose,
+    mapping,
+    sequence,
+    text,
+    tool_message,
+)
 
 _KINDS: dict[str, Kind] = {
     "AGENT": "agent",
@@ -23,12 +35,12 @@ _KINDS: dict[str, Kind] = {
     "EVALUATOR": "aside",
 }
 _PREFIX = "langfuse.observation"
-_ROOTS = ("langfuse.internal.as_root", "langfuse.internal.is_app_root")
+_AS_ROOT, _APP_ROOT = "langfuse.internal.as_root", "langfuse.internal.is_app_root"
 
 
 def is_root(attributes: Mapping[str, Any]) -> bool:
     """Say whether Langfuse's SDK marks a span as the first of its trace; the parent that it names may be nobody."""
-    return any(attributes.get(key) in (True, "true") for key in _ROOTS)
+    return attributes.get(_AS_ROOT) in (True, "true") or attributes.get(_APP_ROOT) in (True, "true")
 
 
 def read_langfuse_attributes(raw: Raw, where: str, known: Known) -> Facts | None:
@@ -40,7 +52,11 @@ def read_langfuse_attributes(raw: Raw, where: str, known: Known) -> Facts | None
     metadata, _ = loose(attributes.get(f"{_PREFIX}.metadata"))
     call = attributes.get(f"{_PREFIX}.metadata.tool_call_id") or _call_id(metadata)
     given, said = attributes.get(f"{_PREFIX}.input"), attributes.get(f"{_PREFIX}.output")
-    return _facts(named, given, said, text(call, f"{where}: tool_call_id"), where, known)
+    facts = _facts(named, given, said, text(call, f"{where}: tool_call_id"), where, known)
+    if facts.text is None and said is None and facts.kind in ("agent", "other"):
+        answer = attributes.get("langfuse.trace.output")  # SDKs before 5
+        facts.text = answer if isinstance(answer, str) and isinstance(loose(answer)[0], str) else None
+    return facts
 
 
 def _call_id(metadata: object) -> object:
@@ -55,11 +71,24 @@ def _facts(named: str, given: object, said: object, call: str | None, where: str
     elif facts.kind == "tool":
         facts.call_id = call or None
         if given is not None:
-            facts.arguments, _ = arguments_of(facts.whole("input", given))
+            facts.arguments, _ = arguments_of(_by_name(facts.whole("input", given)))
         facts.result = None if said is None else as_text(said)
+        message = tool_message(loose(said)[0])
+        if message is not None:
+            facts.call_id = facts.call_id or text(message[0], f"{where}: tool_call_id")
+            facts.result = message[1]
+    elif named.upper() == "RETRIEVER":
+        facts.sources = documents(said)
     elif isinstance(said, str) and isinstance(loose(said)[0], str):
         facts.text = said
     return facts
+
+
+def _by_name(given: object) -> object:
+    """Return the arguments by name of a function that Langfuse's `@observe` has made a tool."""
+    if isinstance(given, Mapping) and given.keys() == {"args", "kwargs"} and not given["args"]:
+        return given["kwargs"]
+    return given
 
 
 def decode_langfuse(data: object) -> list[Record]:
@@ -145,6 +174,7 @@ def _span(observation: Mapping[str, Any], where: str, top: str | None, known: Kn
         facts.text,
         tuple(facts.faults),
         is_entry=observation.get("isRootObservation") is True and top is None,
+        sources=facts.sources,
     )
 
 

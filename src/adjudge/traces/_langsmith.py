@@ -11,9 +11,21 @@ from typing import Any
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message
+from adjudge.traces._documents import documents
 from adjudge.traces._messages import Known, read_messages
 from adjudge.traces._spans import Kind, Record, Span
-from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
+from adjudge.traces._values import (
+    arguments_of,
+    as_text,
+    first,
+    identity,
+    instant,
+    loose,
+    mapping,
+    sequence,
+    text,
+    tool_message,
+)
 
 
 def decode_langsmith(data: object) -> list[Record]:
@@ -93,6 +105,7 @@ def _span(
         said,
         answer,
         () if end is not None else ("it has not ended",),
+        sources=documents(outputs) if run.get("run_type") == "retriever" else (),
     )
 
 
@@ -143,11 +156,7 @@ def _result(outputs: object) -> tuple[object, str | None]:
     if outputs is None:
         return None, None
     inner = outputs["output"] if isinstance(outputs, Mapping) and set(outputs) == {"output"} else outputs
-    if isinstance(inner, Mapping) and isinstance(inner.get("kwargs"), Mapping):
-        inner = inner["kwargs"]
-    if isinstance(inner, Mapping) and "tool_call_id" in inner:
-        return inner["tool_call_id"], as_text(inner.get("content"))
-    return None, as_text(inner)
+    return tool_message(inner) or (None, as_text(inner))
 
 
 def _answer(outputs: object) -> str | None:

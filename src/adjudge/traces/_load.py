@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Trajectory
 from adjudge.traces._spans import Record
+from adjudge.traces._typed import Document, document_of
 from adjudge.traces._values import decoded, kind_of, shown
 
 Format: TypeAlias = Literal[
@@ -125,7 +126,7 @@ def _content(content: bytes, where: str, named: str | None) -> object:
     if named is None and content[:1] in (b"\x00", b"\n") and content.lstrip()[:1] not in (b"{", b"["):
         return content
     try:
-        return decoded(content, where)
+        return document_of(content, where) if named in (None, "otlp") else decoded(content, where)
     except TrajectoryError:
         lines = content.splitlines()
         if len(lines) > 1 and lines[0].strip():
@@ -165,8 +166,8 @@ def _chosen(found: Sequence[Record], trace: str | None, where: str) -> Record:
 
 def detect(data: object, where: str) -> Format:
     """Return the format that a record has; one that cannot be told is an error that asks for its name."""
-    if isinstance(data, bytes):
-        return "otlp-protobuf"
+    if isinstance(data, bytes | Document):
+        return "otlp-protobuf" if isinstance(data, bytes) else "otlp"
     sample: object = data
     if isinstance(data, list | tuple):
         if not data or all(isinstance(item, str) for item in data):

@@ -13,6 +13,7 @@ import msgspec
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall
+from adjudge.traces._items import CALLS, RESULTS, asked, item_kind, name_of, result_of
 from adjudge.traces._values import arguments_of, as_text, first, kind_of, loose, mapping, sequence, text
 
 RESULT_ROLES = frozenset({"tool", "function"})
@@ -20,11 +21,10 @@ _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "AIMessageCh
 _CLASSES = {"Human": "user", "AI": "assistant", "System": "system", "Tool": "tool", "Function": "function"}
 _TEXT_PARTS = frozenset({None, "text", "input_text", "output_text", "refusal"})
 _PLAIN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
-_CALL_PARTS = frozenset({"tool_use", "tool_call", "server_tool_use", "server_tool_call"})
+_CALL_PARTS = frozenset({"tool_use", "tool_call", "server_tool_use", "server_tool_call", "mcp_tool_use"})
 _RESULT_PARTS = frozenset({"tool_result", "tool_call_response", "server_tool_call_response"})
+_RESULT_END = "_tool_result"  # of the tools that Anthropic runs: web_search_tool_result, mcp_tool_result, ...
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
-ITEM_CALLS = frozenset({"function_call", "custom_tool_call"})
-ITEM_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
 Known: TypeAlias = dict[Hashable, tuple[Message, ...]]
@@ -66,36 +66,37 @@ def _remembered(value: object, where: str, role: str, known: Known) -> tuple[Mes
         return None
     messages: list[Message] = []
     for index, item in enumerate(items):
-        key = (role, bytes(item)) if isinstance(item, msgspec.Raw) else _spelling(item, role)
-        found = known.get(key) if key is not None else None
+        spelling = _spelling(item)
+        found = known.get(spelling) or known.get((role, spelling))
         if found is None:
             plain = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
-            if not isinstance(plain, Mapping) or (_item_kind(plain) is not None and "role" not in plain):
+            if not isinstance(plain, Mapping) or (item_kind(plain) is not None and "role" not in plain):
                 return None
-            reader = _Reader()
-            reader.read(plain, f"{where}, message {index}", role)
-            found = tuple(reader.messages)
-            if key is not None:
-                known[key] = found
+            found = read_message(plain, f"{where}, message {index}", role)
+            if spelling is not None:
+                known[spelling if "role" in plain else (role, spelling)] = found
         messages.extend(found)
     return tuple(messages)
 
 
-def _spelling(item: object, role: str) -> Hashable | None:
-    """Return what a plain chat message says, to know it again; None of any other shape."""
-    if not isinstance(item, dict) or not item.keys() <= _PLAIN_KEYS:
+def read_message(item: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
+    """Read one message; results of tools that it holds stand alone."""
+    plain = _plain(item, where) if item.keys() <= _PLAIN_KEYS and "role" in item else None
+    if plain is not None:  # the usual shape, and the fastest way to read it
+        return (plain,)
+    reader = _Reader()
+    reader.read(item, where, role)
+    return tuple(reader.messages)
+
+
+def _spelling(item: object) -> bytes | None:
+    """Return how a message is written, to know it again; None where it cannot be written."""
+    if isinstance(item, msgspec.Raw):
+        return bytes(item)
+    try:
+        return msgspec.json.encode(item)
+    except (TypeError, ValueError, RecursionError):
         return None
-    content, calls = item.get("content"), item.get("tool_calls")
-    if not isinstance(content, str | None) or not isinstance(calls, list | None):
-        return None
-    said = []
-    for call in calls or ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
-            return None
-        said.append((call.get("id"), function.get("name"), function["arguments"]))
-    key = (role, item.get("role"), content, item.get("tool_call_id"), item.get("name"), tuple(said))
-    return key if all(isinstance(each, str | None) for call in (key[1:5], *said) for each in call) else None
 
 
 def _from_mapping(value: Mapping[str, Any], where: str, role: str, known: Known | None = None) -> tuple[Message, ...]:
@@ -110,7 +111,7 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str, known: Known 
         if isinstance(value.get(key), list):
             return tuple(
                 message
-                for index, choice in enumerate(value[key])
+                for index, choice in enumerate(first_choice(value[key]))
                 for message in read_messages(_choice(choice), f"{where}, {key} {index}", "assistant")
             )
     system = value.get("instructions")
@@ -120,6 +121,12 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str, known: Known 
         if isinstance(held, list | str | Mapping):
             return (start if key == "input" else ()) + read_messages(held, where, speaker, known)
     return ()
+
+
+def first_choice(choices: Sequence[Any]) -> Sequence[Any]:
+    """Leave alternatives out: of numbered choices only the first is the reply."""
+    first_ones = [each for each in choices if not isinstance(each, Mapping) or each.get("index", 0) in (0, "0", None)]
+    return first_ones or choices[:1]
 
 
 def _choice(choice: object) -> object:
@@ -137,14 +144,7 @@ def is_message(value: object) -> bool:
         return True
     if not isinstance(value, Mapping):
         return False
-    return "role" in value or "parts" in value or _item_kind(value) is not None or _class_of(value) is not None
-
-
-def _item_kind(value: Mapping[str, Any]) -> str | None:
-    kind = value.get("type")
-    if isinstance(kind, str) and (kind in ITEM_CALLS or kind in ITEM_RESULTS or kind == "reasoning"):
-        return kind
-    return None
+    return "role" in value or "parts" in value or item_kind(value) is not None or _class_of(value) is not None
 
 
 def _class_of(value: Mapping[str, Any]) -> str | None:
@@ -185,7 +185,7 @@ class _Reader:
             if plain is not None:
                 self._add(plain)
                 return
-        kind = _item_kind(item)
+        kind = item_kind(item)
         if kind is not None and "role" not in item:
             self._item(item, kind, where)
             return
@@ -198,15 +198,17 @@ class _Reader:
 
     def _item(self, item: Mapping[str, Any], kind: str, where: str) -> None:
         """Read an item that is no message; reasoning is left out."""
-        if kind in ITEM_CALLS:
-            arguments = first(item, "arguments", "input")
-            call = _call(first(item, "name"), arguments, first(item, "call_id", "id"), where)
+        if kind in CALLS:
+            call = _call(name_of(item, kind), asked(item), first(item, "call_id", "id"), where)
             if self._is_open:
                 last = self.messages.pop()
                 self._add(replace(last, tool_calls=(*last.tool_calls, call)), is_open=True)
             else:
                 self._add(Message("assistant", None, (call,)), is_open=True)
-        elif kind in ITEM_RESULTS:
+            result = result_of(item, kind)
+            if result is not None:
+                self._add(Message("tool", result, tool_call_id=call.id))
+        elif kind in RESULTS:
             self._add(
                 Message("tool", _content(item.get("output"), where), tool_call_id=_id(item.get("call_id"), where))
             )
@@ -239,10 +241,11 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
     content = first(item, "parts") if "parts" in item else item.get("content")
     calls, results, rest = _parts(content, where)
     calls += _tool_calls(_given_calls(item), where, known={call.id for call in calls if call.id})
-    yield from results
+    asked_here = {call.id for call in calls}
+    yield from (result for result in results if result.tool_call_id not in asked_here)
     body = _content(rest, where)
-    if results and not body and not calls:
-        return
+    if content and rest == [] and not calls:
+        return  # nothing but results, or reasoning
     identity = first(item, "tool_call_id", "id") if role in RESULT_ROLES else None
     yield Message(
         role,
@@ -251,6 +254,7 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
         _id(identity, f"{where}: tool_call_id"),
         text(item.get("name"), f"{where}: name") or None,
     )
+    yield from (result for result in results if result.tool_call_id in asked_here)
 
 
 def _id(value: object, where: str) -> str | None:
@@ -259,7 +263,9 @@ def _id(value: object, where: str) -> str | None:
 
 def _given_calls(item: Mapping[str, Any]) -> object:
     """Return the calls of a message; LangChain has some in the older place, and the oldest form has one."""
-    calls = item.get("tool_calls")
+    calls, broken = item.get("tool_calls"), item.get("invalid_tool_calls")
+    if isinstance(broken, list) and broken:  # LangChain's, of arguments that are no JSON
+        return [*sequence(calls, "tool_calls"), *broken]
     if calls:
         return calls
     more = item.get("additional_kwargs")
@@ -276,19 +282,18 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
     results: list[Message] = []
     rest: list[object] = []
     for index, part in enumerate(content):
-        place = f"{where}, part {index}"
         kind = part.get("type") if isinstance(part, Mapping) else None
-        if not isinstance(kind, str) or not isinstance(part, Mapping):
+        if not isinstance(kind, str) or kind in _TEXT_PARTS:
             rest.append(part)
         elif kind in _CALL_PARTS:
             inner = part.get("server_tool_call")
             arguments = first(part, "arguments", "input") if inner is None else inner
-            calls.append(_call(part.get("name"), arguments, part.get("id"), place))
-        elif kind in _RESULT_PARTS:
+            calls.append(_call(part.get("name"), arguments, part.get("id"), f"{where}, part {index}"))
+        elif kind in _RESULT_PARTS or kind.endswith(_RESULT_END):
+            place = f"{where}, part {index}"
             result = first(part, "response", "result", "content", "server_tool_call_response")
-            results.append(
-                Message("tool", _content(result, place), (), _id(first(part, "id", "tool_use_id"), f"{place}: id"))
-            )
+            identity = _id(first(part, "id", "tool_use_id"), f"{place}: id")
+            results.append(Message("tool", _content(result, place), (), identity))
         elif kind not in _THOUGHTS:
             rest.append(part)
     return calls, results, rest

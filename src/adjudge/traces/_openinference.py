@@ -9,19 +9,21 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from adjudge.model import Message
+from adjudge.traces._documents import documents
 from adjudge.traces._facts import Facts
-from adjudge.traces._flat import nested
-from adjudge.traces._messages import Known, read_messages
+from adjudge.traces._flat import nested, numbered
+from adjudge.traces._messages import Known, read_message
 from adjudge.traces._otlp import Raw
 from adjudge.traces._spans import Kind
-from adjudge.traces._values import arguments_of, as_text, loose, text
+from adjudge.traces._values import arguments_of, as_text, loose, text, tool_message
 
 _KINDS: dict[str, Kind] = {"AGENT": "agent", "LLM": "llm", "TOOL": "tool", "GUARDRAIL": "aside", "EVALUATOR": "aside"}
-_Side: TypeAlias = dict[str, list[tuple[str, Any]]]
+_Side: TypeAlias = dict[int, dict[str, Any]]
 _HANDOFF = "handoff to "
 _SPEAKERS = frozenset({"system", "user", "assistant", "tool"})
 _SIMPLE = {f"message.{name}": name for name in ("role", "content", "tool_call_id", "name")}
 _GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
+_DIGITS = 8  # that a number in an attribute's name has less of
 
 
 def read_openinference(raw: Raw, where: str, known: Known) -> Facts | None:
@@ -49,7 +51,13 @@ def read_openinference(raw: Raw, where: str, known: Known) -> Facts | None:
             facts.arguments, _ = arguments_of(facts.whole("input.value", attributes["input.value"]))
         if attributes.get("output.value") is not None:
             facts.result = _said(attributes)
+            message = tool_message(loose(attributes["output.value"])[0])
+            if message is not None:
+                facts.call_id = facts.call_id or text(message[0], f"{where}: tool_call_id")
+                facts.result = message[1]
     else:
+        if named.upper() == "RETRIEVER":
+            facts.sources = documents([item.get("document") for item in numbered(attributes, "retrieval.documents")])
         agent = text(attributes.get("agent.name"), f"{where}: agent.name")
         facts.name = agent if facts.kind == "agent" else None
         value, _ = loose(attributes.get("output.value"))
@@ -69,46 +77,45 @@ def _said(attributes: Mapping[str, Any]) -> str:
 
 def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
     """Return the attributes of the messages that were given and said, by the message's number."""
-    sides: tuple[_Side, _Side] = ({}, {})
+    sides: tuple[_Side, _Side, _Side] = ({}, {}, {})
     for name, value in attributes.items():
-        place = _place(name)
-        if place is not None:
-            side, number, rest = sides[place[0]], place[1], place[2]
-            if number in side:
-                side[number].append((rest, value))
-            else:
-                side[number] = [(rest, value)]
-    return sides
+        side, number, rest = _place(name)
+        try:
+            sides[side][number][rest] = value
+        except KeyError:
+            sides[side][number] = {rest: value}
+    return sides[:2]
 
 
 @lru_cache(maxsize=4096)  # the same names stand on every span
-def _place(name: str) -> tuple[int, str, str] | None:
-    """Return whether an attribute belongs to what was given or said, the message's number, and the rest of the name."""
+def _place(name: str) -> tuple[int, int, str]:
+    """Return whether an attribute belongs to what was given, said, or neither, the message's number, and the rest."""
     for side, key in enumerate((_GIVEN, _SAID)):
         if name.startswith(key):
             number, _, rest = name[len(key) :].partition(".")
-            return side, number, rest
-    return None
+            if number.isascii() and number.isdigit() and len(number) < _DIGITS:
+                return side, int(number), rest
+    return 2, 0, name
 
 
 def _messages(facts: Facts, side: _Side, key: str, where: str, known: Known) -> tuple[Message, ...]:
     """Read the messages of one side, in order of their numbers; one that was read before is known."""
     role = "user" if key == _GIVEN else "assistant"
     messages: list[Message] = []
-    for number in sorted((each for each in side if each.isdigit()), key=lambda each: (len(each), each)):
-        pairs = (role, *side[number])
+    for number in sorted(side):
+        pairs = tuple(side[number].items())
         try:
-            found = known.get(pairs)
+            found = known.get(pairs) or known.get((role, pairs))
         except TypeError:  # a value that is a list
             found = None
         if found is None:
             faults = len(facts.faults)
-            found = _plain(side[number], role)
+            found = _plain(pairs, role)
             if found is None:
-                item = _message(facts, side[number], key, role)
-                found = read_messages([item], f"{where}: {key}{number}", role)
-            if len(facts.faults) == faults and all(isinstance(value, str) for _, value in side[number]):
-                known[pairs] = found  # one with a fault is looked at again
+                item = _message(facts, pairs, key, role)
+                found = read_message(item, f"{where}: {key}{number}", role)
+            if len(facts.faults) == faults and all(isinstance(value, str) for _, value in pairs):  # else: look again
+                known[pairs if "message.role" in side[number] else (role, pairs)] = found
         messages.extend(found)
     return tuple(messages)
 
@@ -168,5 +175,7 @@ def _call(facts: Facts, found: object, key: str) -> dict[str, Any] | None:
     function = found.get("function")
     held = function if isinstance(function, dict) else {}
     arguments = held.get("arguments")
-    facts.whole(f"{key} (arguments of {held.get('name')})", arguments)
+    read = facts.whole(f"{key} (arguments of {held.get('name')})", arguments)
+    if isinstance(read, dict):
+        arguments = read
     return {"id": found.get("id"), "name": held.get("name"), "arguments": arguments}

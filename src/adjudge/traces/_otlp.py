@@ -8,17 +8,22 @@ trace (`resourceLogs`), in which some instrumentations put the messages, are joi
 
 import base64
 import binascii
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from adjudge.errors import TrajectoryError
 from adjudge.traces._spans import Record, Span
+from adjudge.traces._typed import Document, TypedSpan
 from adjudge.traces._values import DEPTH, as_text, first, kind_of, mapping, sequence, text
 
 _HEX = frozenset("0123456789abcdef")
 _REMOTE = 0x300  # the flags say whether the parent is remote, and it is
+_TIME = re.compile(r"[0-9]{1,24}").fullmatch
 _ERROR = frozenset({2, "2", "STATUS_CODE_ERROR", "ERROR"})
 
 
@@ -78,8 +83,9 @@ def raw_spans(document: object, where: str, rejected: list[str] | None = None) -
     """Give the spans of one document; one that cannot be read raises or, where there is a list for it, is noted."""
     for scope, place in _scopes(document, "resourceSpans", "scopeSpans", where):
         for index, span in enumerate(sequence(scope.get("spans"), f"{place}.spans")):
+            spot = f"{place}.spans[{index}]"
             try:
-                raw = _raw(mapping(span, f"{place}.spans[{index}]"), f"{place}.spans[{index}]")
+                raw = _typed(span, spot) if isinstance(span, TypedSpan) else _raw(mapping(span, spot), spot)
             except TrajectoryError as error:
                 if rejected is None:
                     raise
@@ -99,17 +105,25 @@ def log_events(document: object, where: str) -> Iterator[tuple[tuple[str, str], 
             span = hex_id(first(log, "spanId", "span_id"), f"{spot}.spanId")
             if trace and span:
                 attributes = _attributes(log.get("attributes"), f"{spot}.attributes")
-                name = text(first(log, "eventName", "event_name"), f"{spot}.eventName") or attributes.get("event.name")
+                name = text(first(log, "eventName", "event_name"), f"{spot}.eventName")
                 body = _any_value(log.get("body"), f"{spot}.body", 0) if log.get("body") is not None else None
-                if isinstance(body, Mapping):
-                    attributes = {**attributes, **body}
-                elif body is not None:
-                    attributes = {**attributes, "content": body}
                 time = _number(first(log, "timeUnixNano", "time_unix_nano"), f"{spot}.timeUnixNano")
-                yield (trace, span), Event(as_text(name), attributes, time)
+                yield (trace, span), log_event(as_text(name), attributes, body, time)
+
+
+def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int) -> Event:
+    """Return a log record as an event: its body stands among its attributes."""
+    more = body if isinstance(body, Mapping) else {} if body is None else {"content": body}
+    return Event(name or as_text(attributes.get("event.name")), {**attributes, **more}, time)
 
 
 def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[tuple[Mapping[str, Any], str]]:
+    if isinstance(document, Document):
+        if outer == "resourceSpans":
+            for index, each in enumerate(document.resource_spans):
+                for number, one in enumerate(each.scope_spans):
+                    yield {"spans": one.spans}, f"{where}: {outer}[{index}].{inner}[{number}]"
+        return
     top = mapping(document, where)
     for index, resource in enumerate(sequence(first(top, outer, _snake(outer)), f"{where}: {outer}")):
         place = f"{where}: {outer}[{index}]"
@@ -123,6 +137,43 @@ def _snake(name: str) -> str:
     return name.replace("S", "_s").replace("L", "_l")
 
 
+def _typed(span: TypedSpan, where: str) -> Raw:
+    """Return a span that is written as nearly all are; any other is read in the slower way."""
+    start, end = span.start_time_unix_nano, span.end_time_unix_nano
+    if (
+        not (_is_plain(span.trace_id, 32) and _is_plain(span.span_id, 16))
+        or not (_is_plain(span.parent_span_id, 16) or not span.parent_span_id)
+        or not (isinstance(start, int) or _TIME(start))
+        or not (isinstance(end, int) or _TIME(end))
+    ):
+        return _raw(msgspec.to_builtins(span), where)
+    attributes: dict[str, Any] = {}
+    for pair in span.attributes:
+        value = pair.value
+        if value is not None and value.string_value is not None:
+            attributes[pair.key] = value.string_value
+        else:
+            attributes[pair.key] = _any_value(msgspec.to_builtins(value), f"{where}.attributes: {pair.key}", 0)
+    events, dropped = _events(span.events, where)
+    return Raw(
+        span.trace_id,
+        span.span_id,
+        span.parent_span_id or None,
+        span.name,
+        int(start) or None,
+        int(end) or None,
+        attributes,
+        events,
+        _error(span.status, f"{where}.status"),
+        span.dropped_attributes_count + span.dropped_events_count + dropped,
+        span.flags & _REMOTE == _REMOTE,
+    )
+
+
+def _is_plain(identity: str, length: int) -> bool:
+    return len(identity) == length and _HEX.issuperset(identity) and identity.count("0") < length
+
+
 def _raw(span: Mapping[str, Any], where: str) -> Raw:
     trace = hex_id(first(span, "traceId", "trace_id"), f"{where}.traceId")
     identity = hex_id(first(span, "spanId", "span_id"), f"{where}.spanId")
@@ -130,11 +181,7 @@ def _raw(span: Mapping[str, Any], where: str) -> Raw:
         raise TrajectoryError(f"{where} has no {'spanId' if trace else 'traceId'}")
     dropped = _number(first(span, "droppedAttributesCount", "dropped_attributes_count"), f"{where}: dropped attributes")
     dropped += _number(first(span, "droppedEventsCount", "dropped_events_count"), f"{where}: dropped events")
-    events = []
-    for index, item in enumerate(sequence(span.get("events"), f"{where}.events")):
-        event = _event(mapping(item, f"{where}.events[{index}]"), f"{where}.events[{index}]")
-        events.append(event[0])
-        dropped += event[1]
+    events, more = _events(span.get("events"), where)
     return Raw(
         trace,
         identity,
@@ -145,9 +192,20 @@ def _raw(span: Mapping[str, Any], where: str) -> Raw:
         _attributes(span.get("attributes"), f"{where}.attributes"),
         events,
         _error(span.get("status"), f"{where}.status"),
-        dropped,
+        dropped + more,
         _number(span.get("flags"), f"{where}.flags") & _REMOTE == _REMOTE,
     )
+
+
+def _events(items: object, where: str) -> tuple[list[Event], int]:
+    """Return the events of a span, and how many of their attributes were dropped."""
+    found = []
+    dropped = 0
+    for index, item in enumerate(sequence(items, f"{where}.events")):
+        event = _event(mapping(item, f"{where}.events[{index}]"), f"{where}.events[{index}]")
+        found.append(event[0])
+        dropped += event[1]
+    return found, dropped
 
 
 def _event(event: Mapping[str, Any], where: str) -> tuple[Event, int]:

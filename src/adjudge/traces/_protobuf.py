@@ -10,12 +10,13 @@ from functools import lru_cache
 from typing import Any
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._otlp import Event, Raw
+from adjudge.traces._otlp import Event, Raw, log_event
 from adjudge.traces._spans import Record
 from adjudge.traces._values import DEPTH, kind_of
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _REMOTE = 0x300
+_SHORT = 1_000  # bytes of an attribute that is kept
 
 
 def decode_protobuf(data: object) -> list[Record]:
@@ -54,6 +55,40 @@ def protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Iterator[R
                     for leaf, head, tail in _fields(data, begin, stop, "ScopeSpans"):
                         if leaf == 2 and tail >= 0:
                             yield from _readable(data, head, tail, rejected)
+
+
+def protobuf_logs(data: bytes) -> Iterator[tuple[tuple[str, str], Event]]:
+    """Give the log records of one export request that belong to a span, with trace and span id."""
+    for number, start, end in _fields(data, 0, len(data), "the request"):
+        if number == 1 and end >= 0:
+            for inner, begin, stop in _fields(data, start, end, "ResourceLogs"):
+                if inner == 2 and stop >= 0:
+                    for leaf, head, tail in _fields(data, begin, stop, "ScopeLogs"):
+                        if leaf == 2 and tail >= 0:
+                            yield from _log(data, head, tail)
+
+
+def _log(data: bytes, start: int, end: int) -> Iterator[tuple[tuple[str, str], Event]]:
+    attributes: dict[str, Any] = {}
+    trace = span = name = ""
+    time, body = 0, None
+    for number, head, tail in _fields(data, start, end, "LogRecord"):
+        if tail < 0:
+            time = head if number == 1 else time
+            continue
+        match number:
+            case 5:
+                body = _value(data, head, tail, 0)
+            case 6:
+                _pair(data, head, tail, attributes, 0)
+            case 9:
+                trace = data[head:tail].hex()
+            case 10:
+                span = data[head:tail].hex()
+            case 12:
+                name = _text(data, head, tail)
+    if trace.strip("0") and span.strip("0"):
+        yield (trace, span), log_event(name, attributes, body, time)
 
 
 def _readable(data: bytes, start: int, end: int, rejected: list[str] | None) -> Iterator[Raw]:
@@ -115,7 +150,11 @@ def _span(data: bytes, start: int, end: int) -> Raw:
     attributes: dict[str, Any] = {}
     for number, head, tail in _fields(data, start, end, "Span"):
         if number == 9 and tail >= 0:  # nearly all of them
-            _pair(data, head, tail, attributes, 0)
+            known = _known_text(data[head:tail]) if tail - head <= _SHORT else None
+            if known is not None:
+                attributes[known[0]] = known[1]
+            else:
+                _pair(data, head, tail, attributes, 0)
         elif tail < 0:
             _span_number(raw, number, head)
         else:
@@ -179,17 +218,26 @@ def _status(data: bytes, start: int, end: int) -> str | None:
     return (message or "error") if code == 2 else None
 
 
+@lru_cache(maxsize=16_384)  # what a model is given, it was given before: most attributes are seen again and again
+def _known_text(pair: bytes) -> tuple[str, str] | None:
+    """Return name and value of an attribute that is a short text; None of any other."""
+    end = len(pair)
+    middle = 2 + pair[1] if end > 1 else end  # where the name ends, if it is short and first
+    if middle + 3 >= end or pair[0] != 10 or pair[1] > 127 or pair[middle] != 18:
+        return None
+    head = middle + 2 if pair[middle + 1] < 128 else middle + 3
+    size, start = (pair[head + 1], head + 2) if head + 1 < end else (0, 0)
+    if size > 127 and start < end:
+        size, start = size & 127 | pair[start] << 7, start + 1
+    if pair[head : head + 1] != b"\n" or start + size != end:
+        return None
+    try:
+        return pair[2:middle].decode(), pair[start:].decode()
+    except UnicodeDecodeError:
+        return None  # the slow way says where
+
+
 def _pair(data: bytes, start: int, end: int, into: dict[str, Any], depth: int) -> None:
-    middle = start + 2 + data[start + 1] if end - start > 1 else end  # where the key ends, if it is short and first
-    if middle + 3 < end and data[start] == 10 and data[start + 1] < 128 and data[middle] == 18:
-        head = middle + 2 if data[middle + 1] < 128 else _varint(data, middle + 1, end, "KeyValue")[1]
-        if head + 1 < end and data[head] == 10:  # the usual case: a text
-            size, tail = (
-                (data[head + 1], head + 2) if data[head + 1] < 128 else _varint(data, head + 1, end, "AnyValue")
-            )
-            if tail + size == end:
-                into[_name(data[start + 2 : middle], start)] = _text(data, tail, end)
-                return
     key, value = "", None
     for number, head, tail in _fields(data, start, end, "KeyValue"):
         if tail < 0:
@@ -232,16 +280,3 @@ def _text(data: bytes, start: int, end: int) -> str:
         return data[start:end].decode()
     except UnicodeDecodeError:
         raise TrajectoryError(f"protobuf, byte {start}: a text is not UTF-8") from None
-
-
-def _name(found: bytes, start: int) -> str:
-    """Return an attribute's name; the same ones stand on every span."""
-    try:
-        return _known_name(found)
-    except UnicodeDecodeError:
-        raise TrajectoryError(f"protobuf, byte {start}: a name is not UTF-8") from None
-
-
-@lru_cache(maxsize=4096)
-def _known_name(found: bytes) -> str:
-    return found.decode()

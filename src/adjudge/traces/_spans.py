@@ -21,8 +21,9 @@ class Span:
     """One piece of work in a trace, in the words that all formats share.
 
     `start` and `end` are nanoseconds since 1970. `input` is what a model was given, `output` what it wrote; `text` is
-    what an agent, or the run as a whole, answered. The name of a `handoff` is that of the agent that was called.
-    `faults` says what is known to be missing from the span; `is_entry` that its parent stands outside the record.
+    what an agent, or the run as a whole, answered, `sources` what a retriever found. The name of a `handoff` is that of
+    the agent that was called.
+    `faults` says what is known to be missing from the span; `is_entry` that its parent may stand outside the record.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Span:
     text: str | None = None
     faults: tuple[str, ...] = ()
     is_entry: bool = False
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

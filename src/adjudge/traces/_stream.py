@@ -2,10 +2,10 @@ r"""Traces out of files of any size: OTLP in JSON lines or in the collector's pr
 
 Spans of one trace may be anywhere in the file, as the batches of several processes are. The file is read twice: first
 for where each trace was seen last, in a table of fixed size, then for the spans. A trace is given out when that place
-is reached. What is held is bounded, whatever the file's size: the table (17 MB), one line or protobuf message, and
-`hold` spans. Where the traces under way need more than that, the one that has waited longest is given out as it is; it
-and what comes of it later are not complete. The table is a count-min sketch: where many traces fall on the same
-places, one is given out later than it could be, never earlier.
+is reached. What is held is bounded, whatever the file's size: the table (17 MB), one line or protobuf message, the
+messages of the last 16 MB, and `hold` spans. Where the traces under way need more than that, the one that has waited
+longest is given out as it is; it and what comes of it later are not complete. The table is a count-min sketch: where
+many traces fall on the same places, one is given out later than it could be, never earlier.
 """
 
 import re
@@ -24,7 +24,7 @@ from adjudge.traces._protobuf import protobuf_spans
 from adjudge.traces._spans import Record, Span
 
 HOLD = 20_000  # spans
-_KNOWN = 10_000  # messages that are remembered, which saves reading them again
+_KNOWN = 16 << 20  # bytes whose messages are remembered, which saves reading them again
 _ROWS, _BITS = 4, 20  # of the table
 _TRACE_ID = re.compile(rb'"trace_?[iI]d"\s*:\s*"([^"\\]{1,100})"')
 
@@ -131,14 +131,17 @@ def _trace_ids(path: Path) -> Iterator[tuple[int, str]]:
 
 def _spans(path: Path) -> Iterator[tuple[int, str, Span]]:
     from adjudge.traces._dialects import read_span
-    from adjudge.traces._values import decoded
+    from adjudge.traces._typed import document_of
 
     known: Known = {}
+    size = 0
     for place, block, is_json in _blocks(path):
         where = f"{path}, line {place}"
-        if len(known) > _KNOWN:
+        size += len(block)
+        if size > _KNOWN:
             known.clear()
-        for raw in raw_spans(decoded(block, where), where) if is_json else protobuf_spans(block):
+            size = len(block)
+        for raw in raw_spans(document_of(block, where), where) if is_json else protobuf_spans(block):
             yield place, raw.trace, read_span(raw, known)
 
 

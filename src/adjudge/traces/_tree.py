@@ -37,24 +37,16 @@ def grow(spans: Iterable[Span], parent: str | None = None) -> Tree:
     """Sort the spans of one trace; `parent` is a span outside the record that the run was started from."""
     by_id = _unique(spans)
     links, faults = _links(by_id, parent)
-    places: dict[str, Place] = {}
-    for span in by_id.values():
-        _place(span, by_id, links, places)
-    starts = {span.id: span.start if span.start is not None else 0 for span in by_id.values()}
-    ordered = sorted(
-        by_id.values(),
-        key=lambda span: (
-            starts[span.id],
-            places[span.id].depth,
-            span.end if span.end is not None else starts[span.id],
-            _RANKS[span.kind],
-            span.name,
-            span.id,
-        ),
-    )
+    places = _places(by_id, links)
+    ordered = sorted(by_id.values(), key=lambda span: _order(span, places[span.id].depth))
     for span in ordered:
         faults.extend(f"span {span.id} ({span.name}): {fault}" for fault in span.faults)
     return Tree(ordered, places, [span for span in ordered if links[span.id] is None], faults)
+
+
+def _order(span: Span, depth: int) -> tuple[int, int, int, int, str, str]:
+    start = span.start if span.start is not None else 0
+    return start, depth, span.end if span.end is not None else start, _RANKS[span.kind], span.name, span.id
 
 
 def _unique(spans: Iterable[Span]) -> dict[str, Span]:
@@ -82,7 +74,7 @@ def _links(by_id: Mapping[str, Span], parent: str | None) -> tuple[dict[str, str
     faults = []
     for identity in sorted(by_id):
         span = by_id[identity]
-        links[identity] = span.parent if span.parent in by_id and not span.is_entry else None
+        links[identity] = span.parent if span.parent in by_id else None
         if span.parent is not None and span.parent not in by_id and span.parent != parent and not span.is_entry:
             faults.append(f"span {identity} ({span.name}): its parent {span.parent} is not in the record")
     settled: set[str] = set()
@@ -103,23 +95,27 @@ def _links(by_id: Mapping[str, Span], parent: str | None) -> tuple[dict[str, str
     return links, faults
 
 
-def _place(span: Span, by_id: Mapping[str, Span], links: Mapping[str, str | None], places: dict[str, Place]) -> None:
-    """Work out the places of a span and of all spans above it, from the top; no recursion: traces can be deep."""
-    path = []
-    here: str | None = span.id
-    while here is not None and here not in places:
-        path.append(here)
-        here = links[here]
-    for identity in reversed(path):
-        above = links[identity]
-        if above is None:
-            places[identity] = Place()
-            continue
-        parent, outer = by_id[above], places[above]
-        places[identity] = Place(
-            depth=outer.depth + 1,
-            agent=parent.name if parent.kind == "agent" else outer.agent,
-            is_aside=outer.is_aside or parent.kind == "aside",
-            in_answered_llm=outer.in_answered_llm or (parent.kind == "llm" and bool(parent.output)),
-            caller=parent if parent.kind in ("tool", "agent", "llm") else outer.caller,
-        )
+def _places(by_id: Mapping[str, Span], links: Mapping[str, str | None]) -> dict[str, Place]:
+    """Work out where each span stands, from the top; no recursion: traces can be deep."""
+    top = Place()
+    inside: dict[str, Place] = {}  # where those stand that a span is the parent of
+    for above in links.values():
+        path = []
+        here = above
+        while here is not None and here not in inside:
+            path.append(here)
+            here = links[here]
+        outer = top if here is None else inside[here]
+        for identity in reversed(path):
+            outer = inside[identity] = _inside(by_id[identity], outer)
+    return {identity: top if above is None else inside[above] for identity, above in links.items()}
+
+
+def _inside(parent: Span, outer: Place) -> Place:
+    return Place(
+        depth=outer.depth + 1,
+        agent=parent.name if parent.kind == "agent" else outer.agent,
+        is_aside=outer.is_aside or parent.kind == "aside",
+        in_answered_llm=outer.in_answered_llm or (parent.kind == "llm" and bool(parent.output)),
+        caller=parent if parent.kind in ("tool", "agent", "llm") else outer.caller,
+    )

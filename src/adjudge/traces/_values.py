@@ -17,6 +17,9 @@ DEPTH = 64  # how deep values may be nested; no trace that people write comes ne
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = 1_000  # in nanoseconds
 _OPENERS = ("{", "[")
+_CUT = re.compile(  # what may stand between the place of an error and the end where the text was cut off there
+    r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
+)
 
 
 def mapping(value: object, where: str) -> Mapping[str, Any]:
@@ -109,7 +112,8 @@ def loose(value: object) -> tuple[Any, bool]:
     try:
         return json.loads(value, parse_constant=_refuse), False
     except json.JSONDecodeError as error:
-        return value, error.msg.startswith("Unterminated") or error.pos >= len(value.rstrip())
+        is_cut = error.msg.startswith("Unterminated") or _CUT.fullmatch(value, error.pos) is not None
+        return value, is_cut and not error.msg.startswith("Extra")
     except (ValueError, RecursionError):
         return value, False
 
@@ -156,6 +160,19 @@ def as_text(value: object) -> str:
         ) from None
 
 
+def tool_message(value: object) -> tuple[object, str] | None:
+    """Return the call's id and the text of a result that is LangChain's message of one; None of any other.
+
+    >>> tool_message({"type": "tool", "content": "found", "tool_call_id": "c1"})
+    ('c1', 'found')
+    """
+    if isinstance(value, Mapping) and isinstance(value.get("kwargs"), Mapping):
+        value = value["kwargs"]
+    if isinstance(value, Mapping) and "tool_call_id" in value:
+        return value["tool_call_id"], as_text(value.get("content"))
+    return None
+
+
 def key_of(arguments: str | Mapping[str, Any] | None) -> str:
     """Return what equal arguments have in common, however their keys are ordered.
 
@@ -166,6 +183,10 @@ def key_of(arguments: str | Mapping[str, Any] | None) -> str:
         return ""
     if isinstance(arguments, str):
         return arguments
+    try:
+        return msgspec.json.encode(arguments, order="sorted").decode()
+    except (ValueError, TypeError, RecursionError):
+        pass  # what JSON lines cannot hold, such as lone surrogates
     try:
         return json.dumps(arguments, sort_keys=True, default=str)
     except (ValueError, TypeError, RecursionError):

@@ -1,21 +1,17 @@
 """The sample system behind an address, as an agent under test is."""
 
-import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal, Self
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import DataError, UsageError, closest
 from adjudge.http import HttpClient, Request
 from adjudge.model import decode_json, to_json
-from adjudge.receivers._loop import LoopThread
+from adjudge.receivers._loop import ThreadedServer, listening
 from adjudge.scenarios.sample._agents import FAULTY, LOSSY, SOUND, Answer, ask
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from aiohttp import web
 
 VARIANTS = {"sound": SOUND, "faulty": FAULTY, "lossy": LOSSY}
@@ -24,7 +20,7 @@ _LARGEST = 64 << 10  # bytes of a question
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 
 
-class SampleServer:
+class SampleServer(ThreadedServer):
     """Answers `POST {"message", "session_id"}` with JSON that has a `response`; earlier turns are kept by session.
 
     The answer also says what was done, so that it can be checked without a trace. With `otlp_url` (the `url` of an
@@ -49,70 +45,21 @@ class SampleServer:
             raise UsageError(f"there is no variant {variant!r}{hint} (there are {', '.join(VARIANTS)})")
         self._variant = VARIANTS[variant]
         self._otlp_url = otlp_url
-        self._host = host
-        self._wanted = port
-        self._port: int | None = None
-        self._thread: LoopThread | None = None
         self._sessions: OrderedDict[str, list[str]] = OrderedDict()
         self._client = HttpClient()
+        super().__init__(host, port, called="server", serving=self._listening)
 
     @property
     def url(self) -> str:
         """Where questions are sent to."""
-        if self._port is None:
-            raise UsageError("the server is not running: use it in a `with` statement", code="not-running")
-        return f"http://{self._host}:{self._port}/"
+        return f"{self.base_url}/"
 
-    def start(self) -> None:
-        """Start to listen; `with` does it for you."""
-        if self._thread is not None:
-            raise UsageError("the server is running already", code="already-running")
-        thread = LoopThread(self._serving, "adjudge-sample-server")
-        try:
-            self._port = thread.start()
-        except OSError as error:
-            reason = error.strerror or error
-            raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
-        self._thread = thread
-
-    def stop(self) -> None:
-        """Stop to listen."""
-        thread, self._thread, self._port = self._thread, None, None
-        if thread is not None:
-            thread.stop()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
-        self.stop()
-
-    async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.start)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
-        await asyncio.to_thread(self.stop)
-
-    @asynccontextmanager
-    async def _serving(self) -> AsyncIterator[int]:
+    def _listening(self) -> AbstractAsyncContextManager[int]:
         from aiohttp import web
 
         app = web.Application(client_max_size=_LARGEST)
         app.router.add_post("/", self._answer)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await runner.setup()
-        try:
-            site = web.TCPSite(runner, self._host, self._wanted)
-            await site.start()
-            yield runner.addresses[0][1]
-        finally:
-            await runner.cleanup()
+        return listening(app, self._host, self._wanted)
 
     async def _answer(self, request: "web.Request") -> "web.Response":
         from aiohttp import web

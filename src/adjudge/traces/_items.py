@@ -1,0 +1,56 @@
+"""Items of the Responses API that are no messages: calls of tools, their results, and what stands beside them.
+
+{"type": "function_call", "call_id": "c1", "name": "search", "arguments": "{}"}        the caller runs the tool
+{"type": "mcp_call", "id": "m1", "name": "weather", "arguments": "{}", "output": "sun"}  the service ran it
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adjudge.traces._values import as_text, first
+
+_NAMED = frozenset({"function_call", "custom_tool_call", "mcp_call"})
+_HOSTED = frozenset(
+    {"mcp_call", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
+)
+_BY_CALLER = frozenset({"local_shell_call", "shell_call", "computer_call", "apply_patch_call"})
+_UNDER_WAY = frozenset({"in_progress", "calling", "searching", "interpreting", "generating"})
+_WITHOUT_MEANING = frozenset(
+    {"reasoning", "compaction", "item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"}
+)
+CALLS = _NAMED | _HOSTED | _BY_CALLER
+RESULTS = frozenset(f"{kind}_output" for kind in (_NAMED | _BY_CALLER) - _HOSTED)
+
+
+def item_kind(value: Mapping[str, Any]) -> str | None:
+    """Return what an item is, where it is one that is no message."""
+    kind = value.get("type")
+    if isinstance(kind, str) and (kind in CALLS or kind in RESULTS or kind in _WITHOUT_MEANING):
+        return kind
+    return None
+
+
+def name_of(item: Mapping[str, Any], kind: str) -> object:
+    """Return the name of the tool that an item calls; the service's own tools are named by the kind of the item."""
+    return item.get("name") if kind in _NAMED else kind.removesuffix("_call")
+
+
+def asked(item: Mapping[str, Any]) -> object:
+    """Return the arguments of a call, wherever its kind has them."""
+    found = first(item, "arguments", "input", "action", "operation")
+    if found is not None:
+        return found
+    return {key: item[key] for key in ("queries", "code") if item.get(key) is not None} or None
+
+
+def result_of(item: Mapping[str, Any], kind: str) -> str | None:
+    """Return what a tool of the service gave, a generated image left out; None of a call that it did not finish."""
+    status = item.get("status")
+    if kind not in _HOSTED or (isinstance(status, str) and status in _UNDER_WAY):
+        return None
+    found = first(item, "output", "error", "results", "outputs")
+    if isinstance(found, list) and all(
+        isinstance(each, Mapping) and isinstance(each.get("text"), str) for each in found
+    ):
+        return "\n".join(each["text"] for each in found)
+    return as_text(found)
