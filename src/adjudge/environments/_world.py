@@ -1,7 +1,8 @@
 """What somebody writes to add an environment: a world, plain and synchronous, and the spec that builds it.
 
-A world knows its own rules and nothing else: one episode at a time, called by one thread at a time. Where it lives (in this
-process, in a worker process, behind HTTP), who may use it now, limits and deaths are the pool's and the backends' work.
+A world knows its own rules and nothing else: one episode at a time, called by one thread at a time. Where it lives
+(in this process, in a worker process, behind HTTP), who may use it now, limits and deaths are the pool's and the
+backends' work.
 """
 
 from dataclasses import dataclass
@@ -37,12 +38,17 @@ class World(Protocol):
 class EnvSpec:
     """A kind of environment under given limits; hashable, made of JSON values only, and never holds the task.
 
-    `max_calls` caps the steps of one episode, free actions included.
+    `max_calls` caps the steps of one episode, free actions included: the last of them comes back as the end of the
+    episode, with `done_reason` "call-limit".
     """
 
     kind: ClassVar[str] = ""
     home: ClassVar[str] = "process"  # where it lives unless a pool says otherwise: "process" (this one) or "worker"
     deterministic: ClassVar[bool] = False  # the same task and actions give the same episode: a dead one may be replayed
+
+    memory_mb: ClassVar[int | None] = (
+        2048  # address space of a worker; None: no bound (a JVM reserves more than it uses)
+    )
 
     max_calls: int = 1000
 
