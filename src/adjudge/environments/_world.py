@@ -15,7 +15,10 @@ __all__ = ["EnvSpec", "World"]
 
 @runtime_checkable
 class World(Protocol):
-    """The rules of an environment. Any exception but an `EnvError` means that the world can no longer be used."""
+    """The rules of an environment. Any exception but an `AdjudgeError` means that the world can no longer be used.
+
+    A world may also have an `info()` that returns a mapping: what `Step.info` would say right after a reset.
+    """
 
     def reset(self, task: Any) -> str:
         """Start an episode and return the first observation; `EnvBadTask` where there is no such task."""
