@@ -17,7 +17,7 @@ from adjudge.environments._world import EnvSpec
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
 from adjudge.model import Outcome, Step
 
-__all__ = ["Backend", "Instance", "PoolLimits", "error_of", "info_of", "well_formed"]
+__all__ = ["Backend", "Instance", "PoolLimits", "error_of", "info_of", "told_of", "well_formed"]
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -97,9 +97,14 @@ _KNOWN: dict[str, type[AdjudgeError]] = {
 }
 
 
-def error_of(code: str, message: str) -> AdjudgeError:
-    """Return the error that another process or server told of, of its own type where that is known here."""
-    return _KNOWN.get(code, EnvError)(message, code=code)
+def told_of(error: AdjudgeError) -> tuple[str, str, str]:
+    """Return an error as three texts that another process or machine can make the same error of."""
+    return error.default_code, error.code, error.message
+
+
+def error_of(kind: str, code: str, message: str) -> AdjudgeError:
+    """Return the error that another process or machine told of, of its own type where that is known here."""
+    return _KNOWN.get(kind, EnvError)(message, code=code)
 
 
 def info_of(world: object) -> Mapping[str, Any]:

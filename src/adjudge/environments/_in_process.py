@@ -4,7 +4,7 @@ from typing import Any
 
 from adjudge.environments._backend import PoolLimits, info_of
 from adjudge.environments._background import in_thread
-from adjudge.environments._errors import EnvDied
+from adjudge.environments._errors import EnvDied, EnvStepTimeout
 from adjudge.environments._world import EnvSpec, World
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Outcome, Step
@@ -72,7 +72,5 @@ class LocalInstance:
     def _fault(self, caught: Caught) -> AdjudgeError:
         """Say what a world's exception means: its own errors are answers, everything else is its end."""
         error = caught.error
-        if isinstance(error, AdjudgeError) and not isinstance(error, EnvDied):
-            return error
-        self.alive = False
-        return error if isinstance(error, EnvDied) else EnvDied(f"the world broke: {caught.reason}")
+        self.alive = isinstance(error, AdjudgeError) and not isinstance(error, EnvDied | EnvStepTimeout)
+        return error if isinstance(error, AdjudgeError) else EnvDied(f"the world broke: {caught.reason}")

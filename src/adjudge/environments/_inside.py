@@ -2,15 +2,15 @@
 
     ["reset", task]    ["step", "open door"]    ["outcome"]    ["health"]
 
-The answer is the JSON of a `Step` or an `Outcome`; an error is a pair of its code and its message. The first payload
-of all is the spec, and builds the world.
+The answer is the JSON of a `Step` or an `Outcome`; an error is a list of three texts: its kind, its code and its
+message. The first payload of all is the spec, and builds the world.
 """
 
 from typing import Any
 
 import msgspec
 
-from adjudge.environments._backend import info_of
+from adjudge.environments._backend import info_of, told_of
 from adjudge.environments._world import EnvSpec, World
 from adjudge.errors import AdjudgeError
 from adjudge.model import Step
@@ -30,7 +30,7 @@ def answer(payload: Any) -> Any:
             return b"{}"
         return _ENCODER.encode(_done(_worlds[0], *_DECODER.decode(payload)))
     except AdjudgeError as error:
-        return [error.code, error.message]
+        return told_of(error)
 
 
 def _done(world: World, what: str, *arguments: Any) -> object:

@@ -137,9 +137,9 @@ class WorkerInstance:
                 return decoder.decode(reply)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise EnvProtocolError(f"worker {self.pid} answered something that is no answer: {error}") from error
-        code, message = reply
-        self._broken = code == EnvDied.default_code
-        raise error_of(code, message)
+        told = error_of(*reply)
+        self._broken = isinstance(told, EnvDied | EnvStepTimeout)
+        raise told
 
     def _fault(self, error: ProcessError) -> AdjudgeError:
         if isinstance(error, MessageTooLarge):
