@@ -17,7 +17,7 @@ __all__ = ["BACKGROUND", "in_thread"]
 
 T = TypeVar("T")
 
-_LINGER_S = 0.5
+_LINGER_S = 0.2
 """How long the thread waits for more work before it ends."""
 
 

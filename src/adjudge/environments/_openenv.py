@@ -1,9 +1,11 @@
 """Environments behind servers of OpenEnv's kind: a WebSocket is a session, and ends with it.
 
-    {"type": "reset", "data": {"seed": 3}}             -> {"type": "observation", "data": {"observation", "reward",
-    "done"}} {"type": "step", "data": {"message": "look"}}      -> the same {"type": "state"}
-    -> {"type": "state", "data": {...}} {"type": "close"}
+    {"type": "reset", "data": {"seed": 3}}           -> {"type": "observation", "data": ...}
+    {"type": "step", "data": {"message": "look"}}    -> {"type": "observation", "data": ...}
+    {"type": "state"}                                -> {"type": "state", "data": ...}
+    {"type": "close"}
 
+The data of an answer are the observation, itself an object, the reward and whether the episode is done.
 An action is an object there: our text goes into one field of it. An action that does not fit the server's schema is the
 agent's: the server's words are the observation, and nothing has been done. Every other error is the environment's.
 """

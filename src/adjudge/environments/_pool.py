@@ -22,7 +22,7 @@ __all__ = ["Pool"]
 _MOST_HERE = 4096
 _MOST_WORKERS = 8
 _LOOKS = 4  # how often in a lease's time the reaper looks
-_LONGEST_LOOK_S = 1.0
+_LONGEST_LOOK_S = 0.25
 _HEALTH_S = 15.0
 
 
