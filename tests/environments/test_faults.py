@@ -121,7 +121,7 @@ async def test_an_answer_that_is_none() -> None:
 
 
 async def test_a_cancelled_step_was_not_done() -> None:
-    """A step that is cancelled takes its process with it; a deterministic episode goes on as if it had not been asked."""
+    """A cancelled step takes its process with it; a deterministic episode goes on as if it had not been asked."""
     with Pool(ToySpec(), 1, "worker") as pool:
         async with Context("r", pools=[pool]) as context:
             env = await context.acquire_resource("toy")
@@ -167,7 +167,7 @@ async def test_a_release_under_a_running_call_ends_the_instance() -> None:
 @pytest.mark.parametrize("spec", [ToySpec(), ChancySpec()], ids=["replayed", "not-replayed"])
 async def test_kills_among_many_rollouts(spec: ToySpec) -> None:
     """256 rollouts on 8 workers with 20 kill -9 among them: each finishes or ends as a typed error; nothing leaks."""
-    rollouts, kills, chance = soak(256), soak(20), random.Random(3)
+    rollouts, kills, chance = soak(256), soak(20), random.Random(3)  # noqa: S311 (which worker is killed)
     before = children()
     pids: set[int] = set()
     ends: dict[str, int] = {}

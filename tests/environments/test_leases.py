@@ -53,7 +53,7 @@ async def test_a_wrong_kind_is_explained() -> None:
     with pytest.raises(UsageError, match="did you mean 'webshop'"):
         await Context("r").acquire_resource("webshp")
     with pytest.raises(UsageError, match="a spec or the name"):
-        await Context("r").acquire_resource(7)  # type: ignore[arg-type]
+        await Context("r").acquire_resource(7)
 
 
 async def test_two_contexts_of_one_rollout_share() -> None:

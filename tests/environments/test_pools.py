@@ -14,7 +14,7 @@ from support import soak
 
 
 def check(counts: Counts) -> None:
-    """The counts of a pool at rest add up."""
+    """Check that the counts of a pool at rest add up."""
     assert counts.starts == counts.starting + counts.idle + counts.dirty + counts.leased + counts.dead
     assert counts.given >= counts.returned >= counts.reaped
     assert counts.dead >= counts.recycles
@@ -158,7 +158,7 @@ async def test_closing_turns_everybody_away() -> None:
 @pytest.mark.parametrize("backend", ["process", "worker"])
 async def test_random_cancellation_leaks_nothing(backend: str) -> None:
     """10,000 acquires and releases with cancellation at any moment: the counts stay exact and nobody starves."""
-    chance = random.Random(7)
+    chance = random.Random(7)  # noqa: S311 (when to cancel)
     total = soak(10_000) if backend == "process" else soak(1_000)
     done = {"finished": 0, "cancelled": 0}
 

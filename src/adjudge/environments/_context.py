@@ -1,6 +1,6 @@
 """One rollout's identity, through which its tools and its reward reach the same live environment."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Self
 
 from adjudge.environments._kinds import default_pool, default_pools, default_spec
@@ -47,7 +47,7 @@ class Context:
 
     async def acquire_resource(
         self,
-        spec: EnvSpec | str,
+        spec: Hashable,
         *,
         timeout: float = 60.0,  # noqa: ASYNC109 (public name)
     ) -> LeasedEnvironment:
@@ -58,7 +58,7 @@ class Context:
         self._mine[pool.spec] = lease
         return lease
 
-    def find_resource(self, spec: EnvSpec | str) -> LeasedEnvironment | None:
+    def find_resource(self, spec: Hashable) -> LeasedEnvironment | None:
         """Return the environment of that spec or kind that this rollout has now, or None; takes none."""
         if isinstance(spec, EnvSpec):
             return self._pool_of(spec).find(self.rollout_id)
@@ -71,17 +71,17 @@ class Context:
             )
         return found[0] if found else None
 
-    async def reset_resource(self, spec: EnvSpec | str, task: Any) -> str:
+    async def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""
         return await (await self.acquire_resource(spec)).reset(task)
 
-    async def release_resource(self, spec: EnvSpec | str | None = None) -> None:
+    async def release_resource(self, spec: Hashable | None = None) -> None:
         """Give back an environment of this rollout, or all; another rollout may have it next. None held is legal."""
         for lease in self._held(spec):
             self._mine.pop(lease.spec, None)
             lease.pool.release(lease, holder=self._holder)
 
-    async def end_resource(self, spec: EnvSpec | str | None = None) -> None:
+    async def end_resource(self, spec: Hashable | None = None) -> None:
         """End an environment of this rollout, or all, for good: the instance is closed and never used again."""
         for lease in self._held(spec):
             self._mine.pop(lease.spec, None)
@@ -99,13 +99,13 @@ class Context:
     def __exit__(self, *exception: object) -> None:
         self.sync.release_resource()
 
-    def _held(self, spec: EnvSpec | str | None) -> list[LeasedEnvironment]:
+    def _held(self, spec: Hashable | None) -> list[LeasedEnvironment]:
         if spec is None:
             return list(self._mine.values())
         lease = self.find_resource(spec)
         return [] if lease is None else [lease]
 
-    def _pool_of(self, spec: EnvSpec | str) -> Pool:
+    def _pool_of(self, spec: Hashable) -> Pool:
         """Return the pool that serves a spec or kind; a wrong name is an error here."""
         if isinstance(spec, EnvSpec):
             return next((pool for pool in self._pools if pool.spec == spec), None) or default_pool(spec)

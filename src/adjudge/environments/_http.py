@@ -80,7 +80,7 @@ class HttpInstance(Remote):
 
     async def open(self, spec: EnvSpec, timeout_s: float) -> None:
         """Ask for a session."""
-        wanted = {"kind": spec.kind, "spec": asdict(spec), "timeout": timeout_s}
+        wanted = {"kind": spec.kind, "spec": asdict(spec), "timeout": 0.8 * timeout_s}  # it has to tell us in time
         found = await self._ask("open", wanted, _MAPPING)
         self._session = str(found.get("session", ""))
         if not self._session:

@@ -150,7 +150,7 @@ class OpenEnvInstance:
         self._broken = True
         with Caught(fatal_too=True):
             if self._socket is not None and not self._socket.closed:
-                await self._socket.send_bytes(_ENCODER.encode({"type": "close"}))
+                await self._socket.send_str(_ENCODER.encode({"type": "close"}).decode())
                 await self._socket.close()
         with Caught(fatal_too=True):
             if self._session is not None:

@@ -1,6 +1,6 @@
 """The same for code that cannot await: each call runs on the background loop and is waited for."""
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adjudge.environments._background import BACKGROUND
@@ -9,7 +9,6 @@ from adjudge.model import Outcome, Step
 
 if TYPE_CHECKING:
     from adjudge.environments._context import Context
-    from adjudge.environments._world import EnvSpec
 
 __all__ = ["SyncContext", "SyncEnvironment"]
 
@@ -53,18 +52,18 @@ class SyncContext:
     def __init__(self, context: "Context") -> None:
         self.context = context
 
-    def acquire_resource(self, spec: "EnvSpec | str", *, timeout: float = 60.0) -> SyncEnvironment:
+    def acquire_resource(self, spec: Hashable, *, timeout: float = 60.0) -> SyncEnvironment:
         """Return this rollout's environment of that spec or kind, waiting at most `timeout` seconds for a free one."""
         return SyncEnvironment(_wait(self.context.acquire_resource(spec, timeout=timeout)))
 
-    def reset_resource(self, spec: "EnvSpec | str", task: Any) -> str:
+    def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""
         return _wait(self.context.reset_resource(spec, task))
 
-    def release_resource(self, spec: "EnvSpec | str | None" = None) -> None:
+    def release_resource(self, spec: Hashable | None = None) -> None:
         """Give back an environment of this rollout, or all."""
         _wait(self.context.release_resource(spec))
 
-    def end_resource(self, spec: "EnvSpec | str | None" = None) -> None:
+    def end_resource(self, spec: Hashable | None = None) -> None:
         """End an environment of this rollout, or all, for good."""
         _wait(self.context.end_resource(spec))
