@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from adjudge.environments._backend import info_of, told_of
-from adjudge.environments._world import EnvSpec, World
+from adjudge.environments._world import World
 from adjudge.errors import AdjudgeError
 from adjudge.model import Step
 
@@ -25,12 +25,12 @@ _worlds: list[World] = []
 def answer(payload: Any) -> Any:
     """Do one thing with the world of this process; whatever else it raises is the end of the world."""
     try:
-        if isinstance(payload, EnvSpec):
-            _worlds[:] = [payload.build()]
-            return b"{}"
-        return _ENCODER.encode(_done(_worlds[0], *_DECODER.decode(payload)))
+        if type(payload) is bytes:
+            return _ENCODER.encode(_done(_worlds[0], *_DECODER.decode(payload)))
+        _worlds[:] = [payload.build()]
     except AdjudgeError as error:
         return told_of(error)
+    return b"{}"
 
 
 def _done(world: World, what: str, *arguments: Any) -> object:

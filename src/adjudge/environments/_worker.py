@@ -1,6 +1,7 @@
 """A world in a process of its own: it can hang, crash or eat memory, and be killed for it."""
 
 from pathlib import Path
+from pickle import HIGHEST_PROTOCOL, dumps
 from typing import Any, TypeVar
 
 import msgspec
@@ -12,8 +13,9 @@ from adjudge.environments._world import EnvSpec
 from adjudge.errors import AdjudgeError, Caught, ProcessError, UsageError
 from adjudge.model import Outcome, Step
 from adjudge.processes import JobFailed, JobTimeout, MessageTooLarge, Worker
-from adjudge.processes._limits import Limits
+from adjudge.processes._limits import Limits, own_timer
 from adjudge.processes._request import pack
+from adjudge.processes._wire import frame_request
 
 __all__ = ["WorkerBackend"]
 
@@ -25,6 +27,7 @@ _OUTCOME = msgspec.json.Decoder(Outcome)
 _NOTHING = msgspec.json.Decoder(dict[str, Any])
 _HEALTH_S = 10.0
 _GRACE_S = 1.0
+_LONG = 1 << 20
 
 
 class WorkerBackend:
@@ -66,13 +69,14 @@ class WorkerBackend:
 class WorkerInstance:
     """One worker process with one world."""
 
-    __slots__ = ("_broken", "_cpu_s", "_limits", "_worker")
+    __slots__ = ("_broken", "_cpu_s", "_limits", "_timer_s", "_worker")
 
     def __init__(self, worker: Worker, step_s: float) -> None:
         self._worker = worker
         self._broken = False
         self._cpu_s = step_s
         self._limits = Limits(step_s, step_s)
+        self._timer_s = own_timer(step_s)
 
     @property
     def pid(self) -> int:
@@ -94,7 +98,7 @@ class WorkerInstance:
 
     async def step(self, action: str) -> Step:
         """Do one action."""
-        return await self._ask(pack(_ENCODER.encode(("step", action)), cpu_s=self._cpu_s), self._limits, _STEP)
+        return await self._ask(self._framed(_ENCODER.encode(("step", action))), self._limits, _STEP)
 
     async def outcome(self) -> Outcome:
         """Read the outcome."""
@@ -125,11 +129,16 @@ class WorkerInstance:
             line = _ENCODER.encode(words)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise UsageError(f"a task must be made of JSON values: {error}", code="bad-task") from error
-        return pack(line, cpu_s=self._cpu_s)
+        return self._framed(line)
+
+    def _framed(self, line: bytes) -> bytes:
+        if len(line) >= _LONG:
+            return pack(line, cpu_s=self._cpu_s)  # which refuses what is too long
+        return frame_request(dumps(line, HIGHEST_PROTOCOL), self._timer_s)
 
     async def _ask(self, request: bytes, limits: Limits, decoder: "msgspec.json.Decoder[T]") -> T:
         try:
-            reply = await self._worker.acall_packed(request, limits)
+            reply = await self._worker.acall_packed(request, limits, brief=True)
         except ProcessError as error:
             raise self._fault(error) from error
         if type(reply) is bytes:

@@ -16,8 +16,6 @@ __all__ = ["Steps", "Wait", "drive", "drive_async", "resolve"]
 
 T = TypeVar("T")
 
-_BRIEF_MS = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -47,25 +45,14 @@ def drive(steps: Steps[T]) -> T:
         steps.close()
 
 
-async def drive_async(steps: Steps[T], *, brief: bool = False) -> T:
-    """Run a rule on the running event loop; when cancelled, the rule is closed where it stands.
-
-    With `brief`, the first thing to read is waited for in this thread, for at most a millisecond: an answer that is
-    there after some microseconds costs less than the turn of the loop that would wait for it.
-    """
+async def drive_async(steps: Steps[T]) -> T:
+    """Run a rule on the running event loop; when cancelled, the rule is closed where it stands."""
     import asyncio
 
     loop = asyncio.get_running_loop()
     try:
-        wait = next(steps)
-        if brief and wait.way == "read":
-            poll = select.poll()
-            poll.register(wait.descriptor, select.POLLIN)
-            if poll.poll(_BRIEF_MS):
-                wait = next(steps)
         while True:
-            await _wait(loop, wait)
-            wait = next(steps)
+            await _wait(loop, next(steps))
     except StopIteration as stop:
         result: T = stop.value
         return result
