@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from adjudge.environments import (
 )
 from adjudge.errors import AdjudgeError
 from environments.toys import ChancySpec, ToySpec
+from environments.waiting import until
 from processes.helpers import TESTS, all_gone, children
 from support import soak
 
@@ -170,43 +172,38 @@ async def test_kills_among_many_rollouts(spec: ToySpec) -> None:
     rollouts, kills, chance = soak(256), soak(20), random.Random(3)  # noqa: S311 (which worker is killed)
     before = children()
     pids: set[int] = set()
-    ends: dict[str, int] = {}
+    ends: Counter[str] = Counter()
+    steps = 0
 
     async def rollout(number: int) -> None:
+        nonlocal steps
         try:
             async with Context(f"r{number}", pools=[pool]) as context:
                 env = await context.acquire_resource(spec, timeout=120)
                 await env.reset(30)
                 for step in range(30):
                     pids.add((await env.step(f"{number}.{step}")).info["pid"])
+                    steps += 1
+                    if steps % (rollouts * 20 // kills) == 0 and ends["kill"] < kills:
+                        ends["kill"] += 1
+                        os.kill(chance.choice(sorted(pids & children())), signal.SIGKILL)
                     await asyncio.sleep(0.001)
                 expected = "|".join(f"{number}.{step}" for step in range(30))
                 outcome = await env.outcome()
                 assert (outcome.observation, outcome.reward) == (expected, 1.0)
-                ends["done"] = ends.get("done", 0) + 1
+                ends["done"] += 1
         except EnvError as error:
-            ends[error.code] = ends.get(error.code, 0) + 1
-
-    async def kill() -> int:
-        killed = 0
-        while killed < kills:
-            await asyncio.sleep(0.05)
-            living = [pid for pid in pids if pid in children()]
-            if living:
-                os.kill(chance.choice(living), signal.SIGKILL)
-                killed += 1
-        return killed
+            ends[error.code] += 1
 
     with Pool(spec, 8, "worker") as pool:
-        killer = asyncio.create_task(kill())
         await asyncio.gather(*(rollout(number) for number in range(rollouts)))
-        killer.cancel()
-        assert sum(ends.values()) == rollouts
-        assert set(ends) <= {"done", "env-died"}
+        assert ends["kill"] == kills
+        assert ends["done"] + ends["env-died"] == rollouts
         if spec.deterministic:
             assert ends["done"] == rollouts
+        assert await until(lambda: pool.counts().starting == 0)
         counts = pool.counts()
-        assert (counts.leased, counts.waiting, counts.starting) == (0, 0, 0)
+        assert (counts.leased, counts.waiting) == (0, 0)
         assert counts.given == counts.returned == rollouts
         assert counts.starts == counts.free + counts.dead
         await pool.aclose()

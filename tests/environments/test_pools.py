@@ -2,14 +2,14 @@
 
 import asyncio
 import random
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 import pytest
 
 from adjudge.environments import Context, Counts, EnvAcquireTimeout, EnvDied, Pool, PoolLimits
 from adjudge.errors import MissingExtra, UsageError
 from environments.toys import ToySpec
+from environments.waiting import until
 from support import soak
 
 
@@ -18,16 +18,6 @@ def check(counts: Counts) -> None:
     assert counts.starts == counts.starting + counts.idle + counts.dirty + counts.leased + counts.dead
     assert counts.given >= counts.returned >= counts.reaped
     assert counts.dead >= counts.recycles
-
-
-async def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Whether something comes true within so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.005)
-    return True
 
 
 async def test_waiting_is_first_come_first_served() -> None:

@@ -129,6 +129,11 @@ class LeasedEnvironment:
                 except (EnvDied, EnvStepTimeout) as error:
                     step = await self._step_again(episode, action, error)
             return self._noted(episode, action, step)
+        except EnvError as error:
+            # Whether the action was done, nobody can say any more: what the episode comes to is not the agent's doing.
+            if self._episode is not None and self._episode.lost is None:
+                self._episode.lost = error
+            raise
         finally:
             self._finish()
 
