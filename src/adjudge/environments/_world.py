@@ -1,8 +1,8 @@
 """What somebody writes to add an environment: a world, plain and synchronous, and the spec that builds it.
 
-A world knows its own rules and nothing else: one episode at a time, called by one thread at a time. Where it lives
-(in this process, in a worker process, behind HTTP), who may use it now, limits and deaths are the pool's and the
-backends' work.
+A world knows its own rules and nothing else: one episode at a time, called by one thread at a time. Where it lives (in
+this process, in a worker process, behind HTTP), who may use it now, limits and deaths are the pool's and the backends'
+work.
 """
 
 from dataclasses import dataclass
