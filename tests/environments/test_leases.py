@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from adjudge.environments import Context, EnvBadTask, Pool, close_pools
+from adjudge.environments import Context, EnvBadTask, EnvError, Pool, close_pools
 from adjudge.errors import UsageError
 from adjudge.model import Context as ContextShape
 from adjudge.model import Environment
@@ -146,6 +146,36 @@ async def test_a_bad_task_is_typed() -> None:
             with pytest.raises(EnvBadTask, match="was started with"):
                 env.expect(2)
         assert pool.counts().starts == 1
+
+
+@pytest.mark.parametrize("task", ["nonsense", 1000, {"goal": 1, "deadly": True}])
+async def test_a_reset_that_fails_is_not_no_episode(task: object) -> None:
+    """After a reset that failed neither the episode before nor "no episode" is what stands: the failure is."""
+    with Pool(ToySpec(), 1, "worker") as pool:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("toy")
+            await env.reset(1)
+            await env.step("done")
+            with pytest.raises(EnvError) as failure:
+                await env.reset(task)
+            for call in (env.outcome(), env.step("x")):
+                with pytest.raises(type(failure.value)):
+                    await call
+            await env.reset(1)
+            assert (await env.outcome()).reward == 0.0
+
+
+async def test_what_was_given_back_is_remembered() -> None:
+    """The last environment of a kind is known after it was given back, and says so; one that never was is None."""
+    async with Context("r") as context:
+        assert context.last_resource("toy") is None
+        env = await context.acquire_resource(ToySpec())
+        assert context.last_resource("toy") is context.last_resource(ToySpec()) is env
+        await context.release_resource()
+        assert context.find_resource("toy") is None
+        assert context.last_resource("toy") is env
+        with pytest.raises(UsageError, match="given its environment back"):
+            await env.outcome()
 
 
 async def test_calls_of_one_rollout_wait_for_one_another() -> None:

@@ -84,6 +84,10 @@ async def test_a_lease_without_a_sign_of_life_is_taken_back() -> None:
         assert caught.value.code == "lease-expired"
         assert pool.counts().reaped == 1
         await lease.close()
+        with pytest.raises(EnvDied, match="lost its environment"):
+            await pool.acquire("lost")
+        pool.release(lost)
+        await (await pool.acquire("lost")).close()
 
 
 @pytest.mark.parametrize(

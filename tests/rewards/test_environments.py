@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from adjudge.environments import Context, EnvBadTask, EnvDied, EnvSpec, Pool, World
+from adjudge.environments import Context, EnvBadTask, EnvDied, EnvSpec, Pool, PoolLimits, World
 from adjudge.errors import UsageError
 from adjudge.model import Outcome, Step
 from adjudge.rewards import alfworld_episode_reward, get_reward, scienceworld_reward, webshop_reward
@@ -179,6 +179,29 @@ def test_a_dead_environment(name: str, spec: EnvSpec, columns: dict[str, Any]) -
     assert result["reward"] == 0.0
     assert "the roof fell in" in result["error"]
     assert "error" not in play(get_reward(name).function, spec, task, **columns)  # type: ignore[attr-defined]
+
+
+def test_an_environment_that_is_gone_is_no_missing_episode() -> None:
+    """A rollout that lost its environment, or gave it back before it was scored, is an error and not 0."""
+
+    async def main() -> None:
+        reward = get_reward("webshop_reward")
+        row = {"final_response": "", "task_id": 0}
+        async with Pool(RoomSpec(), 1, limits=PoolLimits(lease_s=0.05)) as pool:
+            context = Context("r", pools=[pool])
+            await context.reset_resource("webshop", 0)
+            while not pool.counts().reaped:  # noqa: ASYNC110 (the reaper tells nobody)
+                await asyncio.sleep(0.01)
+            for one in (context, Context("r", pools=[pool])):
+                score = await reward.ascore(row, context=one)
+                assert (score.status, str(score.reason).partition(":")[0]) == ("error", "lease-expired")
+            await context.release_resource()
+            await context.reset_resource("webshop", 0)
+            await context.release_resource()
+            score = await reward.ascore(row, context=context)
+            assert (score.status, str(score.reason).partition(":")[0]) == ("error", "lease-released")
+
+    asyncio.run(main())
 
 
 @dataclass

@@ -35,6 +35,7 @@ class Context:
         self.metadata: dict[str, Any] = dict(metadata or {})
         self._pools = tuple(pools)
         self._mine: dict[EnvSpec, LeasedEnvironment] = {}
+        self._had: dict[EnvSpec, LeasedEnvironment] = {}
         self._holder = object()
 
     def __repr__(self) -> str:
@@ -55,7 +56,7 @@ class Context:
         lease = self.find_resource(spec)
         pool = self._pool_of(spec) if lease is None else lease.pool
         lease = await pool.acquire(self.rollout_id, timeout=timeout, holder=self._holder)
-        self._mine[pool.spec] = lease
+        self._mine[pool.spec] = self._had[pool.spec] = lease
         return lease
 
     def find_resource(self, spec: Hashable) -> LeasedEnvironment | None:
@@ -70,6 +71,15 @@ class Context:
                 code="ambiguous-kind",
             )
         return found[0] if found else None
+
+    def last_resource(self, spec: Hashable) -> LeasedEnvironment | None:
+        """Return the environment of that spec or kind that this rollout has, or else had last; None: never one.
+
+        This is what a reward reads: an environment that was given back before it was scored is an error to be told, and
+        not an episode that never was.
+        """
+        had = [lease for lease in self._had.values() if spec in (lease.spec, lease.spec.kind)]
+        return self.find_resource(spec) or (had[-1] if had else None)
 
     async def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 from adjudge.environments._backend import well_formed
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvError, EnvStepTimeout
 from adjudge.environments._ticket import Turn
-from adjudge.errors import UsageError
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.model import Outcome, Step
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class _Episode:
         self.actions: list[str] = []
         self.seen: list[int] = []
         self.end: str | None = None  # why it is over
-        self.lost: EnvError | None = None  # what it died of
+        self.lost: AdjudgeError | None = None  # what it died of
 
 
 class LeasedEnvironment:
@@ -88,21 +88,27 @@ class LeasedEnvironment:
 
     @property
     def first(self) -> Step | None:
-        """What the episode began with."""
-        return None if self._episode is None else self._episode.first
+        """What the episode began with; None where there is none."""
+        return None if self._episode is None or self._episode.lost is not None else self._episode.first
 
     @property
     def last(self) -> Step | None:
-        """What was seen last."""
-        return None if self._episode is None else self._episode.last
+        """What was seen last; None where there is no episode."""
+        return None if self._episode is None or self._episode.lost is not None else self._episode.last
 
     async def reset(self, task: Any) -> str:
         """Start an episode, whatever came before it, and return the first observation."""
-        wanted = self.spec.task(task)
         await self._begin()
+        # Until it has worked there is an episode of which nothing can be said: a fault must not look like no episode.
+        self._episode = lost = _Episode(None, Step(""))
+        lost.lost = EnvDied("the last reset was not finished")
         try:
-            self._episode = None
+            wanted = self.spec.task(task)
             first = await self._reset(wanted)
+        except AdjudgeError as error:
+            lost.lost = error
+            raise
+        else:
             self._episode = _Episode(wanted, first)
             return first.observation
         finally:
@@ -166,7 +172,7 @@ class LeasedEnvironment:
 
     def expect(self, task: Any) -> None:
         """Raise `EnvBadTask` unless the episode was started with this task."""
-        if self._episode is None:
+        if self._episode is None or self._episode.lost is not None:
             return
         wanted = self.spec.task(task)
         if wanted != self._episode.task:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections import OrderedDict
 from concurrent.futures import Future
 from typing import Self
 
@@ -24,6 +25,7 @@ _MOST_WORKERS = 8
 _LOOKS = 4  # how often in a lease's time the reaper looks
 _LONGEST_LOOK_S = 0.25
 _HEALTH_S = 15.0
+_MOST_EXPIRED = 10_000  # rollouts that lost their environment and are remembered
 
 
 class Pool:
@@ -52,6 +54,7 @@ class Pool:
             raise UsageError(f"a pool has at least one instance, not {size!r}", code="bad-limit")
         self._roster = Roster(self.size, self.limits, self._start, self._bury)
         self._leases: dict[str, LeasedEnvironment] = {}
+        self._expired: OrderedDict[str, LeasedEnvironment] = OrderedDict()
         self._acquiring: dict[str, list[Ticket]] = {}
         self._reaping = False
         self._burials: set[Future[None]] = set()
@@ -64,16 +67,21 @@ class Pool:
         timeout: float = 60.0,  # noqa: ASYNC109 (public name)
         holder: object = None,
     ) -> LeasedEnvironment:
-        """Return the rollout's environment: the one that it has, or one that is free within `timeout` seconds."""
+        """Return the rollout's environment: the one that it has, or one that is free within `timeout` seconds.
+
+        A rollout that has lost its environment by not calling it is told so, until it releases it.
+        """
         deadline = time.monotonic() + timeout
         while True:
             ticket = None
             left = deadline - time.monotonic()
             with self._roster.lock:
                 lease = self._leases.get(rollout_id)
-                if lease is not None and lease.is_open:
+                if lease is not None:
                     lease.holders.add(holder)
                     return lease
+                if rollout_id in self._expired:
+                    self._expired[rollout_id].check_open()
                 others = self._acquiring.get(rollout_id)
                 if others is None:
                     self._acquiring[rollout_id] = []
@@ -89,14 +97,15 @@ class Pool:
                 raise self._too_late(timeout) from None
 
     def find(self, rollout_id: str) -> LeasedEnvironment | None:
-        """Return the environment that the rollout has now, if any."""
-        lease = self._leases.get(rollout_id)
-        return lease if lease is not None and lease.is_open else None
+        """Return the environment that the rollout has now, or has lost by not calling it, if any."""
+        return self._leases.get(rollout_id) or self._expired.get(rollout_id)
 
     def release(self, lease: LeasedEnvironment, *, holder: object = None, end: bool = False) -> None:
         """Take a holder off a lease, and the instance back with the last of them; with `end` it is not used again."""
         with self._roster.lock:
             lease.holders.discard(holder)
+            if self._expired.get(lease.rollout_id) is lease:
+                del self._expired[lease.rollout_id]
             if lease.holders and not end:
                 return
         self._take_back(lease, fit=not end)
@@ -135,7 +144,7 @@ class Pool:
     def after_fork(self) -> None:
         """In a forked child: leave the parent's instances alone and start with none."""
         self._roster.after_fork()
-        self._leases, self._acquiring = {}, {}
+        self._leases, self._expired, self._acquiring = {}, OrderedDict(), {}
         self._reaping, self._burials = False, set()
 
     async def replace(self, lease: LeasedEnvironment, *, timeout: float) -> None:  # noqa: ASYNC109 (as acquire)
@@ -232,7 +241,11 @@ class Pool:
             if self._leases.get(lease.rollout_id) is lease:
                 del self._leases[lease.rollout_id]
             self._roster.tally["returned"] += 1
-            self._roster.tally["reaped"] += why == "expired"
+            if why == "expired":
+                self._roster.tally["reaped"] += 1
+                self._expired[lease.rollout_id] = lease
+                if len(self._expired) > _MOST_EXPIRED:
+                    self._expired.popitem(last=False)
             member, lease.member = lease.member, None
         if member is not None:
             # With a call under way nobody knows when it will be usable again.

@@ -85,7 +85,10 @@ class EnvServer:
     """
 
     def __init__(self, pools: Iterable[Pool], *, token: str | None = None) -> None:
-        self.pools = {pool.spec.kind: pool for pool in pools}
+        self.pools: dict[str, Pool] = {}
+        for pool in pools:
+            if self.pools.setdefault(pool.spec.kind, pool) is not pool:
+                raise UsageError(f"a server has one pool of a kind, not two of {pool.spec.kind}", code="ambiguous-kind")
         self._token = token
         self._sessions: dict[str, _Session] = {}
         self._opens = _Answers(_KEPT_OPENS)
@@ -170,7 +173,7 @@ class EnvServer:
 
     def _is_allowed(self, request: "web.Request") -> bool:
         if self._token is None:
-            return True
+            return is_loopback(request.url.host or "")  # no name that somebody else's page has made to lead here
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode())
 

@@ -100,11 +100,9 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
 
 
 async def _environment(context: Any, kind: str) -> Any:
-    """Return the rollout's environment; None where it is known to have none, which is no reason to start one."""
-    find = getattr(context, "find_resource", None)
-    if callable(find) and find(kind) is None:
-        return None
-    return await _maybe(context.acquire_resource(kind))
+    """Return the rollout's environment; None where it is known that it never had one: no reason to start one now."""
+    last = getattr(context, "last_resource", None)
+    return last(kind) if callable(last) else await _maybe(context.acquire_resource(kind))
 
 
 async def _maybe(value: Any) -> Any:
