@@ -137,6 +137,29 @@ async def test_a_cancelled_step_was_not_done() -> None:
             assert (await env.step("two")).observation == "2: two"
 
 
+async def test_quick_and_slow_steps_in_turn() -> None:
+    """A worker that was quick may take long the next time: the event loop goes on, and each answer is its step's."""
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.005)
+
+    with Pool(ToySpec(), 1, "worker") as pool:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("toy")
+            await env.reset(500)
+            ticking = asyncio.create_task(tick())
+            actions = ["a", "sleep 0.003", "b", "sleep 0.3", "c", "d", "sleep 0.001", "e"]
+            for number, action in enumerate(actions, 1):
+                assert (await env.step(action)).observation == f"{number}: {action}"
+            ticking.cancel()
+            assert ticks > 10
+            assert (await env.outcome()).observation == "|".join(actions)
+
+
 async def test_an_instance_that_dies_while_free_is_not_handed_out() -> None:
     """The next rollout gets one that answers."""
     with Pool(ToySpec(), 1, "worker") as pool:

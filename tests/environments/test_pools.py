@@ -124,8 +124,9 @@ async def test_what_cannot_be_started_says_why(backend: str) -> None:
 
 def test_what_could_never_work_is_refused() -> None:
     """A pool of nothing, an unknown backend and a limit of nothing are errors where they are written."""
-    with pytest.raises(UsageError, match="at least one"):
-        Pool(ToySpec(), -1)
+    for size in (0, -1):
+        with pytest.raises(UsageError, match="at least one"):
+            Pool(ToySpec(), size)
     with pytest.raises(UsageError, match="'process', 'worker'"):
         Pool(ToySpec(), 1, "cloud")
     with pytest.raises(UsageError, match="lease_s must be above 0"):

@@ -38,6 +38,7 @@ ODD = [
     "",
     " " * 3,
     "x" * 100_000,
+    "more than a channel takes at once" * 30_000,
     "search[a] ] & click[b]",
 ]
 
@@ -69,6 +70,7 @@ async def test_actions_arrive_intact(backend: str) -> None:
         await env.reset(500)
         for number, action in enumerate(ODD, 1):
             assert (await env.step(action)).observation == f"{number}: {action}"
+        assert backend == "http" or (await env.step("y" * 2_000_000)).observation.endswith("y" * 2_000_000)
         assert (await env.step("half \ud83e pair")).observation.endswith("half \ufffd pair")
         with pytest.raises(UsageError, match="an action is text"):
             await env.step(7)  # type: ignore[arg-type]
@@ -183,6 +185,25 @@ async def test_a_lost_answer_does_not_repeat_the_step() -> None:
             assert (await env.step("two")).observation == "2: two"
         await runner.cleanup()
         assert cut == 2
+
+
+@pytest.mark.parametrize("spec", [ToySpec(), ChancySpec()], ids=["replayed", "not-replayed"])
+async def test_a_cancelled_step_is_not_taken_for_done(spec: ToySpec) -> None:
+    """A step that is cancelled on its way leaves no episode to go on with: it is replayed without it, or an error."""
+    async with Pool(spec, 2) as behind, served(behind) as url, Pool(spec, 1, HttpBackend(url)) as pool:
+        env = await pool.acquire("r")
+        await env.reset(9)
+        await env.step("one")
+        task = asyncio.create_task(env.step("lost"))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        if spec.deterministic:
+            assert (await env.step("two")).observation == "2: two"
+        else:
+            with pytest.raises(EnvDied, match="without an answer"):
+                await env.step("two")
 
 
 async def test_a_token_is_asked_for() -> None:

@@ -109,6 +109,7 @@ class HttpInstance(Remote):
         """Give the instance back to the server."""
         with Caught(fatal_too=True):
             if self._session:
+                self._broken = False  # this much can be asked whatever came before
                 await self._ask("close", {}, _MAPPING)
         self._broken = True
 

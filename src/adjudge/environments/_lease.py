@@ -51,7 +51,8 @@ class LeasedEnvironment:
     Calls of one rollout are done one after another, in the order in which they were made. After `done` nothing more
     is done: a further step returns the same end. The spec's `max_calls` is such an end too. Where the instance dies,
     an episode goes on only if the spec says that it is deterministic: its actions are done again on a fresh instance,
-    and each must be answered as before.
+    and each must be answered as before. A step or a reset that ends as an error ends the episode: every further call
+    repeats the error, until a reset works.
     """
 
     def __init__(self, pool: "Pool", rollout_id: str, member: "Member") -> None:

@@ -172,8 +172,8 @@ class OpenEnvInstance:
     async def _ask(self, message: Mapping[str, Any]) -> dict[str, Any]:
         import aiohttp
 
-        if self._socket is None or self._socket.closed:
-            raise EnvDied(f"the session with {self._url} has ended")
+        if not self.alive or self._socket is None:
+            raise EnvDied(f"the session with {self._url} has ended, or a call in it had no answer")
         try:
             async with asyncio.timeout(self._limits.step_s):
                 await self._socket.send_str(_ENCODER.encode(message).decode())

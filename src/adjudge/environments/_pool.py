@@ -49,7 +49,8 @@ class Pool:
         self.limits = limits or PoolLimits()
         self._backend = _backend_of(spec.home if backend is None else backend)
         home = backend if isinstance(backend, str) else spec.home
-        self.size = size or (_MOST_HERE if home == "process" else min(_MOST_WORKERS, os.cpu_count() or 1))
+        most = _MOST_HERE if home == "process" else min(_MOST_WORKERS, os.cpu_count() or 1)
+        self.size = most if size is None else size
         if self.size < 1:
             raise UsageError(f"a pool has at least one instance, not {size!r}", code="bad-limit")
         self._roster = Roster(self.size, self.limits, self._start, self._bury)

@@ -58,6 +58,8 @@ class Remote:
     async def _send(
         self, path: str, body: Any, read: Reader[T], *, method: str = "POST", more: Mapping[str, str] | None = None
     ) -> T:
+        if self._broken:
+            raise EnvDied(f"a call to {self._url} ended without an answer: nobody knows where the episode stands")
         headers = {**self.headers(), **(more or {})}
         content = None if method == "GET" else to_json(body)
         request = Request(f"{self._url}{path}", content, method, lambda: headers)
@@ -73,5 +75,5 @@ class Remote:
             answered = not isinstance(error, EnvDied | EnvStepTimeout)
             raise
         finally:
-            self._broken = self._broken or not answered
+            self._broken = not answered
         return value

@@ -221,23 +221,26 @@ class Worker:
         None: the answer is not there yet, or not all of it; `_unsent` is what could not be sent of the request.
         """
         self._taken = True
+        self._unsent = request
         try:
             sent = self._channel.send(request, self._flags)
             self._unsent = request[sent:]
             if self._unsent or not self._soon.poll(_BRIEF_MS):
                 return None
             answer = self._channel.recv(_FIRST_CHUNK)
+            if not answer:
+                raise self._crashed()
             if len(answer) < 4 or len(answer) != 4 + int.from_bytes(answer[:4], "big"):
-                if not answer:
-                    raise self._crashed()
                 self._inbox += answer
                 return None
             reply = self._decode(answer[4:])
         except BlockingIOError:
-            self._unsent = request
             return None
         except OSError as error:
             raise self._crashed() from error
+        except BaseException:
+            self._condemn()  # interrupted: nobody would know whose answer comes next
+            raise
         self._last_cpu_s = reply.cpu_s
         self._reported_cpu_s += reply.cpu_s
         if reply.cpu_s > limits.cpu_s:
