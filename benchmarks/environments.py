@@ -24,8 +24,8 @@ from adjudge.environments import Context, Pool
 from adjudge.processes._limits import cpu_time
 from environments.toys import Counter, ToySpec
 
-ROUNDS = 15
-CALLS = 400
+ROUNDS = 40
+CALLS = 200
 ACTION = 'search[red kettle & "lid"]'
 TASK = {"goal": 999}
 
@@ -143,7 +143,7 @@ async def line(waiters: int) -> float:
 async def waiting() -> None:
     """Time a turn in a line of 10,000 against one in a line of 100."""
     short = long = float("inf")
-    for _ in range(5):
+    for _ in range(10):
         short = min(short, sum([await line(100) for _ in range(20)]) / 20)
         long = min(long, await line(10_000))
     show("acquire with 10,000 waiters / with 100", short, long, 1.3)
