@@ -16,6 +16,7 @@ COMMANDS = {
     "check": "adjudge.cli.check",
     "crag": "adjudge.cli.crag",
     "demo": "adjudge.cli.demo",
+    "env": "adjudge.cli.env",
     "init": "adjudge.cli.init",
     "judge": "adjudge.cli.judge",
     "math": "adjudge.cli.math",

@@ -1,10 +1,25 @@
 """Live environments that a rollout's tools and its reward share, from a few instances for many rollouts.
 
+    async with Context("rollout-1") as context:
+        shop = await context.acquire_resource("webshop")
+        await shop.reset(0)
+        step = await shop.step("search[red kettle]")
+        await webshop_reward(None, context=context, task_id=0)
+
 The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
+    from adjudge.environments._agentgym import (
+        AgentGymAlfworld,
+        AgentGymBackend,
+        AgentGymScienceWorld,
+        AgentGymWebShop,
+    )
+    from adjudge.environments._backend import Backend, Instance, PoolLimits
+    from adjudge.environments._context import Context
+    from adjudge.environments._counts import Counts
     from adjudge.environments._errors import (
         EnvAcquireTimeout,
         EnvBadTask,
@@ -13,22 +28,67 @@ if TYPE_CHECKING:
         EnvProtocolError,
         EnvStepTimeout,
     )
+    from adjudge.environments._http import HttpBackend
+    from adjudge.environments._in_process import InProcess
+    from adjudge.environments._kinds import close_pools
+    from adjudge.environments._lease import LeasedEnvironment
+    from adjudge.environments._openenv import OpenEnvBackend, OpenEnvSpec
+    from adjudge.environments._pool import Pool
+    from adjudge.environments._server import EnvServer
+    from adjudge.environments._sync import SyncContext, SyncEnvironment
+    from adjudge.environments._worker import WorkerBackend
     from adjudge.environments._world import EnvSpec, World
 
 __all__ = [
+    "AgentGymAlfworld",
+    "AgentGymBackend",
+    "AgentGymScienceWorld",
+    "AgentGymWebShop",
+    "Backend",
+    "Context",
+    "Counts",
     "EnvAcquireTimeout",
     "EnvBadTask",
     "EnvDied",
     "EnvError",
     "EnvProtocolError",
+    "EnvServer",
     "EnvSpec",
     "EnvStepTimeout",
+    "HttpBackend",
+    "InProcess",
+    "Instance",
+    "LeasedEnvironment",
+    "OpenEnvBackend",
+    "OpenEnvSpec",
+    "Pool",
+    "PoolLimits",
+    "SyncContext",
+    "SyncEnvironment",
+    "WorkerBackend",
     "World",
+    "close_pools",
 ]
 
 _HOMES = {
+    "_agentgym": ("AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "AgentGymWebShop"),
+    "_backend": ("Backend", "Instance", "PoolLimits"),
+    "_context": ("Context",),
+    "_counts": ("Counts",),
     "_errors": ("EnvAcquireTimeout", "EnvBadTask", "EnvDied", "EnvError", "EnvProtocolError", "EnvStepTimeout"),
+    "_http": ("HttpBackend",),
+    "_in_process": ("InProcess",),
+    "_kinds": ("close_pools",),
+    "_lease": ("LeasedEnvironment",),
+    "_openenv": ("OpenEnvBackend", "OpenEnvSpec"),
+    "_pool": ("Pool",),
+    "_server": ("EnvServer",),
+    "_sync": ("SyncContext", "SyncEnvironment"),
+    "_worker": ("WorkerBackend",),
     "_world": ("EnvSpec", "World"),
+    "alfworld": ("AlfworldSpec",),
+    "scienceworld": ("ScienceWorldSpec", "ScienceWorldTask"),
+    "webshop": ("WebShopSpec",),
 }
 
 

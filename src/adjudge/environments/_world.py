@@ -15,7 +15,10 @@ __all__ = ["EnvSpec", "World"]
 
 @runtime_checkable
 class World(Protocol):
-    """The rules of an environment. Any exception but an `EnvError` means that the world can no longer be used."""
+    """The rules of an environment. Any exception but an `AdjudgeError` means that the world can no longer be used.
+
+    A world may also have an `info()` that returns a mapping: what `Step.info` would say right after a reset.
+    """
 
     def reset(self, task: Any) -> str:
         """Start an episode and return the first observation; `EnvBadTask` where there is no such task."""
@@ -38,12 +41,17 @@ class World(Protocol):
 class EnvSpec:
     """A kind of environment under given limits; hashable, made of JSON values only, and never holds the task.
 
-    `max_calls` caps the steps of one episode, free actions included.
+    `max_calls` caps the steps of one episode, free actions included: the last of them comes back as the end of the
+    episode, with `done_reason` "call-limit".
     """
 
     kind: ClassVar[str] = ""
     home: ClassVar[str] = "process"  # where it lives unless a pool says otherwise: "process" (this one) or "worker"
     deterministic: ClassVar[bool] = False  # the same task and actions give the same episode: a dead one may be replayed
+
+    memory_mb: ClassVar[int | None] = (
+        2048  # address space of a worker; None: no bound (a JVM reserves more than it uses)
+    )
 
     max_calls: int = 1000
 

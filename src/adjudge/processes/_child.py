@@ -158,7 +158,14 @@ def _kill_group() -> None:
 
 def _receive(channel: int) -> tuple[float, bytes] | None:
     """Read the next request as (timer seconds, body), or None when the owner has closed the channel."""
-    data = bytearray()
+    first = os.read(channel, _FIRST_CHUNK)
+    if len(first) >= REQUEST.size:
+        length, timer_s = REQUEST.unpack_from(first)
+        if len(first) == REQUEST.size + length:  # nearly every one, without a detour
+            return timer_s, first[REQUEST.size :]
+    elif not first:
+        return None
+    data = bytearray(first)
     while len(data) < REQUEST.size:
         part = os.read(channel, _FIRST_CHUNK)
         if not part:

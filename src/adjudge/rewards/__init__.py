@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from adjudge.rewards._reward import Reward
     from adjudge.rewards._scorer import Scorer
     from adjudge.rewards._tag import reward
+    from adjudge.rewards.environments import alfworld_episode_reward, scienceworld_reward, webshop_reward
     from adjudge.rewards.form import contains_reward, format_reward, length_penalty
     from adjudge.rewards.math._rewards import math_equal_reward, math_equal_reward_tool
     from adjudge.rewards.qa import qa_em_reward, qa_f1_reward, qa_f1_reward_tool
@@ -21,6 +22,7 @@ __all__ = [
     "Description",
     "Reward",
     "Scorer",
+    "alfworld_episode_reward",
     "all_of",
     "contains_reward",
     "describe",
@@ -36,6 +38,8 @@ __all__ = [
     "qa_f1_reward",
     "qa_f1_reward_tool",
     "reward",
+    "scienceworld_reward",
+    "webshop_reward",
     "weighted",
 ]
 
@@ -45,6 +49,7 @@ _HOMES = {
     "_reward": ("Reward",),
     "_scorer": ("Scorer",),
     "_tag": ("reward",),
+    "environments": ("alfworld_episode_reward", "scienceworld_reward", "webshop_reward"),
     "form": ("contains_reward", "format_reward", "length_penalty"),
     "math._rewards": ("math_equal_reward", "math_equal_reward_tool"),
     "qa": ("qa_em_reward", "qa_f1_reward", "qa_f1_reward_tool"),

@@ -23,6 +23,7 @@ from adjudge.rewards._scorer import Scorer
 ENTRY_POINTS = "adjudge.rewards"
 
 BUILT_IN = {
+    "alfworld_episode_reward": "adjudge.rewards.environments:alfworld_episode_reward",
     "contains_reward": "adjudge.rewards.form:contains_reward",
     "format_reward": "adjudge.rewards.form:format_reward",
     "length_penalty": "adjudge.rewards.form:length_penalty",
@@ -31,6 +32,8 @@ BUILT_IN = {
     "qa_em_reward": "adjudge.rewards.qa:qa_em_reward",
     "qa_f1_reward": "adjudge.rewards.qa:qa_f1_reward",
     "qa_f1_reward_tool": "adjudge.rewards.qa:qa_f1_reward_tool",
+    "scienceworld_reward": "adjudge.rewards.environments:scienceworld_reward",
+    "webshop_reward": "adjudge.rewards.environments:webshop_reward",
     "workflow_reward": "adjudge.scenarios._reward:workflow_reward",
 }
 

@@ -1,0 +1,73 @@
+"""`adjudge env`: environments for rollouts that run elsewhere."""
+
+import click
+
+from adjudge.cli._options import SETTINGS, debug_option
+
+
+@click.group("env", context_settings=SETTINGS, short_help="Serve environments over HTTP.")
+@debug_option
+def command() -> None:
+    """Environments for rollouts that run in other processes or on other machines."""
+
+
+@command.command(
+    "serve",
+    context_settings=SETTINGS,
+    short_help="Lease this machine's environments over HTTP.",
+    epilog="""\b
+Examples:
+  adjudge env serve webshop
+  adjudge env serve scienceworld alfworld --size 8 --port 8765
+  adjudge env serve my_worlds:MazeSpec --backend worker
+  adjudge env serve webshop --host 0.0.0.0 --token-file token.txt""",
+)
+@click.argument("kinds", nargs=-1, required=True, metavar="KIND...")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one.")
+@click.option("--size", type=click.IntRange(min=1), help="Instances of each kind; the default depends on the kind.")
+@click.option("--backend", type=click.Choice(["process", "worker"]), help="Where the worlds live; the spec says.")
+@click.option("--lease", "lease_s", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True,
+              help="Seconds without a call after which a session is taken back.")  # fmt: skip
+@click.option("--token-file", type=click.Path(exists=True, dir_okay=False), help="Or ADJUDGE_ENV_TOKEN.")
+@debug_option
+def serve(
+    kinds: tuple[str, ...],
+    host: str,
+    port: int,
+    size: int | None,
+    backend: str | None,
+    lease_s: float,
+    token_file: str | None,
+) -> None:
+    """Lease environments of each KIND (webshop, alfworld, scienceworld, or module:Spec) until interrupted.
+
+    Other addresses than loopback need a token.
+    """
+    import asyncio
+    from pathlib import Path
+
+    from adjudge.chat._key import Key
+    from adjudge.cli._options import findable
+    from adjudge.environments._backend import PoolLimits
+    from adjudge.environments._http import TOKEN
+    from adjudge.environments._kinds import default_spec
+    from adjudge.environments._pool import Pool
+    from adjudge.environments._server import EnvServer
+
+    findable()
+    token = Key(None if token_file is None else Path(token_file), TOKEN).reveal()
+    limits = PoolLimits(lease_s=lease_s)
+    pools = [Pool(default_spec(kind), size, backend, limits=limits) for kind in dict.fromkeys(kinds)]
+
+    async def run() -> None:
+        try:
+            async with EnvServer(pools, token=token).serving(host, port) as bound:
+                shown = f"[{host}]" if ":" in host else host
+                click.echo(f"serving {', '.join(pool.spec.kind for pool in pools)} at http://{shown}:{bound}")
+                await asyncio.Event().wait()
+        finally:
+            for pool in pools:
+                await pool.aclose()
+
+    asyncio.run(run())

@@ -1,0 +1,192 @@
+"""Environments behind servers of AgentGym's kind: one address, and a number for each environment that it made.
+
+    POST /create                               -> 7, or {"id": 7}
+    POST /reset {"id": 7, "game": 3, ...}      -> the first observation
+    POST /step  {"id": 7, "action": "look"}    -> observation, reward, done
+
+Each of its environments has words of its own for the same things; a dialect has them. A failure comes as `{"error":
+...}` with a status of 200. Its servers cannot tell a repeated step from a second one, so a step is sent once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from adjudge.environments._backend import PoolLimits
+from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError
+from adjudge.environments._remote import Remote, client_of, read_json
+from adjudge.environments._world import EnvSpec
+from adjudge.errors import Caught, UsageError
+from adjudge.http import HttpClient
+from adjudge.model import Outcome, Step
+
+__all__ = ["AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "AgentGymWebShop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AgentGymSpec(EnvSpec):
+    """What the dialects share: tasks are numbers, and nothing is known to be repeatable."""
+
+    home: ClassVar[str] = "agentgym"
+    id_name: ClassVar[str] = "id"
+    task_name: ClassVar[str] = ""
+    extra: ClassVar[tuple[tuple[str, str], ...]] = ()
+    closes: ClassVar[bool] = False  # whether the server has a call for it
+
+    def task(self, task: Any) -> Any:
+        """Take the number of a task."""
+        if not isinstance(task, int) or isinstance(task, bool) or task < 0:
+            raise EnvBadTask(f"a task of this server is a number from 0, not {task!r}")
+        return task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentGymWebShop(_AgentGymSpec):
+    """WebShop behind AgentGym's server; a task is the number of a goal."""
+
+    kind: ClassVar[str] = "webshop"
+    id_name: ClassVar[str] = "env_idx"
+    task_name: ClassVar[str] = "session_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentGymAlfworld(_AgentGymSpec):
+    """ALFWorld behind AgentGym's server; a task is the number of a game in its list."""
+
+    kind: ClassVar[str] = "alfworld"
+    task_name: ClassVar[str] = "game"
+    extra: ClassVar[tuple[tuple[str, str], ...]] = (("world_type", "Text"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentGymScienceWorld(_AgentGymSpec):
+    """ScienceWorld behind AgentGym's server; a task is the number of a variation in its list."""
+
+    kind: ClassVar[str] = "scienceworld"
+    task_name: ClassVar[str] = "data_idx"
+    closes: ClassVar[bool] = True
+
+
+class AgentGymBackend:
+    """Makes environments on an AgentGym server: `Pool(AgentGymWebShop(), 8, AgentGymBackend(url))`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._client: HttpClient | None = None
+        self._taken: set[int] = set()
+
+    async def start(self, spec: EnvSpec, limits: PoolLimits) -> "AgentGymInstance":
+        """Have the server make an environment."""
+        if not isinstance(spec, _AgentGymSpec):
+            raise UsageError(f"an AgentGym server needs a spec such as AgentGymWebShop, not {type(spec).__name__}")
+        if self._client is None:
+            self._client = client_of(limits, attempts=1)
+        instance = AgentGymInstance(self._client, self.url, spec, self._taken)
+        await instance.create()
+        return instance
+
+
+class AgentGymInstance(Remote):
+    """One environment of an AgentGym server."""
+
+    def __init__(self, client: HttpClient, url: str, spec: _AgentGymSpec, taken: set[int]) -> None:
+        super().__init__(client, url)
+        self._spec = spec
+        self._taken = taken
+        self._id = -1
+        self._outcome = Outcome()
+
+    async def create(self) -> None:
+        """Have an environment made; a full WebShop server gives out one that somebody has, which is refused here."""
+        found = await self._send("/create", {}, read_json)
+        found = _checked(found).get("id") if isinstance(found, Mapping) else found
+        if not isinstance(found, int):
+            raise EnvProtocolError(f"{self._url}/create answered {found!r}, which is no number")
+        if found in self._taken:
+            raise EnvDied(f"{self._url} is full: it gave out environment {found} a second time", code="server-full")
+        self._id = found
+        self._taken.add(found)
+
+    async def reset(self, task: Any) -> Step:
+        """Start an episode."""
+        found = await self._post("reset", {self._spec.task_name: task, **dict(self._spec.extra)})
+        if isinstance(found, Mapping):
+            about = found.get("task_description")
+            text = "\n".join(str(part) for part in (about, found.get("observation")) if part)
+            info = _info(found)
+        else:  # WebShop answers with a pair whose text is empty
+            text, info = str(await self._get("observation")), {"actions": await self._get("available_actions")}
+        self._outcome = Outcome(reward=0.0, observation=text, task=task)
+        return Step(text, info=info)
+
+    async def step(self, action: str) -> Step:
+        """Do one action, sent once."""
+        found = await self._post("step", {"action": action})
+        if not isinstance(found, Mapping):
+            raise EnvProtocolError(f"{self._url}/step answered {type(found).__name__}")
+        text = found.get("observation", found.get("state"))
+        reward, score, done = found.get("reward"), found.get("score"), found.get("done")
+        if not isinstance(text, str) or not isinstance(reward, int | float) or not isinstance(done, bool):
+            raise EnvProtocolError(f"{self._url}/step answered without a text, a reward or done")
+        self._note(text, float(reward), score if isinstance(score, int | float) else None, done=done)
+        return Step(text, float(reward), done=done, info=_info(found))
+
+    async def outcome(self) -> Outcome:
+        """Say what the last step said: these servers have no call that only reads."""
+        return self._outcome
+
+    async def health(self) -> bool:
+        """Ask the server for a sign of life."""
+        with Caught():
+            await self._send("/", None, lambda reply: reply.status < 500, method="GET")
+            return self.alive
+        return False
+
+    async def close(self) -> None:
+        """Give the environment back, where the server has a call for it."""
+        if self._spec.closes and self._id >= 0 and self.alive:
+            with Caught(fatal_too=True):
+                await self._post("close", {})
+        self._broken = True
+        if self._spec.closes:
+            self._taken.discard(self._id)
+
+    def _note(self, text: str, reward: float, score: float | None, *, done: bool) -> None:
+        success: bool | None = None
+        value = reward
+        if score is not None:
+            value, success = max(0.0, score / 100.0), score >= 100
+        elif done:
+            success = reward >= 1.0
+        self._outcome = Outcome(
+            reward=value,
+            success=success,
+            failed=None if score is None else score < 0,
+            score_raw=None if score is None else float(score),
+            observation=text,
+            done_reason="done" if done else None,
+            task=self._outcome.task,
+        )
+
+    async def _post(self, what: str, body: dict[str, Any]) -> Any:
+        return _checked(await self._send(f"/{what}", {self._spec.id_name: self._id, **body}, read_json))
+
+    async def _get(self, what: str) -> Any:
+        query = urlencode({self._spec.id_name: self._id})
+        return _checked(await self._send(f"/{what}?{query}", None, read_json, method="GET"))
+
+
+def _checked(found: Any) -> Any:
+    if isinstance(found, Mapping) and "error" in found:
+        raise EnvProtocolError(f"the environment server failed: {str(found['error'])[:300]}")
+    return found
+
+
+def _info(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said beside the observation, under the names that our own environments use."""
+    info = {name: found[name] for name in ("score", "moves") if name in found}
+    if "available_actions" in found:
+        info["admissible_commands"] = found["available_actions"]
+        info["won"] = found.get("reward") == 1.0
+    return info

@@ -1,0 +1,306 @@
+"""An environment in a rollout's hands: one episode at a time, counted, and carried on where that is honest."""
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from adjudge.environments._backend import well_formed
+from adjudge.environments._errors import EnvBadTask, EnvDied, EnvError, EnvStepTimeout
+from adjudge.environments._ticket import Turn
+from adjudge.errors import AdjudgeError, UsageError
+from adjudge.model import Outcome, Step
+
+if TYPE_CHECKING:
+    from adjudge.environments._pool import Pool
+    from adjudge.environments._roster import Member
+    from adjudge.environments._world import EnvSpec
+
+__all__ = ["CALL_LIMIT", "NO_EPISODE", "LeasedEnvironment"]
+
+CALL_LIMIT = "call-limit"
+NO_EPISODE = "no-episode"
+
+_REPLAYS = 3
+"""How often one episode is carried on: an action that kills its world would kill every one of them."""
+
+_FINAL = frozenset({EnvStepTimeout.default_code, "replay-differs"})
+"""What another replay would only come to again."""
+
+_REPLACE_S = 120.0
+
+
+class _Episode:
+    """One episode: what was asked and what was seen, so that it can be done again."""
+
+    __slots__ = ("actions", "calls", "end", "first", "last", "lost", "replays", "seen", "task")
+
+    def __init__(self, task: Any, first: Step) -> None:
+        self.task = task
+        self.first = self.last = first
+        self.calls = 0
+        self.replays = 0
+        self.actions: list[str] = []
+        self.seen: list[int] = []
+        self.end: str | None = None  # why it is over
+        self.lost: AdjudgeError | None = None  # what it died of
+
+
+class LeasedEnvironment:
+    """A live environment that belongs to one rollout until it is released.
+
+    Calls of one rollout are done one after another, in the order in which they were made. After `done` nothing more
+    is done: a further step returns the same end. The spec's `max_calls` is such an end too. Where the instance dies,
+    an episode goes on only if the spec says that it is deterministic: its actions are done again on a fresh instance,
+    and each must be answered as before. A step or a reset that ends as an error ends the episode: every further call
+    repeats the error, until a reset works.
+    """
+
+    def __init__(self, pool: "Pool", rollout_id: str, member: "Member") -> None:
+        self.rollout_id = rollout_id
+        self.member: Member | None = member
+        self.holders: set[object] = set()
+        self.used = time.monotonic()
+        self.pool = pool
+        self._turn = Turn()
+        self._episode: _Episode | None = None
+        self._ended: str | None = None
+        self._keeps = pool.spec.deterministic
+        self._most = pool.spec.max_calls
+
+    @property
+    def spec(self) -> "EnvSpec":
+        """What kind of environment it is, and under which limits."""
+        return self.pool.spec
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the rollout still has it."""
+        return self._ended is None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._turn.taken
+
+    @property
+    def task(self) -> Any:
+        """The task of the episode, as JSON values; None before the first."""
+        return None if self._episode is None else self._episode.task
+
+    @property
+    def first(self) -> Step | None:
+        """What the episode began with; None where there is none."""
+        return None if self._episode is None or self._episode.lost is not None else self._episode.first
+
+    @property
+    def last(self) -> Step | None:
+        """What was seen last; None where there is no episode."""
+        return None if self._episode is None or self._episode.lost is not None else self._episode.last
+
+    async def reset(self, task: Any) -> str:
+        """Start an episode, whatever came before it, and return the first observation."""
+        await self._begin()
+        # Until it has worked there is an episode of which nothing can be said: a fault must not look like no episode.
+        self._episode = lost = _Episode(None, Step(""))
+        lost.lost = EnvDied("the last reset was not finished")
+        try:
+            wanted = self.spec.task(task)
+            first = await self._reset(wanted)
+        except AdjudgeError as error:
+            lost.lost = error
+            raise
+        else:
+            self._episode = _Episode(wanted, first)
+            return first.observation
+        finally:
+            self._finish()
+
+    async def step(self, action: str) -> Step:
+        """Do one action."""
+        if type(action) is not str:
+            raise UsageError(f"an action is text, not {type(action).__name__}", code="bad-action")
+        if not action.isascii():
+            action = well_formed(action)
+        if not self._turn.take():
+            await self._turn.wait()
+        try:
+            episode = self._running()
+            if episode.end is not None:
+                return replace(episode.last, reward=None, done=True, info={**episode.last.info, "repeated": True})
+            member = self.member
+            if member is None:
+                step = await self._step_again(episode, action, None)
+            else:
+                try:
+                    step = await member.instance.step(action)
+                except (EnvDied, EnvStepTimeout) as error:
+                    step = await self._step_again(episode, action, error)
+            return self._noted(episode, action, step)
+        except EnvError as error:
+            # Whether the action was done, nobody can say any more: what the episode comes to is not the agent's doing.
+            if self._episode is not None and self._episode.lost is None:
+                self._episode.lost = error
+            raise
+        finally:
+            self._finish()
+
+    async def outcome(self) -> Outcome:
+        """Say how the episode stands, without advancing it; `done_reason` is "no-episode" before the first."""
+        await self._begin()
+        try:
+            if self._episode is None:
+                return Outcome(done_reason=NO_EPISODE)
+            episode = self._running()
+            outcome = await self._outcome(episode)
+            if outcome.task is None:
+                outcome = replace(outcome, task=episode.task)
+            return outcome if outcome.done_reason is not None else replace(outcome, done_reason=episode.end)
+        finally:
+            self._finish()
+
+    async def health(self) -> bool:
+        """Say whether the instance answers."""
+        await self._begin()
+        try:
+            member = self.member
+            return member is not None and member.instance.alive and await member.instance.health()
+        finally:
+            self._finish()
+
+    async def close(self) -> None:
+        """Give it back to the pool; calling it twice is legal."""
+        self.pool.take_back(self)
+
+    def expect(self, task: Any) -> None:
+        """Raise `EnvBadTask` unless the episode was started with this task."""
+        if self._episode is None or self._episode.lost is not None:
+            return
+        wanted = self.spec.task(task)
+        if wanted != self._episode.task:
+            raise EnvBadTask(f"the episode was started with task {self._episode.task!r}, not with {wanted!r}")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    def end(self, why: str) -> None:
+        """Mark the lease as over; the pool's part."""
+        self._ended = why
+
+    def check_open(self) -> None:
+        """Raise where the rollout no longer has the environment."""
+        if self._ended is None:
+            return
+        if self._ended == "expired":
+            raise EnvDied(
+                f"rollout {self.rollout_id} made no call for {self.pool.limits.lease_s:g} s and lost its environment",
+                code="lease-expired",
+            )
+        raise UsageError(f"rollout {self.rollout_id} has given its environment back", code="lease-released")
+
+    async def _begin(self) -> None:
+        if not self._turn.take():
+            await self._turn.wait()
+        if self._ended is not None:
+            self._finish()
+            self.check_open()
+
+    def _finish(self) -> None:
+        self.used = time.monotonic()
+        self._turn.give()
+
+    def _running(self) -> _Episode:
+        """Return the episode that can be acted in."""
+        if self._ended is not None:
+            self.check_open()
+        episode = self._episode
+        if episode is None:
+            raise UsageError("no episode was started: call reset(task) first", code=NO_EPISODE)
+        if episode.lost is not None:
+            raise type(episode.lost)(episode.lost.message, code=episode.lost.code)
+        return episode
+
+    def _noted(self, episode: _Episode, action: str, step: Step) -> Step:
+        """Count a step that was done, and end the episode where it ends."""
+        episode.calls += 1
+        if self._keeps:
+            episode.actions.append(action)
+            episode.seen.append(hash(step.observation))
+        if step.done:
+            episode.end = str(step.info.get("done_reason") or "done")
+        elif episode.calls >= self._most:
+            episode.end = CALL_LIMIT
+            step = replace(step, done=True, info={**step.info, "done_reason": CALL_LIMIT})
+        episode.last = step
+        return step
+
+    async def _reset(self, task: Any) -> Step:
+        """Reset the instance; a fresh one, where this one is gone: a reset needs nothing of what was."""
+        for tries_left in (2, 1, 0):
+            if self.member is None or not self.member.instance.alive:
+                await self.pool.replace(self, timeout=_REPLACE_S)
+            member = self.member
+            if member is None:
+                self.check_open()
+                continue
+            member.episodes += 1
+            try:
+                return await member.instance.reset(task)
+            except EnvDied:
+                if not tries_left:
+                    raise
+        raise EnvDied(f"no {self.spec.kind} environment stays alive")
+
+    async def _step_again(self, episode: _Episode, action: str, error: EnvError | None) -> Step:
+        while True:
+            member = await self._revived(episode, error)
+            try:
+                return await member.instance.step(action)
+            except (EnvDied, EnvStepTimeout) as again:
+                error = again
+
+    async def _outcome(self, episode: _Episode) -> Outcome:
+        error: EnvError | None = None
+        while True:
+            member = self.member
+            if member is None or error is not None:
+                member = await self._revived(episode, error)
+            try:
+                return await member.instance.outcome()
+            except (EnvDied, EnvStepTimeout) as again:
+                error = again
+
+    async def _revived(self, episode: _Episode, error: EnvError | None) -> "Member":
+        """Carry the episode on in a fresh instance, or say for good that it is lost."""
+        self.check_open()
+        # A call that was cancelled leaves no error, only no instance.
+        error = error or EnvDied(f"the {self.spec.kind} environment of rollout {self.rollout_id} is gone")
+        while True:
+            if not self._keeps or error.code in _FINAL or episode.replays >= _REPLAYS:
+                episode.lost = error
+                raise error
+            episode.replays += 1
+            await self.pool.replace(self, timeout=_REPLACE_S)
+            member = self.member
+            if member is None:
+                self.check_open()
+                continue
+            try:
+                await self._replay(episode, member)
+            except (EnvDied, EnvStepTimeout) as again:
+                error = again
+                continue
+            return member
+
+    async def _replay(self, episode: _Episode, member: "Member") -> None:
+        member.episodes += 1
+        first = await member.instance.reset(episode.task)
+        same = first.observation == episode.first.observation
+        for action, seen in zip(episode.actions, episode.seen, strict=True):
+            if not same:
+                break
+            same = hash((await member.instance.step(action)).observation) == seen
+        if not same:
+            raise EnvDied("the instance died, and a replay of the episode went another way", code="replay-differs")

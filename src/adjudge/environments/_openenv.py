@@ -1,0 +1,212 @@
+"""Environments behind servers of OpenEnv's kind: a WebSocket is a session, and ends with it.
+
+    {"type": "reset", "data": {"seed": 3}}           -> {"type": "observation", "data": ...}
+    {"type": "step", "data": {"message": "look"}}    -> {"type": "observation", "data": ...}
+    {"type": "state"}                                -> {"type": "state", "data": ...}
+    {"type": "close"}
+
+The data of an answer are the observation, itself an object, the reward and whether the episode is done.
+An action is an object there: our text goes into one field of it. An action that does not fit the server's schema is the
+agent's: the server's words are the observation, and nothing has been done. Every other error is the environment's.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import msgspec
+
+from adjudge.environments._backend import PoolLimits
+from adjudge.environments._background import BACKGROUND
+from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError, EnvStepTimeout
+from adjudge.environments._world import EnvSpec
+from adjudge.errors import Caught, UsageError
+from adjudge.model import Outcome, Step
+
+if TYPE_CHECKING:
+    import aiohttp
+
+__all__ = ["OpenEnvBackend", "OpenEnvSpec"]
+
+T = TypeVar("T")
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(dict[str, Any])
+_MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenEnvSpec(EnvSpec):
+    """An OpenEnv server's environment; a task is what its reset takes, such as `{"seed": 3}`.
+
+    The agent's text goes into the field `action` of the server's action; the observation is the text in the field
+    `observation` of its answer, or all of it as JSON where that is empty.
+    """
+
+    kind: ClassVar[str] = "openenv"
+    home: ClassVar[str] = "openenv"
+
+    action: str = "message"
+    observation: str = ""
+
+    def task(self, task: Any) -> Any:
+        """Take a mapping of what reset takes; None is an empty one."""
+        if task is None:
+            return {}
+        if not isinstance(task, Mapping):
+            raise EnvBadTask(f"a task of an OpenEnv server is a mapping such as {{'seed': 3}}, not {task!r}")
+        return dict(task)
+
+
+class OpenEnvBackend:
+    """Opens sessions with an OpenEnv server: `Pool(OpenEnvSpec(), 8, OpenEnvBackend(url))`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+
+    async def start(self, spec: EnvSpec, limits: PoolLimits) -> "OpenEnvInstance":
+        """Open a session."""
+        if not isinstance(spec, OpenEnvSpec):
+            raise UsageError(f"an OpenEnv server needs an OpenEnvSpec, not {type(spec).__name__}", code="bad-spec")
+        instance = OpenEnvInstance(self.url, spec, limits)
+        await instance.open()
+        return instance
+
+
+class OpenEnvInstance:
+    """One session. The socket belongs to the background loop, whatever loop asks."""
+
+    def __init__(self, url: str, spec: OpenEnvSpec, limits: PoolLimits) -> None:
+        self._url = url
+        self._spec = spec
+        self._limits = limits
+        self._session: aiohttp.ClientSession | None = None
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._outcome = Outcome()
+        self._broken = False
+        self._held = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session is open and every call so far had an answer."""
+        return not self._broken and self._socket is not None and not self._socket.closed
+
+    async def open(self) -> None:
+        """Connect; called on the background loop."""
+        import aiohttp
+
+        BACKGROUND.hold()  # the socket lives on that loop for as long as the session does
+        self._held = True
+        self._session = aiohttp.ClientSession()
+        try:
+            async with asyncio.timeout(self._limits.start_s):
+                self._socket = await self._session.ws_connect(f"{self._url}/ws", max_msg_size=_MOST_BYTES)
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            await self.close()
+            raise EnvDied(f"{self._url} opened no session: {type(error).__name__} {error}".strip()) from error
+
+    async def reset(self, task: Any) -> Step:
+        """Start an episode."""
+        found = await self._elsewhere(self._ask({"type": "reset", "data": task}))
+        if found.get("type") == "error":
+            raise EnvBadTask(f"{self._url} refused the task: {_said(found)}")
+        step = self._step_of(found)
+        self._outcome = Outcome(reward=step.reward, observation=step.observation, task=task)
+        return step
+
+    async def step(self, action: str) -> Step:
+        """Do one action, sent once."""
+        found = await self._elsewhere(self._ask({"type": "step", "data": {self._spec.action: action}}))
+        if found.get("type") == "error":
+            if _code(found) != "VALIDATION_ERROR":
+                raise EnvProtocolError(f"{self._url} failed: {_said(found)}")
+            return Step(f"The action is not valid: {_said(found)}", info={"valid": False})
+        step = self._step_of(found)
+        self._outcome = Outcome(
+            reward=step.reward,
+            observation=step.observation,
+            done_reason="done" if step.done else None,
+            task=self._outcome.task,
+        )
+        return step
+
+    async def outcome(self) -> Outcome:
+        """Say what the last step said: these servers have no call that only reads."""
+        return self._outcome
+
+    async def health(self) -> bool:
+        """Ask for the state."""
+        with Caught():
+            return (await self._elsewhere(self._ask({"type": "state"}))).get("type") == "state"
+        return False
+
+    def memory_mb(self) -> float | None:
+        """Nothing is known: the memory is the server's."""
+        return None
+
+    async def close(self) -> None:
+        """End the session; called on the background loop."""
+        self._broken = True
+        with Caught(fatal_too=True):
+            if self._socket is not None and not self._socket.closed:
+                await self._socket.send_str(_ENCODER.encode({"type": "close"}).decode())
+                await self._socket.close()
+        with Caught(fatal_too=True):
+            if self._session is not None:
+                await self._session.close()
+        if self._held:
+            self._held = False
+            BACKGROUND.let_go()
+
+    async def _elsewhere(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await something on the background loop; left in the middle, nobody knows where the episode stands."""
+        answered = False
+        try:
+            value = await asyncio.wrap_future(BACKGROUND.submit(work))
+            answered = True
+        finally:
+            self._broken = self._broken or not answered
+        return value
+
+    async def _ask(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        import aiohttp
+
+        if not self.alive or self._socket is None:
+            raise EnvDied(f"the session with {self._url} has ended, or a call in it had no answer")
+        try:
+            async with asyncio.timeout(self._limits.step_s):
+                await self._socket.send_str(_ENCODER.encode(message).decode())
+                reply = await self._socket.receive()
+        except TimeoutError:
+            raise EnvStepTimeout(f"{self._url} did not answer within {self._limits.step_s:g} s") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise EnvDied(f"the session with {self._url} broke: {error}") from error
+        if reply.type is not aiohttp.WSMsgType.TEXT:
+            raise EnvDied(f"{self._url} ended the session")
+        try:
+            return _DECODER.decode(reply.data)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise EnvProtocolError(f"{self._url} answered something that is no answer: {error}") from error
+
+    def _step_of(self, found: Mapping[str, Any]) -> Step:
+        data = found.get("data")
+        seen = data.get("observation") if isinstance(data, Mapping) else None
+        if found.get("type") != "observation" or not isinstance(data, Mapping) or not isinstance(seen, Mapping):
+            raise EnvProtocolError(f"{self._url} answered {found.get('type')!r} where an observation was due")
+        reward, done = data.get("reward"), data.get("done")
+        if not (reward is None or isinstance(reward, int | float)) or not isinstance(done, bool):
+            raise EnvProtocolError(f"{self._url} answered a reward of {reward!r} and done of {done!r}")
+        field = self._spec.observation
+        text = str(seen.get(field, "")) if field else _ENCODER.encode(seen).decode()
+        return Step(text, None if reward is None else float(reward), done=done, info=dict(seen))
+
+
+def _said(found: Mapping[str, Any]) -> str:
+    data = found.get("data")
+    return str(data.get("message", data) if isinstance(data, Mapping) else data)[:300]
+
+
+def _code(found: Mapping[str, Any]) -> object:
+    data = found.get("data")
+    return data.get("code") if isinstance(data, Mapping) else None

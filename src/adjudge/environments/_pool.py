@@ -1,0 +1,300 @@
+"""Some instances of one spec, shared by any number of rollouts."""
+
+import asyncio
+import os
+import time
+from collections import OrderedDict
+from concurrent.futures import Future
+from typing import Self
+
+from adjudge.environments._backend import Backend, PoolLimits
+from adjudge.environments._background import BACKGROUND
+from adjudge.environments._counts import Counts
+from adjudge.environments._errors import EnvAcquireTimeout, EnvDied
+from adjudge.environments._lease import LeasedEnvironment
+from adjudge.environments._roster import Member, Place, Roster
+from adjudge.environments._ticket import Ticket
+from adjudge.environments._world import EnvSpec
+from adjudge.errors import AdjudgeError, Caught, UsageError
+from adjudge.processes import _fork
+
+__all__ = ["Pool"]
+
+_MOST_HERE = 4096
+_MOST_WORKERS = 8
+_LOOKS = 4  # how often in a lease's time the reaper looks
+_LONGEST_LOOK_S = 0.25
+_HEALTH_S = 15.0
+_MOST_EXPIRED = 10_000  # rollouts that lost their environment and are remembered
+
+
+class Pool:
+    """Up to `size` instances of `spec`, started when they are needed and leased to one rollout at a time.
+
+    `backend` is "process" (this one), "worker", or a backend object; by default the spec says. Waiting is first come,
+    first served and bounded. An instance that comes back is handed out again only if it answers, and its next rollout
+    cannot act before it was reset; one that died or is due is replaced. A lease without a call for `limits.lease_s`
+    seconds is taken back. Usable from any number of threads and event loops, one after another or at once.
+    """
+
+    def __init__(
+        self,
+        spec: EnvSpec,
+        size: int | None = None,
+        backend: str | Backend | None = None,
+        *,
+        limits: PoolLimits | None = None,
+    ) -> None:
+        self.spec = spec
+        self.limits = limits or PoolLimits()
+        self._backend = _backend_of(spec.home if backend is None else backend)
+        home = backend if isinstance(backend, str) else spec.home
+        most = _MOST_HERE if home == "process" else min(_MOST_WORKERS, os.cpu_count() or 1)
+        self.size = most if size is None else size
+        if self.size < 1:
+            raise UsageError(f"a pool has at least one instance, not {size!r}", code="bad-limit")
+        self._roster = Roster(self.size, self.limits, self._start, self._bury)
+        self._leases: dict[str, LeasedEnvironment] = {}
+        self._expired: OrderedDict[str, LeasedEnvironment] = OrderedDict()
+        self._acquiring: dict[str, list[Ticket]] = {}
+        self._reaping = False
+        self._burials: set[Future[None]] = set()
+        _fork.register(self)
+
+    async def acquire(
+        self,
+        rollout_id: str,
+        *,
+        timeout: float = 60.0,  # noqa: ASYNC109 (public name)
+        holder: object = None,
+    ) -> LeasedEnvironment:
+        """Return the rollout's environment: the one that it has, or one that is free within `timeout` seconds.
+
+        A rollout that has lost its environment by not calling it is told so, until it releases it.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            ticket = None
+            left = deadline - time.monotonic()
+            with self._roster.lock:
+                lease = self._leases.get(rollout_id)
+                if lease is not None:
+                    lease.holders.add(holder)
+                    return lease
+                if rollout_id in self._expired:
+                    self._expired[rollout_id].check_open()
+                others = self._acquiring.get(rollout_id)
+                if others is None:
+                    self._acquiring[rollout_id] = []
+                else:
+                    ticket = Ticket()
+                    others.append(ticket)
+            if ticket is None:
+                return await self._acquire_first(rollout_id, left, holder)
+            try:
+                async with asyncio.timeout(left):
+                    await ticket.wait()  # another task of the rollout is at it already
+            except TimeoutError:
+                raise self._too_late(timeout) from None
+
+    def find(self, rollout_id: str) -> LeasedEnvironment | None:
+        """Return the environment that the rollout has now, or has lost by not calling it, if any."""
+        return self._leases.get(rollout_id) or self._expired.get(rollout_id)
+
+    def release(self, lease: LeasedEnvironment, *, holder: object = None, end: bool = False) -> None:
+        """Take a holder off a lease, and the instance back with the last of them; with `end` it is not used again."""
+        with self._roster.lock:
+            lease.holders.discard(holder)
+            if self._expired.get(lease.rollout_id) is lease:
+                del self._expired[lease.rollout_id]
+            if lease.holders and not end:
+                return
+        self._take_back(lease, fit=not end)
+
+    def take_back(self, lease: LeasedEnvironment) -> None:
+        """End a lease, whoever holds it."""
+        self._take_back(lease, fit=True)
+
+    def counts(self) -> Counts:
+        """Count instances, leases and waits."""
+        return self._roster.counts()
+
+    def close(self) -> None:
+        """End every instance; leases that are open end with their next call, whoever waits is turned away."""
+        self._roster.close()
+        for lease in list(self._leases.values()):
+            self._take_back(lease, fit=False)
+
+    async def aclose(self) -> None:
+        """Close, and wait until every instance has ended."""
+        self.close()
+        await asyncio.gather(*map(asyncio.wrap_future, tuple(self._burials)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
+
+    def after_fork(self) -> None:
+        """In a forked child: leave the parent's instances alone and start with none."""
+        self._roster.after_fork()
+        self._leases, self._expired, self._acquiring = {}, OrderedDict(), {}
+        self._reaping, self._burials = False, set()
+
+    async def replace(self, lease: LeasedEnvironment, *, timeout: float) -> None:  # noqa: ASYNC109 (as acquire)
+        """Give a lease a fresh instance for one that is dead; it stands in front of those who have none yet."""
+        self._drop(lease)
+        member = await self._ready_member(timeout, first=True)
+        with self._roster.lock:
+            if lease.is_open:
+                lease.member = member
+                return
+        self._roster.give_back(member)
+        lease.check_open()
+
+    async def _acquire_first(self, rollout_id: str, timeout: float, holder: object) -> LeasedEnvironment:  # noqa: ASYNC109
+        """Acquire for a rollout of which no other task is at it; wakes those that come meanwhile."""
+        try:
+            member = await self._ready_member(timeout, first=False)
+            lease = LeasedEnvironment(self, rollout_id, member)
+            lease.holders.add(holder)
+            with self._roster.lock:
+                self._leases[rollout_id] = lease
+                self._roster.tally["given"] += 1
+                watched, self._reaping = self._reaping, True
+            if not watched:
+                BACKGROUND.submit(self._reap())
+            return lease
+        finally:
+            with self._roster.lock:
+                others = self._acquiring.pop(rollout_id, [])
+            for ticket in others:
+                ticket.call()
+
+    async def _ready_member(self, timeout: float, *, first: bool) -> Member:  # noqa: ASYNC109 (as acquire)
+        """Wait for a member that answers."""
+        deadline = time.monotonic() + timeout
+        while True:
+            member = None if first else self._roster.take()
+            if member is None:
+                member = await self._in_line(deadline, timeout, first=first)
+            fit = member.state == "idle"
+            try:
+                fit = fit or await self._answers(member)
+            finally:
+                if fit:
+                    member.state = "leased"
+                else:
+                    self._roster.give_back(member, fit=False)
+            if fit:
+                return member
+            first = True  # it was this rollout's turn, and it still is
+
+    async def _in_line(self, deadline: float, timeout: float, *, first: bool) -> Member:  # noqa: ASYNC109 (as acquire)
+        place = Place()
+        try:
+            async with asyncio.timeout(deadline - time.monotonic()):
+                self._roster.line_up(place, first=first)
+                await place.wait()
+            return self._roster.redeem(place)
+        except TimeoutError:
+            with self._roster.lock:
+                self._roster.tally["timeouts"] += 1
+            raise self._too_late(timeout) from None
+        finally:
+            self._roster.leave(place)
+
+    async def _answers(self, member: Member) -> bool:
+        if not member.instance.alive:
+            return False
+        try:
+            async with asyncio.timeout(_HEALTH_S):
+                return await member.instance.health()
+        except (TimeoutError, AdjudgeError):
+            return False
+
+    def _too_late(self, timeout: float) -> EnvAcquireTimeout:
+        counts = self.counts()
+        return EnvAcquireTimeout(
+            f"no {self.spec.kind} environment was free within {timeout:g} s: {counts.leased} of {self.size} leased, "
+            f"{counts.starting} starting, {counts.waiting} other rollouts wait; make the pool larger or wait longer"
+        )
+
+    def _drop(self, lease: LeasedEnvironment) -> None:
+        with self._roster.lock:
+            member, lease.member = lease.member, None
+        if member is not None:
+            self._roster.give_back(member, fit=False)
+
+    def _take_back(self, lease: LeasedEnvironment, *, fit: bool, why: str = "released") -> None:
+        """End a lease; nothing here waits, so nothing here can be cancelled."""
+        with self._roster.lock:
+            if not lease.is_open:
+                return
+            lease.end(why)
+            if self._leases.get(lease.rollout_id) is lease:
+                del self._leases[lease.rollout_id]
+            self._roster.tally["returned"] += 1
+            if why == "expired":
+                self._roster.tally["reaped"] += 1
+                self._expired[lease.rollout_id] = lease
+                if len(self._expired) > _MOST_EXPIRED:
+                    self._expired.popitem(last=False)
+            member, lease.member = lease.member, None
+        if member is not None:
+            # With a call under way nobody knows when it will be usable again.
+            self._roster.give_back(member, fit=fit and not lease.is_busy)
+
+    def _start(self) -> None:
+        BACKGROUND.submit(self._start_one())
+
+    async def _start_one(self) -> None:
+        with Caught(fatal_too=True) as caught:
+            async with asyncio.timeout(self.limits.start_s):
+                member = Member(await self._backend.start(self.spec, self.limits))
+        if caught.error is None:
+            self._roster.started(member)
+        elif isinstance(caught.error, AdjudgeError):
+            self._roster.failed(caught.error)
+        else:
+            self._roster.failed(EnvDied(f"no {self.spec.kind} environment could be started: {caught.reason}"))
+
+    def _bury(self, member: Member) -> None:
+        burial = BACKGROUND.submit(member.instance.close())
+        self._burials.add(burial)
+        burial.add_done_callback(self._burials.discard)
+
+    async def _reap(self) -> None:
+        """Take back leases without a sign of life, for as long as there are leases."""
+        lease_s = self.limits.lease_s
+        while True:
+            await asyncio.sleep(min(_LONGEST_LOOK_S, lease_s / _LOOKS))
+            now = time.monotonic()
+            with self._roster.lock:
+                if not self._leases:
+                    self._reaping = False
+                    return
+                late = [one for one in self._leases.values() if not one.is_busy and now - one.used > lease_s]
+            for lease in late:
+                self._take_back(lease, fit=True, why="expired")
+
+
+def _backend_of(backend: str | Backend) -> Backend:
+    if backend == "process":
+        from adjudge.environments._in_process import InProcess
+
+        return InProcess()
+    if backend == "worker":
+        from adjudge.environments._worker import WorkerBackend
+
+        return WorkerBackend()
+    if isinstance(backend, str):
+        raise UsageError(f"a backend is 'process', 'worker' or an object, not {backend!r}", code="bad-backend")
+    return backend

@@ -1,0 +1,189 @@
+"""Tools for agents: plain async functions on the rollout's context, each with a JSON schema.
+
+    text = await webshop_search("red kettle", context=context)
+    schemas = [tool_schema(tool) for tool in TOOLS["webshop"]]
+
+They act in the same live environment that the reward reads. What the model writes is text to the environment and
+nothing else; an observation comes back as text. The task is the harness's choice, not the model's: `alfworld_reset`
+starts the same game again.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from adjudge.environments._lease import LeasedEnvironment
+from adjudge.errors import UsageError
+from adjudge.model import Step
+
+__all__ = [
+    "TOOLS",
+    "alfworld_admissible_commands",
+    "alfworld_objective",
+    "alfworld_reset",
+    "alfworld_step",
+    "call_tool",
+    "scienceworld_objective",
+    "scienceworld_reset",
+    "scienceworld_step",
+    "tool_schema",
+    "webshop_actions",
+    "webshop_click",
+    "webshop_instruction",
+    "webshop_search",
+]
+
+_OBJECTIVE = "Your task is to:"
+
+
+class Resources(Protocol):
+    """What a tool asks of a context."""
+
+    async def acquire_resource(self, spec: Any, /) -> Any:
+        """Return the rollout's environment of that kind."""
+        ...
+
+
+async def webshop_search(query: str, *, context: Resources) -> str:
+    """Search the shop; works on the page that has the search bar.
+
+    query: the words to search for
+    """
+    return await _act(context, "webshop", f"search[{query}]")
+
+
+async def webshop_click(target: str, *, context: Resources) -> str:
+    """Click a button, a product or an option on the page.
+
+    target: the text of what to click, as the page shows it, such as "buy now", "next >", an option or a product's
+    number
+    """
+    return await _act(context, "webshop", f"click[{target}]")
+
+
+async def webshop_actions(*, context: Resources) -> str:
+    """List what can be done on the page: whether there is a search bar, and everything that can be clicked."""
+    lease = await _started(context, "webshop")
+    actions = _info(lease).get("actions")
+    if not isinstance(actions, Mapping):
+        return _page(lease)
+    lines = ["search[...]"] if actions.get("has_search_bar") else []
+    return "\n".join([*lines, *(f"click[{target}]" for target in actions.get("clickables", ()))])
+
+
+async def webshop_instruction(*, context: Resources) -> str:
+    """Show the first page again, with what is to be bought."""
+    return _beginning(await _started(context, "webshop"))
+
+
+async def alfworld_step(command: str, *, context: Resources) -> str:
+    """Do one command in the house.
+
+    command: the command, such as "go to cabinet 1" or "take apple 1 from table 1"
+    """
+    return await _act(context, "alfworld", command)
+
+
+async def alfworld_reset(*, context: Resources) -> str:
+    """Begin the same game again from its first scene."""
+    lease = await _started(context, "alfworld")
+    return str(await lease.reset(lease.task))
+
+
+async def alfworld_admissible_commands(*, context: Resources) -> str:
+    """List the commands that are possible now, one a line."""
+    commands = _info(await _started(context, "alfworld")).get("admissible_commands")
+    return "\n".join(map(str, commands)) if commands else "The commands are not known before the first one: try look."
+
+
+async def alfworld_objective(*, context: Resources) -> str:
+    """Say what is to be done in this game."""
+    beginning = _beginning(await _started(context, "alfworld"))
+    return beginning.rpartition(_OBJECTIVE)[2].strip() if _OBJECTIVE in beginning else beginning
+
+
+async def scienceworld_step(action: str, *, context: Resources) -> str:
+    """Do one action in the laboratory.
+
+    action: the action, such as "look around", "open door to kitchen" or "focus on thermometer"
+    """
+    return await _act(context, "scienceworld", action)
+
+
+async def scienceworld_reset(*, context: Resources) -> str:
+    """Begin the same task again from the start."""
+    lease = await _started(context, "scienceworld")
+    return str(await lease.reset(lease.task))
+
+
+async def scienceworld_objective(*, context: Resources) -> str:
+    """Show the beginning again, with what is to be done."""
+    return _beginning(await _started(context, "scienceworld"))
+
+
+Tool = Callable[..., Awaitable[str]]
+
+TOOLS: dict[str, tuple[Tool, ...]] = {
+    "alfworld": (alfworld_step, alfworld_reset, alfworld_admissible_commands, alfworld_objective),
+    "scienceworld": (scienceworld_step, scienceworld_reset, scienceworld_objective),
+    "webshop": (webshop_search, webshop_click, webshop_actions, webshop_instruction),
+}
+"""The tools of each kind of environment."""
+
+
+def tool_schema(tool: Tool) -> dict[str, Any]:
+    """Return the description of a tool as chat models take it; every parameter is text, and required.
+
+    >>> tool_schema(alfworld_step)["function"]["parameters"]["required"]
+    ['command']
+    """
+    first, _, rest = (inspect.getdoc(tool) or "").partition("\n\n")
+    names = [name for name in inspect.signature(tool).parameters if name != "context"]
+    said = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
+    properties = {name: {"type": "string", "description": said.get(name, name)} for name in names}
+    parameters = {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
+    function = {"name": _name(tool), "description": first, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+async def call_tool(name: str, arguments: Mapping[str, Any], context: Resources) -> str:
+    """Call a tool by name with what a model wrote; arguments that it does not take are answered, not raised."""
+    known = {_name(tool): tool for tools in TOOLS.values() for tool in tools}
+    if name not in known:
+        return f"There is no tool {name!r}; there are {', '.join(known)}."
+    wanted = tool_schema(known[name])["function"]["parameters"]["required"]
+    if sorted(arguments) != sorted(wanted) or not all(isinstance(value, str) for value in arguments.values()):
+        return (
+            f"{name} takes {', '.join(wanted) or 'nothing'} as text, got {', '.join(map(str, arguments)) or 'nothing'}."
+        )
+    return await known[name](**arguments, context=context)
+
+
+def _name(tool: Tool) -> str:
+    return str(getattr(tool, "__name__", tool))
+
+
+async def _started(context: Resources, kind: str) -> LeasedEnvironment:
+    lease: LeasedEnvironment = await context.acquire_resource(kind)
+    if lease.first is None:
+        raise UsageError(
+            f"no episode was started: reset the {kind} environment before the agent acts", code="no-episode"
+        )
+    return lease
+
+
+async def _act(context: Resources, kind: str, action: str) -> str:
+    step: Step = await (await _started(context, kind)).step(action)
+    return f"{step.observation}\n\nThe episode is over." if step.done else step.observation
+
+
+def _info(lease: LeasedEnvironment) -> Mapping[str, Any]:
+    return {} if lease.last is None else lease.last.info
+
+
+def _page(lease: LeasedEnvironment) -> str:
+    return "" if lease.last is None else lease.last.observation
+
+
+def _beginning(lease: LeasedEnvironment) -> str:
+    return "" if lease.first is None else lease.first.observation

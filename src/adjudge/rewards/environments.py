@@ -1,0 +1,174 @@
+"""How an episode in a live environment ended, read through the rollout's context; reading it never advances it.
+
+    await webshop_reward(final_response, context=context, task_id=0)      {"reward": 2/3, "output": "..."}
+
+The environment is known by its shape alone: `outcome()`, or the read command that clients of other libraries define.
+What the environment does wrong is never the agent's: a direct call then has `reward` 0.0 and an `error`, and the engine
+makes it an error Score. A rollout in which no episode was started is 0.0 with the reason `no-episode`.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from adjudge.errors import AdjudgeError, Caught, UsageError
+from adjudge.model import Outcome
+from adjudge.rewards._tag import reward
+from adjudge.rewards._values import plain
+
+__all__ = ["alfworld_episode_reward", "scienceworld_reward", "webshop_reward"]
+
+_NO_EPISODE = "no-episode"
+_BAD_TASK = "env-bad-task"  # the codes by which errors of environments are known here, which their types are not
+_PROTOCOL = "env-protocol"
+_ANY = object()
+
+Read = Callable[[Any], Awaitable[Outcome]]
+
+
+@reward(version="1", parts=(), range=(0.0, 1.0))
+async def webshop_reward(final_response: str | None, context: Any, task_id: Any) -> dict[str, Any]:  # noqa: ARG001 (the seed's signature)
+    """How well the purchase fits the goal of `task_id`, from 0 to 1; without a purchase 0.
+
+    A `task_id` other than the one with which the episode was started is `EnvBadTask`.
+    """
+
+    async def read(env: Any) -> Outcome:
+        return _from_mapping(await env.step("get_reward", task_id), "webshop")
+
+    outcome, error = await _outcome(context, "webshop", read, task_id)
+    if outcome is None:
+        return {"reward": 0.0, "output": "", "error": error}
+    return _with_reason({"reward": _number(outcome.reward), "output": outcome.observation}, outcome)
+
+
+@reward(version="1", parts=(), range=(0.0, 1.0))
+async def alfworld_episode_reward(context: Any) -> dict[str, Any]:
+    """1 when the episode was won, else 0."""
+    outcome, error = await _outcome(context, "alfworld", _read_alfworld)
+    if outcome is None:
+        return {"reward": 0.0, "error": error}
+    won = _number(outcome.reward) if outcome.success is None else float(outcome.success)
+    return _with_reason({"reward": won}, outcome)
+
+
+@reward(version="1", parts=("score_raw", "success", "failed"), range=(0.0, 1.0))
+async def scienceworld_reward(final_response: str | None, context: Any) -> dict[str, Any]:  # noqa: ARG001 (the seed's signature)
+    """Score so far as a share of 100, from 0 to 1; a negative one is 0.
+
+    `score_raw` is the score itself, from -100 to 100; `success` is that the task was completed, `failed` that it was
+    lost for good.
+    """
+    outcome, error = await _outcome(context, "scienceworld", _read_scienceworld)
+    if outcome is None:
+        return {"reward": 0.0, "output": "", "score_raw": None, "success": None, "failed": None, "error": error}
+    score = outcome.score_raw
+    share = _number(outcome.reward) if score is None else score / 100.0
+    result = {
+        "reward": min(1.0, max(0.0, share)),
+        "output": outcome.observation,
+        "score_raw": score,
+        "success": outcome.success,
+        "failed": outcome.failed,
+    }
+    return _with_reason(result, outcome)
+
+
+async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tuple[Outcome | None, str]:
+    """Return how the rollout's episode stands, or what is wrong with its environment.
+
+    What is wrong with the call or the row (a missing package, another task) is raised.
+    """
+    if not hasattr(context, "acquire_resource"):
+        raise UsageError(
+            f"{kind}: the rollout's Context is needed, got {type(context).__name__}", code="missing-context"
+        )
+    with Caught() as caught:
+        env = await _environment(context, kind)
+        if env is None:
+            return Outcome(done_reason=_NO_EPISODE), ""
+        if not hasattr(env, "outcome"):
+            return await read(env), ""
+        outcome = await _maybe(env.outcome())
+        if outcome.done_reason != _NO_EPISODE and task is not _ANY:
+            _check_task(env, outcome, task)
+        return outcome, ""
+    error = caught.error
+    if isinstance(error, UsageError) or (isinstance(error, AdjudgeError) and error.code == _BAD_TASK):
+        raise error
+    return None, str(caught.reason)
+
+
+async def _environment(context: Any, kind: str) -> Any:
+    """Return the rollout's environment; None where it is known that it never had one: no reason to start one now."""
+    last = getattr(context, "last_resource", None)
+    return last(kind) if callable(last) else await _maybe(context.acquire_resource(kind))
+
+
+async def _maybe(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+def _check_task(env: Any, outcome: Outcome, task: Any) -> None:
+    """Raise where the episode was started with another task than the row's."""
+    expect = getattr(env, "expect", None)
+    if callable(expect):
+        expect(plain(task))
+    elif outcome.task is not None and outcome.task != plain(task):
+        raise AdjudgeError(f"the episode was started with task {outcome.task!r}, not with {task!r}", code=_BAD_TASK)
+
+
+async def _read_alfworld(env: Any) -> Outcome:
+    answer = await env.step("")
+    if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != 4:
+        raise AdjudgeError(f"alfworld answered {type(answer).__name__}, not four things", code=_PROTOCOL)
+    observation, value, _, info = answer
+    won = _single(info.get("won")) if isinstance(info, Mapping) else None
+    number = _number(_single(value))
+    return Outcome(reward=number, success=number >= 1.0 if won is None else bool(won), observation=_text(observation))
+
+
+async def _read_scienceworld(env: Any) -> Outcome:
+    outcome = _from_mapping(await env.step("get_reward"), "scienceworld")
+    share = _number(outcome.reward)
+    if not -1.0 <= share <= 1.0:
+        raise AdjudgeError(f"scienceworld answered a reward of {share:g}, which is no share of 1", code=_PROTOCOL)
+    return Outcome(
+        reward=share,
+        success=share >= 1.0,
+        failed=share < 0.0,
+        score_raw=100.0 * share,
+        observation=outcome.observation,
+    )
+
+
+def _from_mapping(answer: Any, kind: str) -> Outcome:
+    if not isinstance(answer, Mapping) or "reward" not in answer:
+        raise AdjudgeError(f"{kind} answered {type(answer).__name__} without a reward", code=_PROTOCOL)
+    return Outcome(reward=_number(answer["reward"]), observation=_text(answer.get("observation")))
+
+
+def _single(value: Any) -> Any:
+    """Return the one item of a batch of one, as some clients have it."""
+    value = plain(value)
+    return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
+
+
+def _number(value: Any) -> float:
+    value = plain(value)
+    if value is None:
+        return 0.0
+    if isinstance(value, str) or not hasattr(value, "__float__") or float(value) != float(value):
+        raise AdjudgeError(f"the environment answered {value!r}, which is no number", code=_PROTOCOL)
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    value = _single(value)
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _with_reason(result: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
+    if outcome.done_reason == _NO_EPISODE:
+        result["reason"] = _NO_EPISODE
+    return result
