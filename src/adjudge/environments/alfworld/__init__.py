@@ -3,8 +3,8 @@
     spec = AlfworldSpec()
     await environment.reset("mug_on_desk")
 
-It needs `pip install 'adjudge[alfworld]'`; this package can be imported without it. Parts of the engine are under the GPL:
-it is loaded only where the world is built, which is a worker process.
+It needs `pip install 'adjudge[alfworld]'`; this package can be imported without it. Parts of the engine are under the
+GPL: it is loaded only where the world is built, which is a worker process.
 """
 
 from adjudge.environments.alfworld._games import Game, games

@@ -36,7 +36,7 @@ class Engine:
         self.state = self._environment.reset()
 
     def start_problem(self, problem: str, task: str) -> None:
-        """Load a game that has only a problem and a sentence on what is to be done, by the package's rules and words."""
+        """Load a game that has only a problem and a sentence on its goal, with the package's rules and words."""
         grammar = self._grammar.replace("UNKNOWN GOAL", task)
         self.start({"pddl_domain": self._domain, "grammar": grammar, "pddl_problem": problem})
 

@@ -1,7 +1,7 @@
 """Where games come from: our own beside this file, the official ones from the data folder of a user.
 
-A game is code: the engine evaluates what stands in braces in its grammar. So a task names a game and never a file; what it
-names is looked up in these two places, and nowhere else.
+A game is code: the engine evaluates what stands in braces in its grammar. So a task names a game and never a file; what
+it names is looked up in these two places, and nowhere else.
 """
 
 import json
@@ -42,15 +42,19 @@ def games() -> tuple[Game, ...]:
 
 
 def checked_name(name: object) -> str:
-    """Return the name of a game, if it can be one: ours have no slash, an official one is its path in the data folder."""
+    """Return the name of a game, if it can be one: ours have no slash, an official one is its place in the data."""
     if not isinstance(name, str):
         raise EnvBadTask(f"an ALFWorld task is the name of a game, not {type(name).__name__}")
     parts = name.split("/")
     if not all(_PART.fullmatch(part) and part.strip(".") for part in parts):
-        raise EnvBadTask(f"{name!r} is no name of a game: names are made of letters, digits and _ + , . - with / between")
+        raise EnvBadTask(
+            f"{name!r} is no name of a game: names are made of letters, digits and _ + , . - with / between"
+        )
     known = [game.name for game in games()]
     if len(parts) == 1 and name not in known:
-        raise EnvBadTask(f"there is no game {name!r}{closest(name, known)} (official games are named as split/task/trial)")
+        raise EnvBadTask(
+            f"there is no game {name!r}{closest(name, known)} (official games are named as split/task/trial)"
+        )
     return name
 
 
@@ -67,7 +71,9 @@ def official(name: str, data: str | None) -> dict[str, str]:
         raise EnvError(f"{name!r} is an official game and no data folder is known: {_GET_DATA}", code="missing-data")
     root = Path(folder).expanduser().resolve()
     if not root.is_dir():
-        raise EnvError(f"{name!r} is an official game and there is no folder {folder}: {_GET_DATA}", code="missing-data")
+        raise EnvError(
+            f"{name!r} is an official game and there is no folder {folder}: {_GET_DATA}", code="missing-data"
+        )
     inner = root / "json_2.1.1"  # what the download makes
     file = ((inner if inner.is_dir() else root) / name / _OFFICIAL_FILE).resolve()
     if not file.is_relative_to(root) or not file.is_file():

@@ -16,7 +16,8 @@ __all__ = ["AlfworldSpec"]
 class AlfworldSpec(EnvSpec):
     """ALFWorld's text games: our own, and the official ones where their folder is there.
 
-    `data` is the official data folder (else what ALFWORLD_DATA names). Its files are code, so it must be one that you trust.
+    `data` is the official data folder (else what ALFWORLD_DATA names). Its files are code: it must be one that you
+    trust. It is no part of a task, so that no row can name one.
     """
 
     kind: ClassVar[str] = "alfworld"

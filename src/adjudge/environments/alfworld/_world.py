@@ -46,7 +46,7 @@ class Alfworld:
         return self._episode.observation
 
     def step(self, action: str) -> Step:
-        """Do one command; `info` has the commands that are admissible now, and whether the game is won."""
+        """Do one command; one that is not admissible changes nothing. Its `reward` is 1.0 when it wins the game."""
         episode = self._started()
         before = episode.won
         if episode.done_reason is None:
@@ -63,13 +63,22 @@ class Alfworld:
             observation=episode.observation,
             reward=float(episode.won) - float(before),
             done=episode.done_reason is not None,
-            info={"admissible_commands": list(episode.commands), "won": episode.won},
+            info=self.info(),
         )
+
+    def info(self) -> dict[str, Any]:
+        """Return what is known beside the observation: what can be done now, whether the game is won, why it ended."""
+        episode = self._started()
+        return {
+            "admissible_commands": list(episode.commands),
+            "won": episode.won,
+            "done_reason": episode.done_reason,
+        }
 
     def outcome(self) -> Outcome:
         """Say how the episode stands: `reward` is 1.0 when it is won, else 0.0."""
         if self._episode is None:
-            return Outcome(reward=0.0, success=False, failed=False, done_reason="no-episode")
+            return Outcome(done_reason="no-episode")
         episode = self._episode
         return Outcome(
             reward=float(episode.won),

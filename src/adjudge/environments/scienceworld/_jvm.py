@@ -1,8 +1,8 @@
 """One Java process with the simulator in it, and the line to it.
 
-The package's own wrapper is passed by: it starts Java without a bound on its heap (one such process grew to 5 GB), loads
-every task twice, asks for every valid action at every step (more work than the step itself), copies all that the simulator
-prints through a Python thread, and opens a port at which any process of the machine may give it commands.
+The package's own wrapper is passed by: it starts Java without a bound on its heap (one such process grew to 5 GB),
+loads every task twice, asks for every valid action at every step (more work than the step itself), copies all that the
+simulator prints through a Python thread, and opens a port at which any process of the machine may give it commands.
 """
 
 import logging
@@ -81,7 +81,9 @@ class Jvm:
         java = self._gateway.jvm.java
         version = int(str(java.lang.System.getProperty("java.specification.version")).removeprefix("1."))
         if version < _LEAST_JAVA:
-            raise MissingExtra(f"ScienceWorld needs Java {_LEAST_JAVA} or newer, found is {version}: install it {_INSTALL}")
+            raise MissingExtra(
+                f"ScienceWorld needs Java {_LEAST_JAVA} or newer, found is {version}: install it {_INSTALL}"
+            )
         # The simulator prints whole rooms at every step. Scala keeps the stream that it finds when it is first used.
         java.lang.System.setOut(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
         return self._gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()
@@ -102,14 +104,22 @@ def _launch(py4j_jar: str, heap_mb: int) -> "subprocess.Popen[bytes]":
     if found is None or found.origin is None:
         raise MissingExtra.of("scienceworld", "ScienceWorld")
     folder = Path(found.origin).parent
-    command = [_java(), "-classpath", f"{py4j_jar}{os.pathsep}{folder / 'scienceworld.jar'}", f"-Xmx{heap_mb}m", *_OPTIONS]
+    command = [
+        _java(),
+        "-classpath",
+        f"{py4j_jar}{os.pathsep}{folder / 'scienceworld.jar'}",
+        f"-Xmx{heap_mb}m",
+        *_OPTIONS,
+    ]
     command += ["py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0"]
     try:
         return subprocess.Popen(  # noqa: S603  # the user's Java and the package's file
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
     except OSError as error:
-        raise MissingExtra(f"ScienceWorld needs Java, which could not be started ({error}): install it {_INSTALL}") from error
+        raise MissingExtra(
+            f"ScienceWorld needs Java, which could not be started ({error}): install it {_INSTALL}"
+        ) from error
 
 
 def _java() -> str:
@@ -117,7 +127,9 @@ def _java() -> str:
     found = shutil.which("java", path=str(Path(home) / "bin")) if home else None
     found = found or shutil.which("java")
     if found is None:
-        raise MissingExtra(f"ScienceWorld needs Java {_LEAST_JAVA} or newer, and there is no `java`: install it {_INSTALL}")
+        raise MissingExtra(
+            f"ScienceWorld needs Java {_LEAST_JAVA} or newer, and there is no `java`: install it {_INSTALL}"
+        )
     return found
 
 

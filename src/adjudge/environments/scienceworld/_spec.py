@@ -21,8 +21,8 @@ _LEAST_HEAP_MB = 64
 class ScienceWorldTask:
     """One variation of one of the 30 tasks, by the simulator's own name of it.
 
-    `simplifications` is `"easy"`, or any of `teleportAction`, `openDoors`, `openContainers`, `selfWateringFlowerPots` and
-    `noElectricalAction` with commas between them; none of them where it is empty.
+    `simplifications` is `"easy"`, or any of `teleportAction`, `openDoors`, `openContainers`, `selfWateringFlowerPots`
+    and `noElectricalAction` with commas between them; none of them where it is empty.
     """
 
     name: str
@@ -34,13 +34,14 @@ class ScienceWorldTask:
 class ScienceWorldSpec(EnvSpec):
     """ScienceWorld with a limit on moves: the episode ends when the simulator has counted more than `step_limit`.
 
-    Moves are what takes time in the simulator: looking around takes none, waiting takes ten. `heap_mb` bounds the heap of
-    the Java process.
+    Moves are what takes time in the simulator: looking around takes none, waiting takes ten. `heap_mb` bounds the heap
+    of the Java process.
     """
 
     kind: ClassVar[str] = "scienceworld"
     home: ClassVar[str] = "worker"
     deterministic: ClassVar[bool] = True
+    memory_mb: ClassVar[int | None] = None  # Java reserves more than it uses; its heap is bounded instead
 
     step_limit: int = 100
     heap_mb: int = 320
@@ -68,26 +69,27 @@ class ScienceWorldSpec(EnvSpec):
                 raise EnvBadTask(f"a ScienceWorld task has name, variation and simplifications: {error}") from error
         if not isinstance(task, ScienceWorldTask):
             raise EnvBadTask(f"a ScienceWorld task is a ScienceWorldTask or a mapping, not {type(task).__name__}")
-        _check(task)
-        return asdict(task)
+        fields = asdict(task)
+        _check(**fields)
+        return fields
 
 
-def _check(task: ScienceWorldTask) -> None:
+def _check(name: Any, variation: Any, simplifications: Any) -> None:
     """Refuse what no simulator has to be asked about; whether there is such a task, only it knows."""
-    if not isinstance(task.name, str) or not task.name:
-        raise EnvBadTask(f"a ScienceWorld task is named by a text such as 'boil', not {task.name!r}")
-    if type(task.variation) is not int or task.variation < 0:
-        raise EnvBadTask(f"variation of {task.name!r} must be a whole number from 0, not {task.variation!r}")
-    if not isinstance(task.simplifications, str):
-        raise EnvBadTask(f"simplifications of {task.name!r} must be a text, not {task.simplifications!r}")
-    if task.simplifications in {"", "easy"}:
+    if not isinstance(name, str) or not name:
+        raise EnvBadTask(f"a ScienceWorld task is named by a text such as 'boil', not {name!r}")
+    if type(variation) is not int or variation < 0:
+        raise EnvBadTask(f"variation of {name!r} must be a whole number from 0, not {variation!r}")
+    if not isinstance(simplifications, str):
+        raise EnvBadTask(f"simplifications of {name!r} must be a text, not {simplifications!r}")
+    if simplifications in {"", "easy"}:
         return
-    for one in task.simplifications.split(","):
+    for one in simplifications.split(","):
         if one not in _SIMPLIFICATIONS:
             known = ", ".join(_SIMPLIFICATIONS)
             raise EnvBadTask(
                 f"simplifications are 'easy' alone, or any of {known} with commas and no spaces between them, "
                 f"not {one!r}{closest(one, _SIMPLIFICATIONS)}"
             )
-    if "noElectricalAction" in task.simplifications and ("power-component" in task.name or "conductivity" in task.name):
-        raise EnvBadTask(f"{task.name!r} cannot be done under noElectricalAction")
+    if "noElectricalAction" in simplifications and ("power-component" in name or "conductivity" in name):
+        raise EnvBadTask(f"{name!r} cannot be done under noElectricalAction")

@@ -28,8 +28,8 @@ class _Episode:
 class ScienceWorld:
     """One simulator. An episode ends by `completed`, `failed` (a score below 0), `step-limit` or `call-limit`.
 
-    After its end a step changes nothing any more. A fault of the simulator is raised, again at every call, until the next
-    reset: the score of such an episode means nothing.
+    After its end a step changes nothing any more. A fault of the simulator is raised, again at every call, until the
+    next reset: the score of such an episode means nothing.
     """
 
     def __init__(self, spec: ScienceWorldSpec) -> None:
@@ -56,7 +56,7 @@ class ScienceWorld:
         return episode.observation
 
     def step(self, action: str) -> Step:
-        """Do one action; `info` has the score so far (-100..100) and the moves that the simulator has counted."""
+        """Do one action; its `reward` is by how much it changed the score, / 100."""
         episode = self._running()
         before = episode.score
         if episode.done_reason is None:
@@ -73,13 +73,18 @@ class ScienceWorld:
             observation=episode.observation,
             reward=(episode.score - before) / 100,
             done=episode.done_reason is not None,
-            info={"score": episode.score, "moves": episode.moves},
+            info=self.info(),
         )
+
+    def info(self) -> dict[str, Any]:
+        """Return what is known beside the observation: the score (-100..100), the moves, why it ended if it did."""
+        episode = self._running()
+        return {"score": episode.score, "moves": episode.moves, "done_reason": episode.done_reason}
 
     def outcome(self) -> Outcome:
         """Say how the episode stands: `reward` is the score / 100, and 0 where that is negative."""
         if self._episode is None:
-            return Outcome(reward=0.0, success=False, failed=False, done_reason="no-episode")
+            return Outcome(done_reason="no-episode")
         episode = self._running()
         return Outcome(
             reward=max(episode.score, 0) / 100,
