@@ -39,7 +39,6 @@ class Jvm:
 
     def __init__(self, heap_mb: int) -> None:
         gateway = _gateway_module()
-        logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)  # a lost process is one error, not pages of them
         self._gateway: Any = None
         self._process = _launch(gateway.find_jar_path(), heap_mb)
         try:
@@ -94,6 +93,9 @@ def _gateway_module() -> Any:
         from py4j import java_gateway
     except ImportError as error:
         raise MissingExtra.of("scienceworld", "ScienceWorld") from error
+    # A lost process is one error, not pages of log. Some of it py4j writes to the root logger: it gets its own instead.
+    java_gateway.logging = logging.getLogger("py4j")
+    java_gateway.logging.setLevel(logging.CRITICAL + 1)
     return java_gateway
 
 

@@ -34,8 +34,8 @@ class ScienceWorldTask:
 class ScienceWorldSpec(EnvSpec):
     """ScienceWorld with a limit on moves: the episode ends when the simulator has counted more than `step_limit`.
 
-    Moves are what takes time in the simulator: looking around takes none, waiting takes ten. `heap_mb` bounds the heap
-    of the Java process.
+    Moves are what takes time in the simulator: looking around takes none, waiting takes several. `heap_mb` bounds the
+    heap of the Java process.
     """
 
     kind: ClassVar[str] = "scienceworld"
