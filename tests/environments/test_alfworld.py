@@ -47,7 +47,7 @@ def test_every_solution_wins(world: Remote, game: Game) -> None:
 
 def test_what_is_not_admissible_changes_nothing(world: Remote) -> None:
     """Any other text is answered, and neither moves nor ends anything."""
-    world.ask("reset", "mug_on_dsk")
+    world.ask("reset", "mug_on_desk")
     before = world.ask("info")
     for action in (
         "take mug 1 from shelf 1",
@@ -65,7 +65,7 @@ def test_what_is_not_admissible_changes_nothing(world: Remote) -> None:
 
 def test_after_its_end_an_episode_stays_as_it_is(world: Remote) -> None:
     """What is done after the win is not done, and the outcome is the same whenever it is read."""
-    world.play("mug_on_dsk", games_by_name("mug_on_dsk").solution)
+    world.play("mug_on_desk", games_by_name("mug_on_desk").solution)
     step = world.ask("step", "take mug 1 from desk 1")
     assert (step["observation"], step["done"], step["info"]["won"]) == ("The episode is over (won).", True, True)
     assert world.ask("outcome") == world.ask("outcome")
@@ -117,7 +117,7 @@ def data(tmp_path: Path) -> Path:
     assert found is not None
     assert found.origin is not None
     logic = Path(found.origin).parent / "data"
-    game, text = problem("mug_on_dsk")
+    game, text = problem("mug_on_desk")
     official = {
         "pddl_domain": (logic / "alfred.pddl").read_text(encoding="utf-8"),
         "grammar": (logic / "alfred.twl2").read_text(encoding="utf-8").replace("UNKNOWN GOAL", game.task),
@@ -141,7 +141,7 @@ def test_official_games_are_played_from_their_folder(data: Path, tmp_path_factor
     (inside / "broken").mkdir()
     (inside / "broken" / "game.tw-pddl").write_text("{}", encoding="utf-8")
     with Remote(AlfworldSpec(data=str(data))) as remote:
-        assert remote.play(OFFICIAL, games_by_name("mug_on_dsk").solution)[-1]["success"] is True
+        assert remote.play(OFFICIAL, games_by_name("mug_on_desk").solution)[-1]["success"] is True
         for name in ("train/link", "train/nothing", "train/broken"):
             with pytest.raises(EnvBadTask):
                 remote.ask("reset", name)
@@ -172,7 +172,7 @@ def test_loading_the_engine_makes_no_folder(tmp_path: Path, monkeypatch: pytest.
 
 def test_the_engine_stays_in_its_worker(world: Remote) -> None:
     """Nothing under the GPL is loaded in this process, which has played games all the while."""
-    world.ask("reset", "mug_on_dsk")
+    world.ask("reset", "mug_on_desk")
     loaded: set[Any] = {name.partition(".")[0] for name in sys.modules}
     assert not loaded & {"alfworld", "textworld", "fast_downward", "jericho"}
 

@@ -19,7 +19,7 @@ TYPES = {
 
 
 def test_there_are_games_of_every_type() -> None:
-    """At least eight games, two of each of ALFWorld's six task types; every one has a file, and no file is left over."""
+    """At least eight games, two of each of ALFWorld's six task types; every one has a file, and no file is over."""
     assert len(games()) >= 8
     assert {type_: sum(game.type == type_ for game in games()) for type_ in TYPES} == dict.fromkeys(TYPES, 2)
     folder = Path(sys.modules[AlfworldSpec.__module__].__file__ or "").parent / "games"
