@@ -45,7 +45,7 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 	$(BIN)/python benchmarks/check.py
 	$(BIN)/python benchmarks/scienceworld.py
 
-soak: $(VENV)/.dev  ## long fault tests at their full counts
+soak: $(VENV)/.worlds  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
 
 reference: $(VENV)/.dev  ## write docs/reference from the docstrings
