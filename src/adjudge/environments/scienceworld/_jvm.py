@@ -24,7 +24,6 @@ _INSTALL = "(Debian and Ubuntu: apt-get install openjdk-17-jre-headless), or set
 _OPTIONS = (
     "-Xms32m",
     "-XX:+UseSerialGC",  # one collector thread: many of these run side by side
-    "-XX:TieredStopAtLevel=1",  # the second compiler costs more memory and start-up than episodes give back
     "-XX:MaxMetaspaceSize=96m",
     "-XX:CompressedClassSpaceSize=32m",  # reserved whole; a worker's address space may be limited
     "-XX:ReservedCodeCacheSize=48m",
