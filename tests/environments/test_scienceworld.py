@@ -257,6 +257,7 @@ def test_nobody_else_can_give_java_commands(world: ScienceWorld) -> None:
     stranger = JavaGateway(gateway_parameters=GatewayParameters(port=port))
     with pytest.raises(Py4JError):
         stranger.jvm.java.lang.System.getProperty("user.home")
+    stranger._gateway_client.is_connected = False
     stranger.close()
 
 

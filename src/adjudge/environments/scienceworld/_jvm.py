@@ -44,6 +44,8 @@ class Jvm:
             port, token = _greeting(self._process)
             parameters = gateway.GatewayParameters(port=port, auth_token=token)
             self._gateway = gateway.JavaGateway(gateway_parameters=parameters)
+            # A call that found nobody is not made again: a step would be done twice.
+            self._gateway._gateway_client._should_retry = lambda *_: False  # noqa: SLF001  # there is no option for it
             self.server: Any = self.call(self._simulator)
         except BaseException:
             self.close()
@@ -59,10 +61,13 @@ class Jvm:
         from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
+            if self._process.poll() is not None:
+                raise Py4JError(f"it ended with status {self._process.returncode}")
             return function(*arguments)
         except Py4JJavaError as error:
             raise EnvProtocolError(f"the simulator failed: {_first_line(error.java_exception)}") from error
         except (Py4JError, OSError) as error:
+            self._hang_up()
             raise EnvDied(f"the Java process of the simulator is gone: {error}") from error
 
     def close(self) -> None:
@@ -72,7 +77,12 @@ class Jvm:
             with suppress(OSError):
                 _open(pipe).close()
         self._process.wait()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Close the sockets, and let no object that is collected later open another one to a port that is not ours."""
         if self._gateway is not None:
+            self._gateway._gateway_client.is_connected = False  # noqa: SLF001  # `close` alone leaves it connected
             self._gateway.close()
 
     def _simulator(self) -> Any:
