@@ -48,20 +48,19 @@ class Alfworld:
     def step(self, action: str) -> Step:
         """Do one command; one that is not admissible changes nothing. Its `reward` is 1.0 when it wins the game."""
         episode = self._started()
-        before = episode.won
-        if episode.done_reason is None:
-            episode.calls += 1
-            self._engine.step(action)
-            self._read(episode)
-            if episode.won:
-                episode.done_reason = "won"
-            elif episode.calls >= self._spec.max_calls:
-                episode.done_reason = "call-limit"
-        else:
-            episode.observation = f"The episode is over ({episode.done_reason})."
+        if episode.done_reason is not None:
+            over = f"The episode is over ({episode.done_reason})."
+            return Step(observation=over, reward=0.0, done=True, info=self.info())
+        episode.calls += 1
+        self._engine.step(action)
+        self._read(episode)
+        if episode.won:
+            episode.done_reason = "won"
+        elif episode.calls >= self._spec.max_calls:
+            episode.done_reason = "call-limit"
         return Step(
             observation=episode.observation,
-            reward=float(episode.won) - float(before),
+            reward=float(episode.won),
             done=episode.done_reason is not None,
             info=self.info(),
         )

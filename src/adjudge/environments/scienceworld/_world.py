@@ -59,16 +59,16 @@ class ScienceWorld:
         """Do one action; its `reward` is by how much it changed the score, / 100."""
         episode = self._running()
         before = episode.score
-        if episode.done_reason is None:
-            episode.calls += 1
-            try:
-                episode.observation = self._move(episode, action)
-            except EnvError as error:
-                episode.fault = error
-                raise
-            episode.done_reason = self._end(episode)
-        else:
-            episode.observation = f"The episode is over ({episode.done_reason})."
+        if episode.done_reason is not None:
+            over = f"The episode is over ({episode.done_reason})."
+            return Step(observation=over, reward=0.0, done=True, info=self.info())
+        episode.calls += 1
+        try:
+            episode.observation = self._move(episode, action)
+        except EnvError as error:
+            episode.fault = error
+            raise
+        episode.done_reason = self._end(episode)
         return Step(
             observation=episode.observation,
             reward=(episode.score - before) / 100,
