@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
-.PHONY: help demo test check bench oracle integration soak lock reference clean
+.PHONY: help demo test worlds check bench oracle integration soak lock reference clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -13,6 +14,8 @@ demo: $(VENV)/.run  ## a guided tour, offline
 
 test: $(VENV)/.dev  ## every test (long fault tests at a tenth of their counts)
 	$(BIN)/python -m pytest -q
+
+worlds: $(VENV)/.worlds  ## install the real ScienceWorld and ALFWorld; `make test` then plays them too
 
 check: $(VENV)/.dev  ## style, types, layers, generated docs
 	$(BIN)/ruff format --check .
@@ -29,7 +32,7 @@ integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.r
 	ADJUDGE_MLFLOW=$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(VENV)/arize-phoenix/bin/phoenix \
 	    $(BIN)/python -m pytest -q -rP tests/integration
 
-bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
+bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
 	$(BIN)/python benchmarks/math.py
 	$(BIN)/python benchmarks/score_command.py
@@ -41,8 +44,9 @@ bench: $(VENV)/.oracle  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/traces.py
 	$(BIN)/python benchmarks/shop.py
 	$(BIN)/python benchmarks/check.py
+	$(BIN)/python benchmarks/scienceworld.py
 
-soak: $(VENV)/.dev  ## long fault tests at their full counts
+soak: $(VENV)/.worlds  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
 
 reference: $(VENV)/.dev  ## write docs/reference from the docstrings
@@ -66,6 +70,12 @@ $(VENV)/.run: $(VENV)/bin/python requirements/run.txt pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.worlds: $(VENV)/.dev requirements/worlds.txt
+	mkdir -p $(WHEELS)
+	$(BIN)/pip wheel --quiet --no-deps --find-links $(WHEELS) --wheel-dir $(WHEELS) -r requirements/worlds.txt
+	$(BIN)/pip install --quiet --no-deps --no-index --find-links $(WHEELS) -r requirements/worlds.txt
 	@touch $@
 
 $(VENV)/.oracle: $(VENV)/.dev requirements/oracle.txt

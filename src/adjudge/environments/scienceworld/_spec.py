@@ -1,0 +1,95 @@
+"""What is asked for: the limits of an episode, and the task that is played in it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from adjudge.environments._errors import EnvBadTask
+from adjudge.environments._world import EnvSpec
+from adjudge.errors import UsageError, closest
+
+if TYPE_CHECKING:
+    from adjudge.environments.scienceworld._world import ScienceWorld
+
+__all__ = ["ScienceWorldSpec", "ScienceWorldTask"]
+
+_SIMPLIFICATIONS = ("teleportAction", "openDoors", "openContainers", "selfWateringFlowerPots", "noElectricalAction")
+_LEAST_HEAP_MB = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ScienceWorldTask:
+    """One variation of one of the 30 tasks, by the simulator's own name of it.
+
+    `simplifications` is `"easy"`, or any of `teleportAction`, `openDoors`, `openContainers`, `selfWateringFlowerPots`
+    and `noElectricalAction` with commas between them; none of them where it is empty.
+    """
+
+    name: str
+    variation: int = 0
+    simplifications: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScienceWorldSpec(EnvSpec):
+    """ScienceWorld with a limit on moves: the episode ends when the simulator has counted more than `step_limit`.
+
+    Moves are what takes time in the simulator: looking around takes none, waiting takes several. `heap_mb` bounds the
+    heap of the Java process.
+    """
+
+    kind: ClassVar[str] = "scienceworld"
+    home: ClassVar[str] = "worker"
+    deterministic: ClassVar[bool] = True
+    memory_mb: ClassVar[int | None] = None  # Java reserves more than it uses; its heap is bounded instead
+
+    step_limit: int = 100
+    heap_mb: int = 320
+
+    def __post_init__(self) -> None:
+        if self.step_limit < 1:
+            raise UsageError(f"step_limit must be at least 1, not {self.step_limit!r}", code="bad-spec")
+        if self.heap_mb < _LEAST_HEAP_MB:
+            raise UsageError(f"heap_mb must be at least {_LEAST_HEAP_MB}, not {self.heap_mb!r}", code="bad-spec")
+
+    def build(self) -> "ScienceWorld":
+        """Start a Java process with the simulator in it."""
+        from adjudge.environments.scienceworld._world import ScienceWorld
+
+        return ScienceWorld(self)
+
+    def task(self, task: Any) -> dict[str, Any]:
+        """Return a `ScienceWorldTask`, a mapping of its fields or a bare name as a mapping of all its fields."""
+        if isinstance(task, str):
+            task = ScienceWorldTask(task)
+        elif isinstance(task, Mapping):
+            try:
+                task = ScienceWorldTask(**task)
+            except TypeError as error:
+                raise EnvBadTask(f"a ScienceWorld task has name, variation and simplifications: {error}") from error
+        if not isinstance(task, ScienceWorldTask):
+            raise EnvBadTask(f"a ScienceWorld task is a ScienceWorldTask or a mapping, not {type(task).__name__}")
+        fields = asdict(task)
+        _check(**fields)
+        return fields
+
+
+def _check(name: Any, variation: Any, simplifications: Any) -> None:
+    """Refuse what no simulator has to be asked about; whether there is such a task, only it knows."""
+    if not isinstance(name, str) or not name:
+        raise EnvBadTask(f"a ScienceWorld task is named by a text such as 'boil', not {name!r}")
+    if type(variation) is not int or variation < 0:
+        raise EnvBadTask(f"variation of {name!r} must be a whole number from 0, not {variation!r}")
+    if not isinstance(simplifications, str):
+        raise EnvBadTask(f"simplifications of {name!r} must be a text, not {simplifications!r}")
+    if simplifications in {"", "easy"}:
+        return
+    for one in simplifications.split(","):
+        if one not in _SIMPLIFICATIONS:
+            known = ", ".join(_SIMPLIFICATIONS)
+            raise EnvBadTask(
+                f"simplifications are 'easy' alone, or any of {known} with commas and no spaces between them, "
+                f"not {one!r}{closest(one, _SIMPLIFICATIONS)}"
+            )
+    if "noElectricalAction" in simplifications and ("power-component" in name or "conductivity" in name):
+        raise EnvBadTask(f"{name!r} cannot be done under noElectricalAction")

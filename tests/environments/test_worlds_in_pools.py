@@ -1,0 +1,58 @@
+"""The real worlds through pools, contexts and rewards."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from adjudge.environments import Context, EnvBadTask, Pool
+from adjudge.environments.alfworld import AlfworldSpec, games
+from adjudge.environments.scienceworld import ScienceWorldSpec, ScienceWorldTask
+from adjudge.rewards import alfworld_episode_reward, scienceworld_reward
+from environments.worlds import needs
+
+TASK = ScienceWorldTask("lifespan-longest-lived", simplifications="easy")
+
+
+def java_of(worker: int) -> int:
+    """Return the Java process of a worker."""
+    return int(Path(f"/proc/{worker}/task/{worker}/children").read_text(encoding="ascii").split()[0])
+
+
+@needs("scienceworld")
+async def test_scienceworld_is_played_on_through_deaths() -> None:
+    """An episode goes on, by replay, after its Java or its worker was killed; the reward is the real score."""
+    with Pool(ScienceWorldSpec(), 1) as pool:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource(ScienceWorldSpec())
+            with pytest.raises(EnvBadTask):
+                await env.reset(ScienceWorldTask("boil", variation=30))
+            observation = await env.reset(TASK)
+            assert "Your task is to find the animal with the longest life span" in observation
+            await env.step("teleport to outside")
+            worker = env.member.instance.pid  # type: ignore[union-attr]
+            os.kill(java_of(worker), signal.SIGKILL)
+            assert (await env.step("look around")).info["moves"] == 1
+            os.kill(env.member.instance.pid, signal.SIGKILL)  # type: ignore[union-attr]
+            step = await env.step("look around")
+            assert (step.info["moves"], "outside" in step.observation) == (1, True)
+            step = await env.step("focus on baby baby brown bear")
+            assert (step.done, step.info["done_reason"]) == (True, "completed")
+            result = await scienceworld_reward(None, context=context)
+            assert (result["reward"], result["score_raw"], result["success"]) == (1.0, 100.0, True)
+        assert pool.counts().faults == 2
+
+
+@needs("alfworld")
+async def test_alfworld_is_won_in_a_pool() -> None:
+    """A rollout's commands and its reward reach the same game."""
+    game = next(game for game in games() if game.name == "mug_on_desk")
+    with Pool(AlfworldSpec(), 1) as pool:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("alfworld")
+            await env.reset(game.name)
+            for command in game.solution:
+                assert await alfworld_episode_reward(context=context) == {"reward": 0.0}
+                await env.step(command)
+            assert await alfworld_episode_reward(context=context) == {"reward": 1.0}
