@@ -42,6 +42,7 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/crag.py
 	$(BIN)/python benchmarks/traces.py
+	$(BIN)/python benchmarks/environments.py
 	$(BIN)/python benchmarks/shop.py
 	$(BIN)/python benchmarks/check.py
 	$(BIN)/python benchmarks/scienceworld.py
