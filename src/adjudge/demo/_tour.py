@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.demo import _crag, _judges, _math, _rewards, _scenarios
+from adjudge.demo import _crag, _environments, _judges, _math, _rewards, _scenarios
 from adjudge.runs import Summary
 
 
@@ -13,6 +13,7 @@ def tour(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
     _judges.chapter(say, show)
     _crag.chapter(say)
     _scenarios.chapter(say)
+    _environments.chapter(say)
     say(
         "Try it on your own rows:\n"
         "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"
