@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -66,40 +67,36 @@ class Sending(Generic[T]):
 
     async def run(self) -> T:
         """Return what the reader makes of the reply; every failure is an `AdjudgeError`."""
-        try:
-            async with asyncio.timeout_at(self._deadline) as limit:
-                while True:
-                    ticket = self._gate.ready() or await self._turn(limit)
-                    outcome = await self._attempt(ticket)
-                    if not isinstance(outcome, Again):
-                        return outcome
-                    if self._watch is not None:
-                        self._watch.failed(self._attempts, outcome.error)
-                    await asyncio.sleep(self._wait_s(outcome))
-        except TimeoutError:
-            pass
-        raise self._too_late()
+        while True:
+            ticket = self._gate.ready() or await self._turn()
+            outcome = await self._attempt(ticket)
+            if not isinstance(outcome, Again):
+                return outcome
+            if self._watch is not None:
+                self._watch.failed(self._attempts, outcome.error)
+            await asyncio.sleep(self._wait_s(outcome))
 
-    async def _turn(self, limit: asyncio.Timeout) -> "Ticket":
+    async def _turn(self) -> "Ticket":
         """Wait for a turn.
 
         Where somebody watches, the wait before the first attempt is not the request's own time, as far as its patience
         goes: others cause it. Once it has been tried, its deadline is total.
         """
-        if self._watch is None or self._attempts:
-            return await self._gate.enter()
+        watch = None if self._attempts else self._watch
         began = self._now()
-        limit.reschedule(self._deadline + self._patience_s)
         try:
-            with self._watch.waiting():
-                return await self._gate.enter()
+            async with asyncio.timeout_at(self._deadline if watch is None else self._deadline + self._patience_s):
+                with nullcontext() if watch is None else watch.waiting():
+                    return await self._gate.enter()
+        except TimeoutError:
+            pass
         finally:
-            waited = self._now() - began
-            self._waited_s += waited
-            self._patience_s -= waited
-            self._deadline += waited
-            if not limit.expired():
-                limit.reschedule(self._deadline)
+            if watch is not None:
+                waited = self._now() - began
+                self._waited_s += waited
+                self._patience_s -= waited
+                self._deadline += waited
+        raise self._too_late()
 
     async def _attempt(self, ticket: "Ticket") -> T | Again:
         try:
@@ -135,16 +132,19 @@ class Sending(Generic[T]):
 
         self._begin()
         request = self._request
+        until = self._now() + self._limits.attempt_timeout_s
         failure: HttpError
         try:
             async with (
-                asyncio.timeout(self._limits.attempt_timeout_s),
+                asyncio.timeout_at(min(until, self._deadline)),
                 self._lane.session.request(
                     request.method, request.url, data=request.body, headers=request.headers(), allow_redirects=False
                 ) as response,
             ):
                 return await read_reply(response, self._limits.max_reply_bytes)
         except TimeoutError:
+            if until >= self._deadline:
+                raise self._too_late() from None
             failure = AttemptTimeout(f"{self._host} did not answer within {self._limits.attempt_timeout_s:g} s")
         except (ReplyTooLarge, ReplyUnreadable) as error:
             return Again(error, times=_UNREADABLE_TIMES)
@@ -170,13 +170,15 @@ class Sending(Generic[T]):
         self._asked_wait_s = None
 
     def _wait_s(self, again: Again) -> float:
-        """How long to wait before the next attempt; raises where there is none."""
+        """How long to wait before the next attempt, never beyond the deadline; raises where there is none."""
         error = self._last = again.error
         failures = self._failures[type(error)] = self._failures.get(type(error), 0) + 1
         if self._attempts >= self._limits.attempts or (again.times is not None and failures > again.times):
             raise self._final(error)
         wait = backoff_s(self._attempts, self._chance)
         left = self._deadline - self._now()
+        if left <= 0:
+            raise self._too_late()
         if self._asked_wait_s is None:
             return min(wait, left / 2)  # the time that is left is for trying, not for waiting
         if self._asked_wait_s > self._limits.max_wait_s:
