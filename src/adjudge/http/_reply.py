@@ -15,7 +15,7 @@ __all__ = ["HttpReply", "read_reply"]
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A whole reply; header names are in lower case. Only its status is shown: a server may repeat a key."""
+    """A whole reply; headers are found by their names in lower case. Only its status is shown: a server may repeat a key."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -24,7 +24,7 @@ class HttpReply:
 
 async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpReply:
     """Read a response to its end, or raise as soon as it is over `largest` bytes, packed or unpacked."""
-    headers = {name.lower(): value for name, value in response.headers.items()}
+    headers = response.headers  # found by names in any case
     if (length := response.content_length) is not None and length > largest:
         raise _too_large(largest)
     pieces: list[bytes] = []

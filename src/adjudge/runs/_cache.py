@@ -17,6 +17,7 @@ from adjudge.errors import RunError
 from adjudge.model import ChatReply, ChatRequest
 from adjudge.runs._records import decode_as, encode
 from adjudge.runs._schema import checksum
+from adjudge.runs._store import joined
 
 Entry: TypeAlias = tuple[bytes, bytes]
 """A request's key and its reply as JSON."""
@@ -26,6 +27,7 @@ SCHEMA = """
         number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body BLOB NOT NULL, sum BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS secret (one INTEGER PRIMARY KEY CHECK (one = 1), body BLOB NOT NULL);
 """
+KEEP = "INSERT OR REPLACE INTO replies (key, body, sum) VALUES (?, ?, ?)"
 EVERY = 1.0  # seconds between two writes: what a killed run loses here is in its own file
 MANY = 512  # entries that are written at once however soon
 PATIENCE = 0.5  # seconds to wait for another process that writes
@@ -116,10 +118,11 @@ class Cache:
     def write(self) -> None:
         """Write what is kept."""
         entries, self._written = list(self._kept.items()), time.monotonic()
-        rows = [(key, body, checksum("cache", body, key)) for key, body in entries]
+        writes = [(KEEP, (key, body, checksum("cache", body, key))) for key, body in entries]
         try:
             self._writing.execute("BEGIN IMMEDIATE")
-            self._writing.executemany("INSERT OR REPLACE INTO replies (key, body, sum) VALUES (?, ?, ?)", rows)
+            for statement, values in joined(writes):
+                self._writing.execute(statement, values)
             self._writing.execute("COMMIT")
         except sqlite3.Error as error:
             self.fault = str(error)

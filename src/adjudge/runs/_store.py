@@ -123,7 +123,7 @@ class Store:
         with trouble(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
-                for statement, values in _joined(writes):
+                for statement, values in joined(writes):
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
             except BaseException:
@@ -230,7 +230,7 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
 
-def _joined(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
+def joined(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
     """Put inserts of one kind together: a statement for many rows hands the interpreter's lock over only once."""
     groups: dict[str, list[tuple[Any, ...]]] = {}
     for statement, values in writes:
