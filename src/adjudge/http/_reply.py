@@ -15,7 +15,7 @@ __all__ = ["HttpReply", "read_reply"]
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A whole reply; headers are found by their names in lower case. Only its status is shown: a server may repeat a key."""
+    """A whole reply; headers are found by names in lower case. Only its status is shown: a server may repeat a key."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
