@@ -29,7 +29,7 @@ oracle: $(VENV)/.oracle $(VENV)/litellm/.ready  ## differential tests against th
 	$(VENV)/litellm/bin/python -m pytest -q -W default tests/oracle/test_litellm.py
 
 integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready  ## on real servers: llama.cpp, MLflow, Phoenix
-	ADJUDGE_MLFLOW=$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(VENV)/arize-phoenix/bin/phoenix \
+	ADJUDGE_MLFLOW=$(CURDIR)/$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(CURDIR)/$(VENV)/arize-phoenix/bin/phoenix \
 	    $(BIN)/python -m pytest -q -rP tests/integration
 
 bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run
