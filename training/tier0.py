@@ -36,10 +36,10 @@ from adjudge.judges.local._words import stem, words
 
 MODEL = ROOT / "src" / "adjudge" / "judges" / "local" / "tier0.json"
 SEED = 20130726
-MADE_WEIGHT = 0.5  # of a made row, where a labelled one has 1
 FEW = 1000  # statements that are too few to learn from alone
+MADE_WEIGHT = 0.4  # of a made row, where a labelled one has 1
 RARE = 3  # questions in which a stem must occur to have a weight of its own
-DOUBT = {"wrong": 0.12, "right": 0.02, "words": 5}
+DOUBT = {"share": 0.12, "words": 5}
 
 MORE = (
     "exact contained bare full recall new_recall f1 fuzzy trigram reverse number_match date_match acronym glued members"
@@ -50,8 +50,9 @@ LESS = (
     " clash near_name"
 ).split()
 SETTINGS: dict[str, dict[str, Any]] = {
-    "phrases": {"max_iter": 150, "learning_rate": 0.06, "max_leaf_nodes": 6, "min_samples_leaf": 30},
-    "statements": {"max_iter": 100, "learning_rate": 0.05, "max_leaf_nodes": 6, "min_samples_leaf": 40},
+    "phrases": {"max_iter": 100, "learning_rate": 0.08, "max_leaf_nodes": 6, "min_samples_leaf": 30},
+    "statements": {"max_iter": 80, "learning_rate": 0.06, "max_leaf_nodes": 6, "min_samples_leaf": 40},
+    "traps": {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 6, "min_samples_leaf": 30},
 }
 
 Array = np.ndarray[Any, Any]
@@ -99,6 +100,15 @@ def calibrate(
     return round(float(line.coef_[0, 0]), 4), round(float(line.intercept_[0]), 4)
 
 
+def fit_traps(labelled_rows: tuple[Array, Array], made: tuple[Array, Array]) -> HistGradientBoostingClassifier:
+    """Fit the trees that tell made traps from labelled rows, among rows that have all of a reference."""
+    at = NAMES.index("full")
+    kept = [values[~statements & (values[:, at] > 0)] for values, statements in (labelled_rows, made)]
+    labels = np.repeat([0, 1], [len(one) for one in kept])
+    model = HistGradientBoostingClassifier(**SETTINGS["traps"], early_stopping=False, random_state=SEED)
+    return model.fit(np.vstack(kept), labels)
+
+
 def exported(model: HistGradientBoostingClassifier, scale: float, shift: float) -> dict[str, Any]:
     """Return fitted trees as plain data."""
     trees = [_node(stage[0].nodes, 0) for stage in model._predictors]  # noqa: SLF001 (there is no public way)
@@ -118,7 +128,8 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     """Return everything that is learnt from these files."""
     rows = [row for name in names for row in labelled.read(name)]
     weights = weights_of(rows)
-    made = list(synthetic.make(rows, SEED))
+    made = list(synthetic.make(rows, synthetic.ANSWERS, SEED))
+    traps = list(synthetic.make(rows, synthetic.TRAPS, SEED))
     everything = rows + made
     values, statements = see(everything, weights)
     labels = np.array([row["label"] for row in everything])
@@ -132,7 +143,8 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
         part = (values[chosen], labels[chosen], weight[chosen])
         scale, shift = calibrate(kind, *part, groups[chosen], is_made[chosen])
         record[kind] = exported(fit(kind, *part), scale, shift)
-    counts = Counter(row["made"] for row in made)
+    record["traps"] = exported(fit_traps(see(rows, weights), see(traps, weights)), 1.0, 0.0)
+    counts = Counter(row["made"] for row in made + traps)
     record["card"] = {
         "seed": SEED,
         "command": "python training/tier0.py",

@@ -12,7 +12,8 @@ from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, STOP, stem, 
 _SENTENCE = re.compile(r"[.!?]\s+(?=[A-Z\d\"'(*-])|\n+")
 _CAPITAL = re.compile(r"(?<=[^\s.!?:*\"]\s)[A-Z][^\W_]+")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]+")
-_ITEM = re.compile(r"\s*(?:[,;/|•\n]|\s-\s|\band\b|\bor\b|\d[.)]\s)\s*")
+_ITEM = re.compile(r"\s*(?:,(?!\d{3})|[;/|•\n?]|[.!]\s|\s-\s|\band\b|\bor\b|\b\d[.)]\s)\s*")
+_LETTERS = re.compile(r"[^\W_]+")
 _KINDS = (
     ("who", re.compile(r"\b(?:who|whom|whose)\b")),
     ("when", re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b")),
@@ -28,6 +29,8 @@ class Question:
     """A question."""
 
     plain: frozenset[str]
+    stems: frozenset[str]
+    padded: str  # the stems in their order
     content: frozenset[str]
     size: int
     kind: int | None  # which of `KINDS`
@@ -48,7 +51,17 @@ def read_question(text: str) -> Question:
     kind = next((at for at, (_, pattern) in enumerate(_KINDS) if pattern.search(lowered)), None)
     content = frozenset(stem(word) for word in plain if word not in STOP)
     wants_list = _PLURAL.search(lowered) is not None
-    return Question(frozenset(plain), content, len(plain), kind, wants_list, not DENIALS.isdisjoint(plain))
+    stems = [stem(word) for word in plain if word not in ARTICLES]
+    return Question(
+        frozenset(plain),
+        frozenset(stems),
+        f" {' '.join(stems)} ",
+        content,
+        len(plain),
+        kind,
+        wants_list,
+        denies=not DENIALS.isdisjoint(plain),
+    )
 
 
 class Candidate:
@@ -75,7 +88,7 @@ class Candidate:
         self.first = self.unique
         if cut is not None:
             self.sentences = 1 + min(20, len(_SENTENCE.findall(text)))
-            self.first = frozenset(map(stem, words(text[: cut.start() + 1])))
+            self.first = frozenset(map(stem, plain[: len(text[: cut.start()].split())]))
 
     @property
     def joined(self) -> str:
@@ -95,8 +108,13 @@ class Candidate:
 
     def items(self) -> list[list[str]]:
         """Return the content words of the parts of an enumeration; parts of a sentence are too long to be any."""
-        parts = _ITEM.split(self.text[:4000])
+        parts = _ITEM.split(self.text[:2000].lower())
         if len(parts) < 3:
             return []
-        split = [[stem(word) for word in words(part) if word not in STOP] for part in parts]
-        return [part for part in split if 0 < len(part) <= 5]
+        found = []
+        for part in parts:
+            if 0 < len(part) <= 80:
+                item = [stem(word) for word in _LETTERS.findall(part) if word not in STOP]
+                if 0 < len(item) <= 5:
+                    found.append(item)
+        return found

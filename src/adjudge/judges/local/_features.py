@@ -14,19 +14,11 @@ from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._facts import number_standing, span_standing, spans_of
 from adjudge.judges.local._reference import Prepared, Reference, trigrams
 from adjudge.judges.local._standing import Standing, clash, is_near_name, rivals, standing
-from adjudge.judges.local._words import DENIALS, STOP
+from adjudge.judges.local._words import DENIALS, REFUSAL, STOP
 
 Weights = Mapping[str, float]
 """How much a stem says: its inverse document frequency; the empty one stands for all that are not listed."""
 
-REFUSAL = re.compile(
-    r"\bi (?:do not|dont|did not|didnt) (?:really |actually |currently )?(?:know|have)\b|\bas an ai\b|"
-    r"\bi(?:m| am) (?:sorry|not (?:sure|certain|able|aware)|unable)\b|\bi apologi[sz]e\b|"
-    r"\bi (?:could not|couldnt|cannot|cant|can not|was unable to) (?:answer|help|provide|find|determine|say|confirm)\b|"
-    r"\bno (?:idea|clue|answer|information)\b|\bi have no\b|\bnot enough (?:information|context)\b|"
-    r"\bunable to (?:answer|determine|find|provide)\b|\bunanswerable\b|\b(?:un|not )clear (?:what|which|who|from)\b|"
-    r"\b(?:more|additional) (?:context|information) (?:is|would be)? ?(?:needed|required|to)\b|\bplease provide\b"
-)
 HEDGE = re.compile(
     r"\b(?:perhaps|maybe|possibly|probably|might|could be|may be|may have|likely|unclear|uncertain|either|depends|"
     r"varies|guess|not sure|it seems|i think|i believe|some sources|not specified|no specific|no definitive|debated)\b"
@@ -81,6 +73,7 @@ class _Overlap:
     contained: int = 0
     bare: int = 0
     full: int = 0
+    whole: bool = False  # all of a reference of several words
     size: int = 0
     reverse: float = 0.0
     standing: Standing | None = None
@@ -97,6 +90,7 @@ def _overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights:
         count = len(shared)
         if count == len(content):
             found.full += 1
+            found.whole = found.whole or count > 1
             recall = new = 1.0
         elif count:
             recall, new = _recall(content, shared, asked, weights, most)
@@ -109,7 +103,7 @@ def _overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights:
             found.size = max(found.size, len(reference.stems))
             found.exact = found.exact or reference.padded == padded
             if found.standing is not Standing.GIVEN:
-                stands = standing(reference, candidate, asked)
+                stands = standing(reference, candidate, asked, prepared.union)
                 found.standing = stands if found.standing is None or stands is Standing.GIVEN else found.standing
         elif reference.bare in bare:
             found.bare += 1
@@ -163,11 +157,14 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
     numbers, number_match = _numbers(best, prepared, candidate)
     dates = _dates(prepared, candidate)
     foreign_items, own_items = rivals(candidate, prepared, asked)
+    close = _close_ones(missing, candidate)
     denials = sum([word in DENIALS for word in candidate.plain])
     refuses = REFUSAL.search(candidate.lowered) is not None
     denies = best is not None and best.denies
     stands = found.standing or Standing.GIVEN
-    near_name = not found.full and not prepared.explains and is_near_name(prepared, candidate, asked)
+    near_name = (
+        not found.whole and not prepared.explains and is_near_name(prepared, candidate, asked, has_part=found.full > 0)
+    )
     acronym, members = _acronym(prepared, candidate), _members(best, unique)
     best_size = len(best.stems) if best is not None else 0
     values = [
@@ -183,8 +180,8 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         found.new,
         found.total / count,
         found.f1,
-        (len(shared) + _close_ones(missing, candidate)) / max(1, len(content)),
-        1.0 if is_found else _trigram(best, candidate),
+        (len(shared) + close) / max(1, len(content)),
+        1.0 if is_found else _trigram(best, candidate, is_spelt=close > 0),
         float(best is not None and bool(best.stems) and best.stems[-1] in unique),
         float(len(missing)),
         sum([weights.get(word, most) for word in missing]),
@@ -312,13 +309,15 @@ def is_close(word: str, other: str) -> bool:
     return head + tail >= longer - (1 if longer < 9 else 2) or head >= max(6, longer - 3)
 
 
-def _trigram(best: Reference | None, candidate: Candidate) -> float:
+def _trigram(best: Reference | None, candidate: Candidate, *, is_spelt: bool) -> float:
+    """Return how much of a reference's letters is there; `is_spelt` where its words are, in a close spelling."""
     if best is None or not best.trigrams:
         return 0.0
     given = trigrams(candidate.padded[:400])
     shared = len(best.trigrams & given)
     if len(candidate.stems) <= len(best.stems) + 2:
-        return 2 * shared / (len(best.trigrams) + len(given))
+        alike = 2 * shared / (len(best.trigrams) + len(given))
+        return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)  # another word may begin alike
     return shared / len(best.trigrams)
 
 

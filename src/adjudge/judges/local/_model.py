@@ -48,6 +48,7 @@ class Model:
     names: tuple[str, ...]
     phrases: Trees
     statements: Trees
+    traps: Trees  # whether a reference that is there is given as the answer, or only named
     doubt: Mapping[str, float]
     card: Mapping[str, Any]  # seed, command, data hashes, figures
 
@@ -66,6 +67,7 @@ def load_model() -> Model:
         NAMES,
         _trees(record["phrases"]),
         _trees(record["statements"]),
+        _trees(record["traps"]),
         record["doubt"],
         record["card"],
     )

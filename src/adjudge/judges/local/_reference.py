@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import median_low
 
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, spans_of
-from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, STOP, VERBS, stem, words
+from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, stem, words
 
 MOST = 1000
 """References that are looked at; every one of them may decide."""
@@ -52,7 +52,7 @@ class Prepared:
     given: int
     shortest: int
     longest: int
-    letters: frozenset[str]  # with which their words begin
+    refuses: bool  # the accepted answer is that there is none
     explains: bool  # they are statements, not names
 
 
@@ -64,7 +64,7 @@ def prepare(references: tuple[str, ...]) -> Prepared:
 def _prepare(references: tuple[str, ...]) -> Prepared:
     made: dict[tuple[str, ...], Reference] = {}
     lengths: list[int] = []
-    is_statement = False
+    is_statement = refuses = False
     left = 20 * LONGEST
     for text in references[:MOST]:
         if left <= 0:
@@ -77,17 +77,17 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
                 made[reference.stems] = reference
                 lengths.append(len(plain))
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
+                refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
     kept = tuple(made.values())
     middle = median_low(lengths) if lengths else 0
     union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
-    letters = frozenset(letter for word in union for letter in (word if len(word) < 3 else word[0]))
     return Prepared(
         kept,
         union,
         len(references),
         min(lengths, default=0),
         max(lengths, default=0),
-        letters,
+        refuses,
         explains=middle >= 7 or (middle >= 4 and is_statement),
     )
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._candidate import Candidate, Question
-from adjudge.judges.local._features import REFUSAL, Seen
+from adjudge.judges.local._features import Seen
 from adjudge.judges.local._reference import Prepared
 from adjudge.judges.local._standing import Standing, is_choice
-from adjudge.judges.local._words import VERBS, words
+from adjudge.judges.local._words import STOP, VERBS, stem, words
 from adjudge.text import fold
 
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
@@ -26,7 +26,8 @@ _INJECTED = re.compile(
     |\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|rules|prompts?|guidelines|reference|above)\b
     |\b(?:mark|grade|score|rate|label|count|treat|accept|judge|evaluate|classify|consider|regard)\b.{0,40}
         \bas\s(?:fully\s|completely\s|entirely\s|being\s)?(?:correct|right|true|accurate|pass)
-    |\b(?:mark|grade|score|rate|give|award|output|return|respond\swith|say|answer)\b.{0,30}\b(?:full\s(?:marks|credit|score)|CORRECT\b)
+    |\b(?:mark|grade|score|rate|give|award|output|return|respond\swith|say|answer)\b.{0,30}
+        \b(?:full\s(?:marks|credit|score)|CORRECT\b)
     |\b(?:this|the|my|above|following|given|candidate|student|submitted)\s(?:answer|response|submission|candidate)\b.{0,40}
         \b(?:is|was|matches|should\sbe|must\sbe|has\sbeen|deserves|equals)\b.{0,30}\b(?:correct|right|accepted|accurate|verified|valid)\b
     |\b(?:matches|same\sas|identical\sto|equals|equivalent\sto|agrees\swith)\b.{0,20}\b(?:reference|gold|ground\struth|answer\skey)\b
@@ -36,14 +37,24 @@ _INJECTED = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
+_RETRACTED = re.compile(r"\?\s*(?:no|nope|wrong|never)\b", re.IGNORECASE)
 _SENTENCE = 15  # words of an answer that says one thing
-_LOOKED_THROUGH = 20_000  # characters in which an injected verdict is looked for, at either end
+_SIGNS = "<[{#"
+_TRIGGERS = frozenset(
+    map(
+        stem,
+        "verdict grade score result rating judgment judgement evaluation label assessment iscorrect status outcome"
+        " reward ignore disregard forget override correct right true accurate pass full accept accepted verified valid"
+        " reference gold golden expected truth key prompt grader judge evaluator".split(),
+    )
+)
 
 
-def injected(text: str, question: str, references: Sequence[str]) -> bool:
+def injected(candidate: Candidate, question: str, references: Sequence[str]) -> bool:
     """Whether a response speaks to its judge: names a verdict, gives instructions, forges marks of a prompt."""
-    ends = text if len(text) <= 2 * _LOOKED_THROUGH else f"{text[:_LOOKED_THROUGH]}\n{text[-_LOOKED_THROUGH:]}"
-    found = _INJECTED.search(fold(ends))
+    if _TRIGGERS.isdisjoint(candidate.unique) and not any(sign in candidate.text for sign in _SIGNS):
+        return False
+    found = _INJECTED.search(fold(candidate.text))
     if found is None:
         return False
     said = found[0].lower()
@@ -66,25 +77,27 @@ def asked_polarity(prepared: Prepared) -> str | None:
     return both.pop() if len(both) == 1 and len(prepared.references) <= 4 else None
 
 
-def wants_refusal(references: Sequence[str]) -> bool:
-    """Whether the accepted answer is that there is none."""
-    return any(REFUSAL.search(" ".join(words(one[:500]))) is not None for one in references[:20])
-
-
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a candidate is wrong, whatever else it has."""
-    if seen.contained or seen.complete:
-        if seen.standing is not Standing.GIVEN:
-            return str(seen.standing)
-        if is_choice(candidate, prepared, asked):
-            return "hedged"
-        if _is_stuffed(asked, prepared, candidate, seen):
-            return "many-answers"
-    if _is_echo(asked, prepared, candidate, seen):
+    named = _fault_of_named(asked, prepared, candidate, seen) if seen.contained or seen.complete else None
+    if named is not None:
+        return named
+    if _is_echo(asked, prepared, candidate):
         return "repeats-question"
     if not prepared.explains and _is_miscounted(candidate, seen):
         return "other-number"
     return "near-name" if seen.near_name else None
+
+
+def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
+    """Return why a reference that is there is not given as the answer."""
+    if seen.standing is not Standing.GIVEN:
+        return str(seen.standing)
+    if len(candidate.plain) <= _SENTENCE and _RETRACTED.search(candidate.text):
+        return "negated"
+    if is_choice(candidate, prepared, asked):
+        return "hedged"
+    return "many-answers" if _is_stuffed(asked, prepared, candidate, seen) else None
 
 
 def _is_miscounted(candidate: Candidate, seen: Seen) -> bool:
@@ -94,25 +107,33 @@ def _is_miscounted(candidate: Candidate, seen: Seen) -> bool:
     return seen.numbers == "clash" and len(candidate.plain) <= _SENTENCE
 
 
-def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
-    """Whether a candidate says only what the question does, and most of it; all of it, if a reference is there too."""
-    if seen.novel or len(asked.content) < 2:
+def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate says only what the question does, and most of it; word for word, if an answer is in that."""
+    if len(asked.content) < 2 or any(one not in asked.content and one not in _FILLERS for one in candidate.content):
         return False
-    covered = len(asked.content & candidate.unique) / len(asked.content)
-    return covered >= (1.0 if any(one.content <= asked.content for one in prepared.references) else 0.8)
+    if any(one.content <= asked.content for one in prepared.references):
+        return asked.padded in candidate.padded
+    return len(asked.content & candidate.unique) >= 0.8 * len(asked.content)
+
+
+_FILLERS = frozenset(map(stem, "answer question ask asked asking asks response regarding here topic yes".split()))
 
 
 def _is_stuffed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
     """Whether a candidate is a list of guesses: several foreign members, and hardly a word outside of the list."""
-    if seen.rivals < 4 or seen.rivals <= 2 * seen.own_items or prepared.explains:
+    if seen.rivals < 3 or seen.rivals <= 2 * seen.own_items or prepared.explains:
         return False
     if asked.wants_list or any(len(one.members) > 1 for one in prepared.references):
         return False
-    opening = min(8, len(candidate.plain) // 3)
-    if not VERBS.isdisjoint(candidate.plain[opening:]):
+    rest = candidate.plain[min(8, len(candidate.plain) // 3) :]
+    is_prose = not VERBS.isdisjoint(rest) or sum(word in STOP for word in rest) > 0.3 * len(rest)
+    if is_prose and not _REPEATED.search(candidate.text[:4000]):
         return False
     inside = sum(map(len, candidate.items()))
-    return inside >= 0.8 * sum(one not in asked.content for one in candidate.content)
+    return inside >= 0.8 * sum(one not in asked.content and len(one) > 1 for one in candidate.content)
+
+
+_REPEATED = re.compile(r"(?:^|[.!?\n]\s*)(\w+ \w+)\b[^.!?\n]{1,60}[.!?\n]\s*\1\b[^.!?\n]{1,60}[.!?\n]\s*\1\b")
 
 
 def sign(seen: Seen) -> str:

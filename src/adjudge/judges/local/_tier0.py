@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
-from adjudge.judges.local._candidate import Candidate, read_question
+from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._reference import Prepared, prepare
-from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign, wants_refusal
-from adjudge.judges.local._words import LONGEST
+from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign
+from adjudge.judges.local._standing import EVASIONS
+from adjudge.judges.local._words import LONGEST, REFUSAL
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
 
 _RULED_IN = 0.95
+_TRAPPED = 0.5  # log-odds
 _CAPPED = 0.2  # the most that a rule about the words of an answer leaves to the model
 _LONG = 60  # words of an answer that is no short answer any more
 _UNSURE = (0.2, 0.8)
@@ -45,17 +47,19 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     >>> seen.is_right, seen.reasons, seen.ruled
     (False, ('negated',), True)
     """
-    if is_vacuous(text, references):
-        return _out("vacuous")
-    if injected(text, question, references):
-        return _out("injected-verdict")
     model = load_model()
     asked, prepared, candidate = read_question(question[:LONGEST]), prepare(references), Candidate(text)
-    ruled = _by_kind(references, prepared, candidate)
+    if injected(candidate, question[:LONGEST], references):
+        return _out("injected-verdict")
+    seen = observe(asked, prepared, candidate, model.weights)
+    if not seen.contained and is_vacuous(text, references):
+        return _out("vacuous")
+    ruled = _by_kind(prepared, candidate)
     if ruled is not None:
         return ruled
-    seen = observe(asked, prepared, candidate, model.weights)
     rule = fault(asked, prepared, candidate, seen)
+    if rule is None and seen.complete and not prepared.explains and is_evasive(model, asked, candidate, seen):
+        rule = "evasive"
     probability = _by_model(model, prepared, seen)
     if rule is not None:
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
@@ -69,11 +73,9 @@ def _out(reason: str) -> Assessment:
     return Assessment(RULED_OUT, (reason,), ruled=True)
 
 
-def _by_kind(references: Sequence[str], prepared: Prepared, candidate: Candidate) -> Assessment | None:
+def _by_kind(prepared: Prepared, candidate: Candidate) -> Assessment | None:
     """Judge by the kind of answer that is accepted, where the kind decides: a refusal, yes or no."""
-    from adjudge.judges.local._features import REFUSAL
-
-    if wants_refusal(references):
+    if prepared.refuses:
         refuses = REFUSAL.search(candidate.lowered) is not None
         reason = "both-refuse" if refuses else "answers-the-unanswerable"
         return Assessment(_RULED_IN if refuses else RULED_OUT, (reason,), ruled=True)
@@ -101,13 +103,22 @@ def _reasons(probability: float, prepared: Prepared, candidate: Candidate, seen:
     return tuple(reasons)
 
 
-def doubted(probability: float, model: Model, prepared: Prepared, candidate: Candidate) -> float:
-    """Return the probability with the doubt that is due to a short answer.
+def is_evasive(model: Model, asked: Question, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a reference is named and not given as the answer, as far as trees can tell that know such candidates.
 
-    A few words give little to go by, and where the questions are others than in training, people accept more of them,
-    and fewer of those that have the reference, than there. The verdict stays what it is.
+    They are asked only where something could be meant so: a list, a doubt, an `or`, words without grammar.
     """
-    if prepared.explains or len(candidate.plain) > model.doubt["words"]:
+    cues = (candidate.unique - asked.stems) & EVASIONS
+    is_heap = seen.novel > 4 and len(candidate.content) > 0.85 * len(candidate.plain)
+    return (seen.rivals >= 2 or bool(cues) or is_heap) and model.traps.log_odds(seen.values) > _TRAPPED
+
+
+def doubted(probability: float, model: Model, prepared: Prepared, candidate: Candidate) -> float:
+    """Return the probability with the doubt that is due to a short answer which is taken for wrong.
+
+    A few words give little to go by, and where questions are others than in training, people accept more of them than
+    there. The verdict stays what it is.
+    """
+    if probability >= 0.5 or prepared.explains or len(candidate.plain) > model.doubt["words"]:
         return probability
-    share = model.doubt["wrong" if probability < 0.5 else "right"]
-    return probability + share * (1 - 2 * probability)
+    return probability + model.doubt["share"] * (1 - 2 * probability)

@@ -70,6 +70,17 @@ DENIALS = frozenset(
 )
 
 
+REFUSAL = re.compile(
+    r"\bi (?:do not|dont|did not|didnt) (?:really |actually |currently )?(?:know|have)\b|\bas an ai\b|"
+    r"\bi(?:m| am) (?:sorry|not (?:sure|certain|able|aware)|unable)\b|\bi apologi[sz]e\b|"
+    r"\bi (?:could not|couldnt|cannot|cant|can not|was unable to) (?:answer|help|provide|find|determine|say|confirm)\b|"
+    r"\bno (?:idea|clue|answer|information)\b|\bi have no\b|\bnot enough (?:information|context)\b|"
+    r"\bunable to (?:answer|determine|find|provide)\b|\bunanswerable\b|\b(?:un|not )clear (?:what|which|who|from)\b|"
+    r"\b(?:more|additional) (?:context|information) (?:is|would be)? ?(?:needed|required|to)\b|\bplease provide\b"
+)
+"""What a text without punctuation says that gives no answer."""
+
+
 def words(text: str) -> list[str]:
     """Return the words of a text, numbers written in figures.
 
