@@ -40,6 +40,8 @@ def show_summary(summary: Summary, console: Console) -> None:
     console.print(table)
     for tally in summary.tallies:
         _show_missing(tally, console)
+    if summary.agreement is not None:
+        console.print(Text(printable(summary.agreement, most=300)), soft_wrap=True)
     if summary.canaries is not None:
         _show_canaries(summary.canaries, console)
     for warning in summary.warnings:

@@ -94,6 +94,7 @@ class Summary:
     tallies: tuple[Tally, ...]
     warnings: tuple[str, ...] = ()
     canaries: "CanaryReport | None" = None  # how the judge did on answers that are known to be bad
+    agreement: str | None = None  # how far the judge is known to agree with people, where it says so
 
     @property
     def failed_share(self) -> float:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import DataError, MissingExtra, UsageError
+from adjudge.errors import DataError, UsageError
 from adjudge.judges._material import references_of, text_of
-from adjudge.judges.local._tier0 import RULED_OUT, Assessment, assess
+from adjudge.judges.local._tier0 import RULED_OUT, Assessment
+from adjudge.judges.local._tiers import TIERS, agreement_of, assessor, best_tier
 from adjudge.model import Judgement
 
 if TYPE_CHECKING:
     from adjudge.model import Ask, ChatModel
-
-TIERS = (0, 1)
-"""The tiers there are; 0 is always installed."""
-
-AGREEMENT = "local judge, tier 0; agreement with people: kappa .62 to .90 on short factual answers, .43 on explanations"
-"""How far a verdict of tier 0 can be trusted; `docs/judges/local.md` has the figures."""
 
 _LONGEST = 1_000_000
 
@@ -38,12 +33,11 @@ class LocalJudge:
     def __init__(self, tier: int | None = None) -> None:
         if tier not in (None, *TIERS):
             raise UsageError(f"the local judge has tier {', '.join(map(str, TIERS))}, not {tier}", code="unknown-judge")
-        if tier == 1:
-            raise MissingExtra.of("local", "tier 1 of the local judge")
-        self.tier = 0
+        self.tier = best_tier() if tier is None else tier
+        self._assess = assessor(self.tier)
         self.name = f"local:{self.tier}"
         self.version = "2"
-        self.agreement = AGREEMENT
+        self.agreement = agreement_of(self.tier)
         self.prompt_hash = None
         self.chats: Mapping[str, ChatModel] = {}
 
@@ -59,7 +53,7 @@ class LocalJudge:
             return self._judgement(
                 Assessment(RULED_OUT, ("too-long",), ruled=True), f"too-long: {len(text)} characters"
             )
-        seen = assess(asked, references, text)
+        seen = self._assess(asked, references, text)
         if seen.reasons == ("vacuous",):
             return self._judgement(seen, "vacuous")
         return self._judgement(seen, f"{', '.join(seen.reasons)} ({self.agreement})")

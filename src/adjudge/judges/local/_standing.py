@@ -48,10 +48,11 @@ _VERB_NOT = frozenset(("didnt", "doesnt", "dont", "hasnt", "hadnt", "couldnt", "
 _RIGHT = _stems("answer correct right it true one")
 _BETWEEN = _stems("answer correct right actual name called named capital city fact really actually even born") | STOP
 _CLAIM = _stems("say says said think thinks believe believed claim claimed assume assumed guess suggest answer argue")
+_SMALL = frozenset(("of", "in", "on", "at", "to", "for", "by", "with", "from"))
 _PEOPLE = _stems("many some most people others few they sources everyone")
 
 
-EVASIONS = _DOUBT | _stems("or some others many doubt mistake confuse nobody rather instead")
+EVASIONS = _DOUBT | _stems("or some doubt mistake confuse nobody rather instead")
 """Words of doubts; a denial is looked at where it stands."""
 
 
@@ -62,11 +63,8 @@ def standing(reference: Reference, candidate: Candidate, asked: Question, union:
     doubt and offer something else. Words of other references (`union`) may stand between.
     """
     worst = Standing.GIVEN
-    for before, after in _places(reference.padded, candidate.padded):
-        while before and before[-1] in union:
-            before.pop()
-        while after and after[0] in union:
-            after.pop(0)
+    for left, right in _places(reference.padded, candidate.padded):
+        before, after = _outside(left[::-1], union)[::-1], _outside(right, union)
         if _is_denied(before, after, asked) or _is_claim(before, after):
             worst = Standing.NEGATED
         elif _is_offered(before, after, asked):
@@ -74,6 +72,17 @@ def standing(reference: Reference, candidate: Candidate, asked: Question, union:
         else:
             return Standing.GIVEN
     return worst
+
+
+def _outside(near: list[str], union: frozenset[str]) -> list[str]:
+    """Return the words beside a place from where the words of references end, small words between them included."""
+    end = 0
+    for at, word in enumerate(near):
+        if word in union:
+            end = at + 1
+        elif word not in _SMALL:
+            break
+    return near[end:]
 
 
 def _places(wanted: str, padded: str) -> Iterator[tuple[list[str], list[str]]]:
