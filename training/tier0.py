@@ -58,19 +58,22 @@ SETTINGS: dict[str, dict[str, Any]] = {
 Array = np.ndarray[Any, Any]
 
 
-def weights_of(rows: list[labelled.Row]) -> dict[str, float]:
-    """Return the inverse document frequency of each stem; a document is all that is said about one question."""
+def weights_of(rows: list[labelled.Row]) -> dict[str, int]:
+    """Return the inverse document frequency of each stem, in hundredths: sums are then exact, in any order.
+
+    A document is all that is said about one question.
+    """
     said: defaultdict[str, set[str]] = defaultdict(set)
     for row in rows:
         for text in (row["question"], *row["reference"][:8], row["candidate"]):
             said[row["question"]].update(map(stem, words(text)))
     counts = Counter(one for stems in said.values() for one in stems)
     total = len(said) + 1
-    kept = {one: round(math.log(total / (n + 0.5)), 2) for one, n in sorted(counts.items()) if n >= RARE}
-    return {"": round(math.log(total / 1.5), 2), **kept}
+    kept = {one: round(100 * math.log(total / (n + 0.5))) for one, n in sorted(counts.items()) if n >= RARE}
+    return {"": round(100 * math.log(total / 1.5)), **kept}
 
 
-def see(rows: list[labelled.Row], weights: dict[str, float]) -> tuple[Array, Array]:
+def see(rows: list[labelled.Row], weights: dict[str, int]) -> tuple[Array, Array]:
     """Return the features of rows, and whether their references are statements."""
     values, statements = [], []
     for row in rows:

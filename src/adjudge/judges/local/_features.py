@@ -16,8 +16,8 @@ from adjudge.judges.local._reference import Prepared, Reference, trigrams
 from adjudge.judges.local._standing import Standing, clash, is_near_name, rivals, standing
 from adjudge.judges.local._words import DENIALS, REFUSAL, STOP
 
-Weights = Mapping[str, float]
-"""How much a stem says: its inverse document frequency; the empty one stands for all that are not listed."""
+Weights = Mapping[str, int]
+"""How much a stem says: its inverse document frequency, in hundredths; the empty one stands for all not listed."""
 
 HEDGE = re.compile(
     r"\b(?:perhaps|maybe|possibly|probably|might|could be|may be|may have|likely|unclear|uncertain|either|depends|"
@@ -120,7 +120,7 @@ def _overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights:
 
 
 def _recall(
-    content: frozenset[str], shared: frozenset[str], asked: Question, weights: Weights, most: float
+    content: frozenset[str], shared: frozenset[str], asked: Question, weights: Weights, most: int
 ) -> tuple[float, float]:
     """Return the weighted share of a reference's words that is there: of all, and of those that the question lacks."""
     total = got = new_total = new_got = 0.0
@@ -211,7 +211,7 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         float(_strangers(candidate, asked, prepared)),
         float(min(foreign_items, 12)),
         float(min(own_items, 12)),
-        weights.get(beside, most) if beside is not None else 0.0,
+        float(weights.get(beside, most)) if beside is not None else 0.0,
         float(near_name),
         float(len(best.numbers)) if best is not None else 0.0,
         float(best is not None and best.is_number),

@@ -44,7 +44,7 @@ class Trees:
 class Model:
     """Everything that was learnt, and from what."""
 
-    weights: Mapping[str, float]
+    weights: Mapping[str, int]
     names: tuple[str, ...]
     phrases: Trees
     statements: Trees
