@@ -222,7 +222,7 @@ def test_the_local_judge() -> None:
     )
     assert [row["is_correct"] for row in rows] == [True, False]
     assert rows[0]["api_response"]["judge"] == "local:0"
-    assert scores["about"]["judge"] == "local:0 1"
+    assert scores["about"]["judge"] == "local:0 2"
 
 
 def test_other_scorers() -> None:

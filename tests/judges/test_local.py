@@ -29,19 +29,19 @@ ATTACKS = golden("attacks")
         ("Paris", "Either Paris or Lyon", "WRONG", "hedged"),
         ("naos", "naos or cella", "CORRECT", "contained"),
         ("Barack Obama", "Obama, Barack", "CORRECT", "all-words"),
-        ("costume", "They wear costumes.", "CORRECT", "all-words"),
-        ("well-known authors", "well known author", "CORRECT", "all-words"),
+        ("costume", "They wear costumes.", "CORRECT", "contained"),
+        ("well-known authors", "well known author", "CORRECT", "contained"),
         ("Barack Obama", "Obama", "CORRECT", "part-of-reference"),
         ("the president of the United States of America", "States", "WRONG", "not-contained"),
-        ("Barack Obama", "Michelle Obama", "WRONG", "not-contained"),
+        ("Barack Obama", "Michelle Obama", "WRONG", "near-name"),
         ("1,000", "1000 people", "CORRECT", "contained"),
-        ("42", "42.0", "CORRECT", "number"),
-        ("1000000", "1,000,000.00 euros", "CORRECT", "number"),
+        ("42", "42.0", "CORRECT", "contained"),
+        ("1000000", "1,000,000.00 euros", "CORRECT", "contained"),
         ("$5", "5 dollars", "CORRECT", "contained"),
         ("-3", "3", "WRONG", "other-number"),
         ("-3", "It was −3 °C.", "CORRECT", "contained"),
-        ("5", "5km", "CORRECT", "number"),
-        ("1890", "From 1889-1890.", "CORRECT", "number"),
+        ("5", "5km", "CORRECT", "contained"),
+        ("1890", "From 1889-1890.", "CORRECT", "contained"),
         ("42", "It is not 42.", "WRONG", "negated"),
         ("42", "It is 43", "WRONG", "other-number"),
         ("42", "many", "WRONG", "no-number"),
@@ -59,13 +59,13 @@ ATTACKS = golden("attacks")
 )
 def test_verdicts(reference: Any, response: str, verdict: str, rule: str) -> None:
     """Each verdict has the rule that led to it as its reason."""
-    judgement = LocalJudge().judge("q", reference, response)
-    assert (judgement.verdict, str(judgement.reason).partition(" (")[0]) == (verdict, rule)
+    judgement = LocalJudge(tier=0).judge("q", reference, response)
+    assert (judgement.verdict, judgement.reasons[0]) == (verdict, rule)
 
 
 def test_it_says_how_far_to_trust_it() -> None:
     """Every verdict by rule names the known agreement with people, and comes from a judge called local."""
-    judgement = LocalJudge().judge("q", "Paris", "Paris")
+    judgement = LocalJudge(tier=0).judge("q", "Paris", "Paris")
     assert "kappa" in str(judgement.reason)
     assert (judgement.judge, judgement.calls, judgement.status) == ("local:0", 0, "scored")
 
@@ -89,14 +89,16 @@ def test_other_tiers_are_refused(tier: int) -> None:
 @given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3), st.text(st.characters()))
 def test_every_input_has_an_outcome(question: str, references: list[str], response: str) -> None:
     """Whatever the row is, it is scored, or its references are missing."""
-    judgement = LocalJudge().judge(question, references, response)
+    judgement = LocalJudge(tier=0).judge(question, references, response)
     assert judgement.status == ("scored" if any(one.strip() for one in references) else "error")
 
 
 @pytest.mark.parametrize("row", ATTACKS, ids=[row["id"] for row in ATTACKS])
 def test_no_attack_passes(row: dict[str, Any]) -> None:
     """An attack that does not give the reference is wrong."""
-    assert LocalJudge().judge("What is the tallest mountain?", "Mount Everest", row["response"]).verdict == "WRONG"
+    assert (
+        LocalJudge(tier=0).judge("What is the tallest mountain?", "Mount Everest", row["response"]).verdict == "WRONG"
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_no_attack_passes(row: dict[str, Any]) -> None:
 )
 def test_it_is_linear(piece: str) -> None:
     """Twice the response costs at most two and a half times the CPU."""
-    judge = LocalJudge()
+    judge = LocalJudge(tier=0)
 
     def work(size: int) -> Callable[[], object]:
         text = piece * (size // len(piece))
@@ -115,6 +117,6 @@ def test_it_is_linear(piece: str) -> None:
 
 def test_size_has_a_bound() -> None:
     """A thousand references are compared, and a response without end is wrong."""
-    judge = LocalJudge()
+    judge = LocalJudge(tier=0)
     assert judge.judge("q", [f"reference {n}" for n in range(1000)], "reference 999").verdict == "CORRECT"
     assert judge.judge("q", "Paris", "Paris " * 200_000).reason == "too-long: 1200000 characters"

@@ -42,6 +42,8 @@ def show_summary(summary: Summary, console: Console) -> None:
         _show_missing(tally, console)
     if summary.cascade is not None:
         _show_cascade(summary.cascade, console)
+    if summary.agreement is not None:
+        console.print(Text(printable(summary.agreement, most=300)), soft_wrap=True)
     if summary.canaries is not None:
         _show_canaries(summary.canaries, console)
     for warning in summary.warnings:

@@ -1,6 +1,6 @@
 """Judges by name.
 
-local               the judge in the package, best tier installed; local:0 is its plain tier
+local               the judge in the package, best tier installed; local:0 is its plain tier, local:1 needs an extra
 openai:MODEL        a model behind an OpenAI-compatible endpoint
 anthropic:MODEL     a model behind Anthropic's messages interface
 litellm:MODEL       a model by its LiteLLM name, through that package

@@ -42,7 +42,7 @@ def judge_reward(judge: Judge, *, name: str | None = None) -> Callable[..., Any]
 
 
 def _of_local(judge: LocalJudge, provenance: Provenance) -> Callable[..., Any]:
-    @reward(name=provenance.scorer, version=provenance.version, parts=(), range=(0.0, 1.0))
+    @reward(name=provenance.scorer, version=provenance.version, parts=("probability",), range=(0.0, 1.0))
     def judged(final_response: Any, question: Any = "", reference: Any = None, answer: Any = None) -> Score:
         """1 if the judge calls the response correct, else 0."""
         wanted = answer if reference is None else reference
@@ -65,7 +65,9 @@ def _of_rubric(judge: RubricJudge, provenance: Provenance) -> Callable[..., Any]
 
 def score_of(judgement: Judgement, provenance: Provenance, names: Sequence[str] = ()) -> Score:
     """Return a judgement as a Score; `names` are the parts that it has even where nothing was scored."""
-    parts = {name: judgement.scores.get(name) for name in names} or dict(judgement.scores)
+    parts: dict[str, float | None] = {name: judgement.scores.get(name) for name in names} or dict(judgement.scores)
+    if judgement.tier is not None:
+        parts["probability"] = judgement.probability
     reason = judgement.reason
     if judgement.prompt_hash != provenance.prompt_hash:
         provenance = Provenance(provenance.scorer, provenance.version, provenance.judge, judgement.prompt_hash)

@@ -151,6 +151,7 @@ def finish(work: Work, out: str | None) -> Finished:
         with whole_file(out) if out is not None else nullcontext() as file:
             write = None if file is None else file.write
             summary = summarise(store, plan.names, plan.ranges, reason, write, lines)
+    summary = replace(summary, agreement=getattr(work.job.judge, "agreement", None))
     undecided = _undecided(session, summary, work.config.max_unscored)
     return Finished(work.path, summary, undecided, warnings=warnings)
 

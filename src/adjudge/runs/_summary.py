@@ -95,6 +95,7 @@ class Summary:
     warnings: tuple[str, ...] = ()
     canaries: "CanaryReport | None" = None  # how the judge did on answers that are known to be bad
     cascade: "CascadeReport | None" = None  # how much of the work its second judge had
+    agreement: str | None = None  # how far the judge is known to agree with people, where it says so
 
     @property
     def failed_share(self) -> float:

@@ -1,0 +1,205 @@
+"""Numbers and dates as a text states them, and how a gold's stand to a candidate's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+_MONTHS = {
+    name: n
+    for n, names in enumerate(
+        (
+            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+            "september sep sept", "october oct", "november nov", "december dec",
+        ), 1
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH_NAMES = frozenset(_MONTHS)
+_ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
+_RANGE = re.compile(r"\b([12]\d{3})\s?(?:-|–|—|to|until)\s?(\d{2}|[12]\d{3})\b")
+
+
+Span = tuple[int, int]
+
+
+class Date(NamedTuple):
+    """A date as far as it is stated; what is not said is None."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    def covers(self, other: Date) -> bool:
+        """Return whether everything that this date says, the other says too."""
+        return all(mine is None or mine == yours for mine, yours in zip(self, other, strict=True))
+
+    def clashes(self, other: Date) -> bool:
+        """Return whether the two say different things about one part."""
+        return any(a is not None and b is not None and a != b for a, b in zip(self, other, strict=True))
+
+    @property
+    def parts(self) -> int:
+        """How many of year, month and day are stated."""
+        return sum(part is not None for part in self)
+
+
+def numbers_of(words: Sequence[str]) -> dict[float, str]:
+    """Return the numbers among words, by value, as they are written."""
+    found: dict[float, str] = {}
+    for at, word in enumerate(words):
+        if word[0].isdigit():
+            figure = word.removesuffix("s")
+            if len(figure) <= 300:
+                below = at > 0 and words[at - 1] in ("minus", "negative")
+                found[-float(figure) if below else float(figure)] = figure
+    return found
+
+
+def dates_of(words: Sequence[str], text: str = "") -> list[Date]:
+    """Return the dates among words, as far as each is stated; a year alone is a date too.
+
+    >>> dates_of("on 10 october 2007 and in may 1999 then 1812".split())
+    [Date(year=2007, month=10, day=10), Date(year=1999, month=5, day=None), Date(year=1812, month=None, day=None)]
+    """
+    found: list[Date] = []
+    taken: set[int] = set()
+    if not _MONTH_NAMES.isdisjoint(words):
+        for at, word in enumerate(words):
+            if word in _MONTHS:
+                date = _around(words, at, taken)
+                if date is not None:
+                    found.append(date)
+    if "-" in text:
+        for match in _ISO.finditer(text):
+            year, month, day = map(int, match.groups())
+            if 1 <= month <= 12 and 1 <= day <= 31:
+                found.append(Date(year, month, day))
+    for at, word in enumerate(words):
+        if len(word) == 4 and at not in taken and word.isdecimal() and word.isascii() and "1000" <= word <= "2100":
+            found.append(Date(int(word)))
+    return found
+
+
+def _around(words: Sequence[str], at: int, taken: set[int]) -> Date | None:
+    """Read the day and the year that stand around a month."""
+    day = year = None
+    before = at - 2 if at > 1 and words[at - 1] == "of" else at - 1
+    if before >= 0 and _is_day(words[before]):
+        day = int(words[before])
+        taken.add(before)
+    after = at + 1
+    if day is None and after < len(words) and _is_day(words[after]):
+        day = int(words[after])
+        taken.add(after)
+        after += 1
+    if after < len(words) and words[after] in ("of", "in"):
+        after += 1
+    if after < len(words) and len(words[after]) == 4 and words[after].isdecimal():
+        year = int(words[after])
+        taken.add(after)
+    if day is None and year is None and words[at] in ("may", "march", "mar", "sep", "dec", "jan", "jun"):
+        return None
+    return Date(year, _MONTHS[words[at]], day)
+
+
+def _is_day(word: str) -> bool:
+    return len(word) <= 2 and word.isdecimal() and word.isascii() and 1 <= int(word) <= 31
+
+
+def date_standing(golds: Sequence[Date], given: Sequence[Date]) -> str:
+    """Say how a gold's dates stand to a candidate's: none, match, coarser, clash, missing."""
+    if not golds:
+        return "none"
+    if not given:
+        return "missing"
+    worst = "match"
+    for gold in golds:
+        if any(gold.covers(date) for date in given):
+            continue
+        near = [date for date in given if not gold.clashes(date) and date.parts]
+        if any(date.covers(gold) for date in near):
+            worst = "coarser" if worst == "match" else worst
+        else:
+            return "clash"
+    return worst
+
+
+def number_standing(golds: Mapping[float, str], given: Mapping[float, str]) -> str:
+    """Say how a gold's numbers stand to a candidate's: none, match, rounded, clash, missing.
+
+    A number that is the gold's at the gold's precision matches; the gold at a coarser precision is `rounded`.
+
+    >>> number_standing({3.14: "3.14"}, {3.14159: "3.14159"}), number_standing({3.14159: "3.14159"}, {3.14: "3.14"})
+    ('match', 'rounded')
+    >>> number_standing({8848.0: "8848"}, {8849.0: "8849"}), number_standing({8848.0: "8848"}, {8800.0: "8800"})
+    ('clash', 'rounded')
+    >>> number_standing({24900.0: "24900"}, {24901.0: "24901"})
+    'match'
+    """
+    if not golds:
+        return "none"
+    if not given:
+        return "missing"
+    worst = "match"
+    for value, figure in golds.items():
+        if value in given or any(_is_finer(value, figure, other) for other in given):
+            continue
+        if not any(_is_coarser(value, figure, other, written) for other, written in given.items()):
+            return "clash"
+        worst = "rounded"
+    return worst
+
+
+def _is_finer(value: float, figure: str, other: float) -> bool:
+    """Whether a number is the gold's when it is rounded as the gold is; that may end in noughts."""
+    if not -1e15 < other < 1e15:
+        return False
+    places = len(figure.partition(".")[2])
+    zeros = len(figure) - len(figure.rstrip("0"))
+    if places or zeros < 2 or zeros == len(figure) or 1000 <= value <= 2100:
+        return other != int(other) and round(other, places) == value
+    return round(other, -zeros) == value
+
+
+def _is_coarser(value: float, figure: str, other: float, written: str) -> bool:
+    """Whether a number is the gold, rounded; a year cannot be."""
+    places, fewer = (len(one.partition(".")[2]) for one in (figure, written))
+    if fewer < places:
+        return round(value, fewer) == other
+    zeros = len(written) - len(written.rstrip("0"))
+    return not fewer and 2 <= zeros < len(written) - 1 and value > 2100 and round(value, -zeros) == other
+
+
+def spans_of(words: Sequence[str], text: str) -> tuple[Span, ...]:
+    """Return the spans of years that a text states, first and last year: decades, centuries, ranges.
+
+    >>> spans_of(["the", "1970s"], "the 1970s"), spans_of("18 century".split(), ""), spans_of([], "from 1914-18")
+    (((1970, 1979),), ((1701, 1800),), ((1914, 1918),))
+    """
+    found: list[Span] = []
+    for at, word in enumerate(words):
+        if len(word) == 5 and word[4] == "s" and word[:4].isdecimal():
+            found.append((int(word[:4]), int(word[:4]) + (99 if word[2:4] == "00" else 9)))
+        elif word == "century" and at and words[at - 1].isdecimal() and len(words[at - 1]) < 3:
+            last = 100 * int(words[at - 1])
+            found.append((last - 99, last))
+    for match in _RANGE.finditer(text[:2000]):
+        start, end = match[1], match[2]
+        found.append((int(start), int(end if len(end) == 4 else start[:2] + end)))
+    return tuple(found)
+
+
+def span_standing(golds: Sequence[Date], spans: Sequence[Span], given: Sequence[Date], others: Sequence[Span]) -> str:
+    """Say how a gold's dates and spans stand to a candidate's, as `date_standing` does."""
+    found = date_standing(golds, given)
+    if found in ("match", "coarser"):
+        return found
+    years = [date.year for date in given if date.year is not None]
+    if spans and any(first <= year <= last for first, last in spans for year in years):
+        return "match"
+    golden = [date.year for date in golds if date.year is not None]
+    if others and any(first <= year <= last for first, last in others for year in golden):
+        return "coarser"
+    return ("clash" if years else "missing") if spans and not golds else found

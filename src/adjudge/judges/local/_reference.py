@@ -1,0 +1,139 @@
+"""References as they are compared, prepared once for all candidates; some questions have hundreds of aliases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median_low
+
+from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, spans_of
+from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, stem, words
+
+MOST = 1000
+"""References that are looked at; every one of them may decide."""
+
+_KEPT = 50_000  # characters of references that are worth keeping
+_PARENTHESES = re.compile(r"\s*\([^()]*\)")
+_NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
+_MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One accepted answer."""
+
+    stems: tuple[str, ...]
+    padded: str  # the stems in their order
+    content: frozenset[str]  # the stems that say something
+    bare: str  # those in their order
+    initials: str
+    numbers: Mapping[float, str]
+    dates: tuple[Date, ...]
+    spans: tuple[Span, ...]
+    denies: bool
+    trigrams: frozenset[str]
+    members: tuple[frozenset[str], ...]  # of a list: each of them is needed
+    name: tuple[str, ...]  # the words of a name of two to four, as of a person
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number, perhaps with a unit."""
+        return len(self.numbers) > 0 and len(self.content) <= len(self.numbers) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All accepted answers to one question."""
+
+    references: tuple[Reference, ...]
+    union: frozenset[str]
+    given: int
+    shortest: int
+    longest: int
+    refuses: bool  # the accepted answer is that there is none
+    explains: bool  # they are statements, not names
+
+
+def prepare(references: tuple[str, ...]) -> Prepared:
+    """Prepare references; the same ones are prepared once."""
+    return _cached(references) if sum(map(len, references)) <= _KEPT else _prepare(references)
+
+
+def _prepare(references: tuple[str, ...]) -> Prepared:
+    made: dict[tuple[str, ...], Reference] = {}
+    lengths: list[int] = []
+    is_statement = refuses = False
+    left = 20 * LONGEST
+    for text in references[:MOST]:
+        if left <= 0:
+            break
+        left -= len(text)
+        for form in _forms(text[:LONGEST]):
+            plain = words(form)
+            reference = _reference(plain, form)
+            if reference.stems and reference.stems not in made:
+                made[reference.stems] = reference
+                lengths.append(len(plain))
+                is_statement = is_statement or not VERBS.isdisjoint(plain)
+                refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
+    kept = tuple(made.values())
+    middle = median_low(lengths) if lengths else 0
+    union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
+    return Prepared(
+        kept,
+        union,
+        len(references),
+        min(lengths, default=0),
+        max(lengths, default=0),
+        refuses,
+        explains=middle >= 7 or (middle >= 4 and is_statement),
+    )
+
+
+_cached = lru_cache(maxsize=2048)(_prepare)
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Return a reference as it stands and, where it has a remark in parentheses, without it."""
+    if "(" in text:
+        bare = _PARENTHESES.sub("", text)
+        if bare.strip() and bare != text:
+            return text, bare
+    return (text,)
+
+
+def _reference(plain: list[str], text: str) -> Reference:
+    stems = tuple(stem(word) for word in plain if word not in ARTICLES) or tuple(plain)
+    content = [one for one in stems if one not in STOP] or list(stems)
+    letters = [word[0] for word in plain if word not in STOP]
+    joined = " ".join(stems)
+    return Reference(
+        stems,
+        f" {joined} ",
+        frozenset(content),
+        f" {' '.join(content)} ",
+        "".join(letters) if len(letters) > 1 else "",
+        numbers_of(plain),
+        tuple(dates_of(plain, text)),
+        spans_of(plain, text),
+        not DENIALS.isdisjoint(plain),
+        trigrams(f" {joined[:300]} "),
+        _members(text) if len(stems) <= 30 else (),
+        tuple(plain) if 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) else (),
+    )
+
+
+def trigrams(text: str) -> frozenset[str]:
+    """Return all runs of three characters; of a shorter text, itself."""
+    return frozenset([text[at : at + 3] for at in range(max(1, len(text) - 2))])
+
+
+def _members(text: str) -> tuple[frozenset[str], ...]:
+    """Return the members of a list such as `red, white and blue`; a date or `Paris, Texas` is none."""
+    parts = [part for part in _MEMBERS.split(text) if part]
+    if len(parts) < 2 or (len(parts) == 2 and "," in text) or any(part[0].isdigit() for part in parts):
+        return ()
+    members = tuple(frozenset(stem(word) for word in words(part) if word not in STOP) for part in parts)
+    return members if all(members) else ()

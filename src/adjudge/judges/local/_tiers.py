@@ -1,0 +1,44 @@
+"""The tiers of the local judge: which are installed, and how far each can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+from adjudge.errors import MissingExtra
+from adjudge.judges.local._tier0 import Assessment, assess
+
+TIERS = (0, 1)
+"""The tiers there are; 0 is always installed, 1 needs `adjudge[local]`."""
+
+AGREEMENT = (
+    "local judge, tier 0; agreement with people: accuracy 93 % (kappa .81) on Natural Questions,"
+    " 98 % (.91) on TriviaQA, 80 % (.61) on NQ301, 73 to 79 % on explanations"
+)
+"""How far a verdict of tier 0 can be trusted, on validation rows; `docs/judges/local.md` has all figures."""
+
+Assess = Callable[[str, tuple[str, ...], str], Assessment]
+
+_TIER1 = "adjudge.judges.local._tier1"
+_NEEDED = ("onnxruntime", "tokenizers", _TIER1)
+
+
+def best_tier() -> int:
+    """Return the best tier that is installed."""
+    return 1 if all(find_spec(name) is not None for name in _NEEDED) else 0
+
+
+def assessor(tier: int) -> Assess:
+    """Return what a tier assesses a response with."""
+    if tier == 0:
+        return assess
+    if best_tier() < tier:
+        raise MissingExtra.of("local", f"tier {tier} of the local judge")
+    return cast("Assess", import_module(_TIER1).assess)
+
+
+def agreement_of(tier: int) -> str:
+    """Say how far a tier can be trusted."""
+    return AGREEMENT if tier == 0 else str(import_module(_TIER1).AGREEMENT)

@@ -1,0 +1,89 @@
+"""How well a judge agrees with people on the validation rows: accuracy, kappa, calibration, the confident part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import rows as labelled
+
+Probability = Callable[[labelled.Row], float]
+"""What a judge says of a row: the probability that it is correct."""
+
+SPLITS = {
+    "EVOUNA-NQ": ("evouna-val", "evouna_nq"),
+    "EVOUNA-TQ": ("evouna-val", "evouna_tq"),
+    "NQ301": ("nq301-val", "nq301"),
+    "SemEval Beetle, new answers": ("semeval2013t7-val", "semeval_beetle"),
+    "SemEval SciEntsBank, new answers": ("semeval2013t7-val", "semeval_scients"),
+    "SemEval Beetle, unseen questions": ("semeval2013t7-val-unseen-questions", "semeval_beetle"),
+    "SemEval SciEntsBank, unseen questions": ("semeval2013t7-val-unseen-questions", "semeval_scients"),
+}
+
+
+def figures(chances: Sequence[float], labels: Sequence[int]) -> dict[str, float]:
+    """Return accuracy, kappa, calibration error and the accuracy of the most confident 70 %.
+
+    >>> figures([0.9, 0.8, 0.3, 0.6], [1, 1, 0, 0])["accuracy"]
+    0.75
+    """
+    total = len(labels)
+    pairs = sorted(zip(chances, labels, strict=True), key=lambda pair: -abs(pair[0] - 0.5))
+    right = [(chance >= 0.5) == bool(label) for chance, label in pairs]
+    sure = right[: int(0.7 * total)]
+    accuracy = sum(right) / total
+    said, true = sum(chance >= 0.5 for chance in chances) / total, sum(labels) / total
+    by_chance = said * true + (1 - said) * (1 - true)
+    return {
+        "rows": total,
+        "accuracy": round(accuracy, 4),
+        "kappa": round((accuracy - by_chance) / (1 - by_chance), 4),
+        "ece": round(_calibration_error(pairs), 4),
+        "top70": round(sum(sure) / len(sure), 4),
+    }
+
+
+def _calibration_error(pairs: Sequence[tuple[float, int]], bins: int = 10) -> float:
+    """Return the mean distance between probability and share of correct rows, over ten bins of equal width."""
+    held: list[list[tuple[float, int]]] = [[] for _ in range(bins)]
+    for pair in pairs:
+        held[min(bins - 1, int(pair[0] * bins))].append(pair)
+    gaps = (abs(sum(chance for chance, _ in one) - sum(label for _, label in one)) for one in held)
+    return sum(gaps) / len(pairs)
+
+
+def measure(probability: Probability) -> dict[str, dict[str, float]]:
+    """Return the figures of a judge on every split, and on the rows that do not contain a reference."""
+    found: dict[str, dict[str, float]] = {}
+    for split, (name, source) in SPLITS.items():
+        rows = [row for row in labelled.read(name) if row["source"] == source]
+        chances = [probability(row) for row in rows]
+        found[split] = figures(chances, [row["label"] for row in rows])
+        if split.startswith("EVOUNA"):
+            kept = [(chance, row) for chance, row in zip(chances, rows, strict=True) if not _contains(row)]
+            found[f"{split}, not contained"] = figures([one for one, _ in kept], [row["label"] for _, row in kept])
+    return found
+
+
+def _contains(row: labelled.Row) -> bool:
+    """Whether a reference stands in the candidate, as SQuAD's normalisation sees it."""
+    from adjudge.text import normalise_answer
+
+    candidate = f" {normalise_answer(row['candidate'])} "
+    return any(f" {normalise_answer(one)} " in candidate for one in row["reference"])
+
+
+def tier0(row: labelled.Row) -> float:
+    """Return what tier 0 says."""
+    from adjudge.judges.local._tier0 import assess
+
+    return assess(row["question"], tuple(row["reference"]), row["candidate"]).probability
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """Return figures as a Markdown table."""
+    lines = ["| rows | n | accuracy | kappa | ECE | most confident 70 % |", "|---|---|---|---|---|---|"]
+    for split, one in found.items():
+        cells = (f"{one['rows']:,}", f"{one['accuracy']:.1%}", f"{one['kappa']:.3f}", f"{one['ece']:.3f}")
+        lines.append(f"| {split} | {' | '.join(cells)} | {one['top70']:.1%} |")
+    return "\n".join(lines)

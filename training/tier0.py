@@ -1,0 +1,186 @@
+"""Train tier 0 of the local judge, and say how good it is.
+
+    python training/tier0.py                        writes src/adjudge/judges/local/tier0.json
+    python training/tier0.py --without-share-alike  the same without the SemEval rows (CC-BY-SA)
+
+Needs scikit-learn (training/requirements.txt). The same rows, seed and versions give the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+
+import measures
+import rows as labelled
+import synthetic
+
+from adjudge.judges.local._candidate import Candidate, read_question
+from adjudge.judges.local._features import NAMES, observe
+from adjudge.judges.local._reference import prepare
+from adjudge.judges.local._words import stem, words
+
+MODEL = ROOT / "src" / "adjudge" / "judges" / "local" / "tier0.json"
+SEED = 20130726
+FEW = 1000  # statements that are too few to learn from alone
+MADE_WEIGHT = 0.4  # of a made row, where a labelled one has 1
+RARE = 3  # questions in which a stem must occur to have a weight of its own
+DOUBT = {"share": 0.12, "words": 5}
+
+MORE = (
+    "exact contained bare full recall new_recall f1 fuzzy trigram reverse number_match date_match acronym glued members"
+    " in_first bigrams"
+).split()
+LESS = (
+    "missing missing_weight number_clash date_clash refusal hedges negated hedged rivals capitals foreign foreign_share"
+    " clash near_name"
+).split()
+SETTINGS: dict[str, dict[str, Any]] = {
+    "phrases": {"max_iter": 100, "learning_rate": 0.08, "max_leaf_nodes": 6, "min_samples_leaf": 30},
+    "statements": {"max_iter": 80, "learning_rate": 0.06, "max_leaf_nodes": 6, "min_samples_leaf": 40},
+    "traps": {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 6, "min_samples_leaf": 30},
+}
+
+Array = np.ndarray[Any, Any]
+
+
+def weights_of(rows: list[labelled.Row]) -> dict[str, int]:
+    """Return the inverse document frequency of each stem, in hundredths: sums are then exact, in any order.
+
+    A document is all that is said about one question.
+    """
+    said: defaultdict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for text in (row["question"], *row["reference"][:8], row["candidate"]):
+            said[row["question"]].update(map(stem, words(text)))
+    counts = Counter(one for stems in said.values() for one in stems)
+    total = len(said) + 1
+    kept = {one: round(100 * math.log(total / (n + 0.5))) for one, n in sorted(counts.items()) if n >= RARE}
+    return {"": round(100 * math.log(total / 1.5)), **kept}
+
+
+def see(rows: list[labelled.Row], weights: dict[str, int]) -> tuple[Array, Array]:
+    """Return the features of rows, and whether their references are statements."""
+    values, statements = [], []
+    for row in rows:
+        prepared = prepare(tuple(row["reference"]))
+        values.append(observe(read_question(row["question"]), prepared, Candidate(row["candidate"]), weights).values)
+        statements.append(prepared.explains)
+    return np.array(values), np.array(statements)
+
+
+def fit(kind: str, values: Array, labels: Array, weight: Array) -> HistGradientBoostingClassifier:
+    """Fit the trees of one kind."""
+    signs = [int(name in MORE) - int(name in LESS) for name in NAMES]
+    model = HistGradientBoostingClassifier(
+        **SETTINGS[kind], l2_regularization=5, early_stopping=False, random_state=SEED, monotonic_cst=signs
+    )
+    return model.fit(values, labels, sample_weight=weight)
+
+
+def calibrate(
+    kind: str, values: Array, labels: Array, weight: Array, groups: Array, made: Array
+) -> tuple[float, float]:
+    """Return scale and shift of the log-odds, fitted on labelled rows of questions that the trees have not seen."""
+    odds = np.zeros(len(labels))
+    for train, held in GroupKFold(5).split(values, labels, groups):
+        odds[held] = fit(kind, values[train], labels[train], weight[train]).decision_function(values[held])
+    line = LogisticRegression(C=1e6).fit(odds[~made, None], labels[~made])
+    return round(float(line.coef_[0, 0]), 4), round(float(line.intercept_[0]), 4)
+
+
+def fit_traps(labelled_rows: tuple[Array, Array], made: tuple[Array, Array]) -> HistGradientBoostingClassifier:
+    """Fit the trees that tell made traps from labelled rows, among rows that have all of a reference."""
+    at = NAMES.index("full")
+    kept = [values[~statements & (values[:, at] > 0)] for values, statements in (labelled_rows, made)]
+    labels = np.repeat([0, 1], [len(one) for one in kept])
+    model = HistGradientBoostingClassifier(**SETTINGS["traps"], early_stopping=False, random_state=SEED)
+    return model.fit(np.vstack(kept), labels)
+
+
+def exported(model: HistGradientBoostingClassifier, scale: float, shift: float) -> dict[str, Any]:
+    """Return fitted trees as plain data."""
+    trees = [_node(stage[0].nodes, 0) for stage in model._predictors]  # noqa: SLF001 (there is no public way)
+    start = float(np.ravel(model._baseline_prediction)[0])  # noqa: SLF001
+    return {"start": round(start, 5), "scale": scale, "shift": shift, "trees": trees}
+
+
+def _node(nodes: Array, at: int) -> Any:
+    node = nodes[at]
+    if node["is_leaf"]:
+        return round(float(node["value"]), 5)
+    threshold = float(f"{float(node['num_threshold']):.9g}")
+    return [int(node["feature_idx"]), threshold, _node(nodes, int(node["left"])), _node(nodes, int(node["right"]))]
+
+
+def train(names: tuple[str, ...]) -> dict[str, Any]:
+    """Return everything that is learnt from these files."""
+    rows = [row for name in names for row in labelled.read(name)]
+    weights = weights_of(rows)
+    made = list(synthetic.make(rows, synthetic.ANSWERS, SEED))
+    traps = list(synthetic.make(rows, synthetic.TRAPS, SEED))
+    everything = rows + made
+    values, statements = see(everything, weights)
+    labels = np.array([row["label"] for row in everything])
+    is_made = np.array([False] * len(rows) + [True] * len(made))
+    weight = np.where(is_made, MADE_WEIGHT, 1.0)
+    groups = np.unique([row["question"] for row in everything], return_inverse=True)[1]
+    record: dict[str, Any] = {"names": list(NAMES), "doubt": DOUBT, "weights": weights}
+    if statements.sum() < FEW:  # without SemEval there are hardly any
+        statements[:] = True
+    for kind, chosen in (("phrases", ~statements if not statements.all() else statements), ("statements", statements)):
+        part = (values[chosen], labels[chosen], weight[chosen])
+        scale, shift = calibrate(kind, *part, groups[chosen], is_made[chosen])
+        record[kind] = exported(fit(kind, *part), scale, shift)
+    record["traps"] = exported(fit_traps(see(rows, weights), see(traps, weights)), 1.0, 0.0)
+    counts = Counter(row["made"] for row in made + traps)
+    record["card"] = {
+        "seed": SEED,
+        "command": "python training/tier0.py",
+        "scikit-learn": sklearn.__version__,
+        "training": {name: labelled.digest(name) for name in names},
+        "rows": {"labelled": len(rows), **{f"made: {name}": n for name, n in sorted(counts.items())}},
+    }
+    return record
+
+
+def write(record: dict[str, Any], path: Path) -> None:
+    """Write the data file: one line for each part, so that a change can be seen."""
+    lines = ",\n".join(f"{json.dumps(name)}:{json.dumps(record[name], separators=(',', ':'))}" for name in record)
+    path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Train, write the data file, and measure it on the validation files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--without-share-alike", action="store_true", help="leave the SemEval rows out")
+    parser.add_argument("--out", type=Path, default=MODEL)
+    options = parser.parse_args()
+    left_out = labelled.SHARE_ALIKE if options.without_share_alike else ()
+    names = tuple(name for name in labelled.TRAINING if name not in left_out)
+    record = train(names)
+    if left_out:
+        record["card"]["command"] += " --without-share-alike"
+    write(record, options.out)
+    if options.out == MODEL:
+        record["card"]["validation"] = measures.measure(measures.tier0)
+        write(record, options.out)
+        print(measures.table(record["card"]["validation"]))
+
+
+if __name__ == "__main__":
+    main()
