@@ -91,3 +91,13 @@ def test_bad_cascades() -> None:
         CascadeJudge(Sure(), Sure())
     with pytest.raises(UsageError, match="for verdicts"):
         CascadeJudge(Sure(), RubricJudge("m"), threshold=0.9)
+
+
+def test_local_knows_its_threshold() -> None:
+    """The local judge chooses its threshold by the error budget: the smaller the budget, the surer it must be."""
+    cascades = [get_judge("cascade:local:0,openai:m", error_budget=budget) for budget in (0.04, 0.02, 0.005, 0.0)]
+    thresholds = [cascade.threshold or 0.0 for cascade in cascades if isinstance(cascade, CascadeJudge)]
+    assert thresholds == sorted(thresholds)
+    assert 0.5 <= thresholds[0] < thresholds[2] <= 1.0
+    found = asyncio.run(cascades[1].ajudge("Capital of France?", "Paris", "It is Paris."))
+    assert (found.verdict, found.tier, "kept" in found.reasons) == ("CORRECT", 0, True)

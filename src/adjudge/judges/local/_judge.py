@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.errors import DataError, UsageError
 from adjudge.judges._material import references_of, text_of
 from adjudge.judges.local._tier0 import RULED_OUT, Assessment
-from adjudge.judges.local._tiers import TIERS, agreement_of, assessor, best_tier
+from adjudge.judges.local._tiers import TIERS, agreement_of, assessor, best_tier, threshold_of
 from adjudge.model import Judgement
 
 if TYPE_CHECKING:
@@ -75,6 +75,15 @@ class LocalJudge:
         """Judge one response; nothing is asked of anybody."""
         del ask
         return self.judge(question, reference, response)
+
+    def threshold_for(self, error_budget: float) -> float:
+        """Return the least confidence beyond which it was seen to err in at most that share of validation rows.
+
+        >>> judge = LocalJudge(tier=0)
+        >>> 0.5 <= judge.threshold_for(0.02) <= judge.threshold_for(0.005) <= 1.0
+        True
+        """
+        return threshold_of(self.tier, error_budget)
 
     def judge_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Judgement]:
         """Judge rows with `question`, `reference` and `response` (or `candidate`)."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from typing import cast
 
@@ -23,6 +26,23 @@ Assess = Callable[[str, tuple[str, ...], str], Assessment]
 
 _TIER1 = "adjudge.judges.local._tier1"
 _NEEDED = ("onnxruntime", "tokenizers", _TIER1)
+
+
+@cache
+def _known_errors() -> dict[str, list[tuple[float, float, float]]]:
+    """Return, by tier, thresholds of confidence with the share of errors beyond them, and the share of rows."""
+    text = files("adjudge.judges.local").joinpath("thresholds.json").read_text(encoding="utf-8")
+    return {tier: [(step, error, kept) for step, error, kept in rows] for tier, rows in json.loads(text).items()}
+
+
+def threshold_of(tier: int, error_budget: float) -> float:
+    """Return the least confidence beyond which a tier was seen to err in at most that share of rows; 1 for none."""
+    least = 1.0
+    for step, error, _ in reversed(_known_errors()[str(tier)]):
+        if error > error_budget:
+            break
+        least = step
+    return least
 
 
 def best_tier() -> int:
