@@ -10,14 +10,20 @@ from cli.command import adjudge
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
+def chapter(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the chapter as it is printed, for somebody who has a key."""
     folder = tmp_path_factory.mktemp("demo")
     result = adjudge("demo", cwd=folder, env={"OPENAI_API_KEY": "sk-the-users-own", "COLUMNS": "80"})
     assert (result.returncode, result.stderr) == (0, b"")
     assert b"sk-the-users-own" not in result.stdout
     assert list(folder.iterdir()) == []
-    return "3. Judges" + result.stdout.decode().partition("3. Judges")[2]
+    return "3. Judges" + result.stdout.decode().partition("3. Judges")[2].partition("4. Benchmarks")[0]
+
+
+@pytest.fixture(scope="module")
+def shown(chapter: str) -> str:
+    """Return its first part, on the model."""
+    return chapter.partition("The same answers")[0]
 
 
 def rows(shown: str) -> dict[str, list[str]]:
@@ -71,3 +77,13 @@ def test_answers_are_rows_of_a_judged_run(tmp_path: Path) -> None:
     file = str(files("adjudge.demo") / "answers.jsonl")
     result = adjudge("judge", "run", file, "--judge", "local", "--run", "a.run", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
+
+
+def test_the_judge_in_the_package(chapter: str) -> None:
+    """The same answers are judged by `local`, each with its probability, and what is known of it is said."""
+    table = chapter.partition("The same answers")[2]
+    found = re.findall(r"^    (a\d+) .*  ([01]\.\d\d) +(CORRECT|WRONG) +(\S+)$", table, re.MULTILINE)
+    assert [key for key, *_ in found] == [f"a{number}" for number in range(1, 11)]
+    assert all((float(sure) >= 0.5) == (verdict == "CORRECT") for _, sure, verdict, _ in found)
+    assert {"vacuous", "injected-verdict"} <= {reason for *_, reason in found}
+    assert "agreement with people" in " ".join(table.split())

@@ -14,7 +14,7 @@ from typing import Any
 
 from adjudge.datasets import read_rows
 from adjudge.errors import RunStopped
-from adjudge.judges import LLMJudge
+from adjudge.judges import LLMJudge, LocalJudge
 from adjudge.model import Score
 from adjudge.runs import RunConfig, Summary, evaluate
 from adjudge.testing import ChatCall, ChatServer, Fault, correct, wrong
@@ -89,6 +89,18 @@ def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None
         f"stopped after {before}, and went on from its file with {model.calls - before} more: nothing lost, nothing "
         "paid twice. A run that is killed goes on in the same way."
     )
+    local = LocalJudge()
+    say("The same answers by the judge in the package (local): no model, no network, and it says how sure it is")
+    say(_local_table(rows, local))
+    say(f"How far it can be trusted is known: {local.agreement}. adjudge judge calibrate measures any judge so.")
+
+
+def _local_table(rows: list[dict[str, Any]], judge: LocalJudge) -> str:
+    lines = [("", "answer", "P(CORRECT)", "verdict", "seen")]
+    for row, found in zip(rows, judge.judge_many(rows), strict=True):
+        answer, sure = shorten(row["response"], 23, placeholder="..."), f"{found.probability or 0.0:.2f}"
+        lines.append((row["id"], answer, sure, found.verdict or found.status, found.reasons[0]))
+    return "\n".join(f"    {key:3}  {answer:23}  {sure:10}  {said:8} {seen}" for key, answer, sure, said, seen in lines)
 
 
 def _table(rows: list[dict[str, Any]], model: Model, scores: dict[str, Score]) -> str:
