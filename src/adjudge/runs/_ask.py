@@ -175,8 +175,9 @@ class Asker:
                 if record.reply is None and self.journal.fault is None:
                     self.journal.put(write_reply(number, record))
             if record.reply is not None:
-                entry = (key, encode(record.reply)) if keep and is_worth_keeping(record.reply) else None
-                written = self.journal.keeping(write_reply(number, record), entry=entry)
+                raw = encode(record.reply)
+                entry = (key, raw) if keep and is_worth_keeping(record.reply) else None
+                written = self.journal.keeping(write_reply(number, record, raw), entry=entry)
         if record.reply is not None:
             with row.clock:
                 await written

@@ -94,10 +94,10 @@ def write_request(number: int, seq: int, key: bytes, at: float, body: bytes) -> 
     return _REQUEST, values
 
 
-def write_reply(number: int, record: ReplyRecord) -> Write:
-    """Keep what came back."""
+def write_reply(number: int, record: ReplyRecord, body: bytes | None = None) -> Write:
+    """Keep what came back; `body` is the reply as JSON, where somebody has it already."""
     reply = record.reply
-    body = encode(reply)
+    body = encode(reply) if body is None else body
     known = (None, None) if reply is None else (_count(reply.prompt_tokens), _count(reply.completion_tokens))
     fault = _plain(record.fault)
     sum_ = checksum("replies", body, number, record.source, fault)
