@@ -58,7 +58,7 @@ class Pool:
         self._expired: OrderedDict[str, LeasedEnvironment] = OrderedDict()
         self._acquiring: dict[str, list[Ticket]] = {}
         self._reaping = False
-        self._burials: set[Future[None]] = set()
+        self._under_way: set[Future[None]] = set()  # starts and ends of instances
         _fork.register(self)
 
     async def acquire(
@@ -126,9 +126,10 @@ class Pool:
             self._take_back(lease, fit=False)
 
     async def aclose(self) -> None:
-        """Close, and wait until every instance has ended."""
+        """Close, and wait until every instance has ended, those too that are only being started."""
         self.close()
-        await asyncio.gather(*map(asyncio.wrap_future, tuple(self._burials)))
+        while self._under_way:
+            await asyncio.gather(*map(asyncio.wrap_future, tuple(self._under_way)))
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +147,7 @@ class Pool:
         """In a forked child: leave the parent's instances alone and start with none."""
         self._roster.after_fork()
         self._leases, self._expired, self._acquiring = {}, OrderedDict(), {}
-        self._reaping, self._burials = False, set()
+        self._reaping, self._under_way = False, set()
 
     async def replace(self, lease: LeasedEnvironment, *, timeout: float) -> None:  # noqa: ASYNC109 (as acquire)
         """Give a lease a fresh instance for one that is dead; it stands in front of those who have none yet."""
@@ -253,7 +254,7 @@ class Pool:
             self._roster.give_back(member, fit=fit and not lease.is_busy)
 
     def _start(self) -> None:
-        BACKGROUND.submit(self._start_one())
+        self._follow(BACKGROUND.submit(self._start_one()))
 
     async def _start_one(self) -> None:
         with Caught(fatal_too=True) as caught:
@@ -267,9 +268,11 @@ class Pool:
             self._roster.failed(EnvDied(f"no {self.spec.kind} environment could be started: {caught.reason}"))
 
     def _bury(self, member: Member) -> None:
-        burial = BACKGROUND.submit(member.instance.close())
-        self._burials.add(burial)
-        burial.add_done_callback(self._burials.discard)
+        self._follow(BACKGROUND.submit(member.instance.close()))
+
+    def _follow(self, work: Future[None]) -> None:
+        self._under_way.add(work)
+        work.add_done_callback(self._under_way.discard)
 
     async def _reap(self) -> None:
         """Take back leases without a sign of life, for as long as there are leases."""
