@@ -291,7 +291,7 @@ class ForeignSync(Foreign):
         self.heard.append(kind)
         return self
 
-    def step(self, *words: Any) -> Any:  # type: ignore[override]
+    def step(self, *words: Any) -> Any:
         """Answer the read command."""
         self.heard.append(words)
         return self.answer

@@ -38,12 +38,16 @@ if TYPE_CHECKING:
     from adjudge.environments._sync import SyncContext, SyncEnvironment
     from adjudge.environments._worker import WorkerBackend
     from adjudge.environments._world import EnvSpec, World
+    from adjudge.environments.alfworld import AlfworldSpec
+    from adjudge.environments.scienceworld import ScienceWorldSpec, ScienceWorldTask
+    from adjudge.environments.webshop import WebShopSpec
 
 __all__ = [
     "AgentGymAlfworld",
     "AgentGymBackend",
     "AgentGymScienceWorld",
     "AgentGymWebShop",
+    "AlfworldSpec",
     "Backend",
     "Context",
     "Counts",
@@ -63,8 +67,11 @@ __all__ = [
     "OpenEnvSpec",
     "Pool",
     "PoolLimits",
+    "ScienceWorldSpec",
+    "ScienceWorldTask",
     "SyncContext",
     "SyncEnvironment",
+    "WebShopSpec",
     "WorkerBackend",
     "World",
     "close_pools",
