@@ -165,6 +165,19 @@ def test_what_could_never_work_is_refused() -> None:
         Pool(ToySpec(), 1, "cloud")
     with pytest.raises(UsageError, match="lease_s must be above 0"):
         PoolLimits(lease_s=float("nan"))
+    for calls in (0, -1, "many", 1.5):
+        with pytest.raises(UsageError, match="max_calls"):
+            Pool(ToySpec(max_calls=calls), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seconds", [None, "60", float("nan")])
+async def test_a_wait_is_a_number_of_seconds(seconds: object) -> None:
+    """What is no number of seconds to wait is said to be none."""
+    async with Pool(ToySpec(), 1) as pool:
+        with pytest.raises(UsageError, match="number of seconds"):
+            await pool.acquire("r", timeout=seconds)  # type: ignore[arg-type]
+        with pytest.raises(EnvAcquireTimeout, match="within 0 s"):
+            await pool.acquire("r", timeout=0)
 
 
 async def test_closing_turns_everybody_away() -> None:

@@ -19,7 +19,8 @@ class Context:
     A lease belongs to the rollout and the spec: the same spec gives the same live environment, also through another
     `Context` of the same `rollout_id`; two specs give two. A bare kind ("webshop") means the rollout's open lease of
     that kind, or else the pool of that kind that was given here, or the kind's default spec. Specs for which no pool
-    is among `pools` share default pools. Code that cannot await uses `context.sync`.
+    is among `pools` share default pools. Code that cannot await uses `context.sync`. Once it was left, a context takes
+    nothing more, until it is entered again.
     """
 
     def __init__(

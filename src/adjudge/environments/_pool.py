@@ -53,6 +53,8 @@ class Pool:
         self.size = most if size is None else size
         if self.size < 1:
             raise UsageError(f"a pool has at least one instance, not {size!r}", code="bad-limit")
+        if type(spec.max_calls) is not int or spec.max_calls < 1:
+            raise UsageError(f"max_calls is a whole number from 1, not {spec.max_calls!r}", code="bad-limit")
         self._roster = Roster(self.size, self.limits, self._start, self._bury)
         self._leases: dict[str, LeasedEnvironment] = {}
         self._expired: OrderedDict[str, LeasedEnvironment] = OrderedDict()
@@ -72,6 +74,8 @@ class Pool:
 
         A rollout that has lost its environment by not calling it is told so, until it releases it.
         """
+        if not isinstance(timeout, int | float) or timeout != timeout:  # noqa: PLR0124 (NaN is not itself)
+            raise UsageError(f"timeout is a number of seconds, not {timeout!r}", code="bad-limit")
         deadline = time.monotonic() + timeout
         while True:
             ticket = None
@@ -222,9 +226,9 @@ class Pool:
             return False
 
     def _too_late(self, timeout: float) -> EnvAcquireTimeout:
-        counts = self.counts()
+        counts, waited = self.counts(), max(timeout, 0.0)
         return EnvAcquireTimeout(
-            f"no {self.spec.kind} environment was free within {timeout:g} s: {counts.leased} of {self.size} leased, "
+            f"no {self.spec.kind} environment was free within {waited:g} s: {counts.leased} of {self.size} leased, "
             f"{counts.starting} starting, {counts.waiting} other rollouts wait; make the pool larger or wait longer"
         )
 
