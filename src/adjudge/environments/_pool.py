@@ -5,6 +5,7 @@ import os
 import time
 from collections import OrderedDict
 from concurrent.futures import Future
+from math import isnan
 from typing import Self
 
 from adjudge.environments._backend import Backend, PoolLimits
@@ -74,9 +75,7 @@ class Pool:
 
         A rollout that has lost its environment by not calling it is told so, until it releases it.
         """
-        if not isinstance(timeout, int | float) or timeout != timeout:  # noqa: PLR0124 (NaN is not itself)
-            raise UsageError(f"timeout is a number of seconds, not {timeout!r}", code="bad-limit")
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + _seconds(timeout)
         while True:
             ticket = None
             left = deadline - time.monotonic()
@@ -291,6 +290,12 @@ class Pool:
                 late = [one for one in self._leases.values() if not one.is_busy and now - one.used > lease_s]
             for lease in late:
                 self._take_back(lease, fit=True, why="expired")
+
+
+def _seconds(timeout: object) -> float:
+    if not isinstance(timeout, int | float) or isnan(timeout):
+        raise UsageError(f"timeout is a number of seconds, not {timeout!r}", code="bad-limit")
+    return timeout
 
 
 def _backend_of(backend: str | Backend) -> Backend:
