@@ -98,6 +98,8 @@ def test_calls_are_capped_and_replays_are_the_same(world: Remote, monkeypatch: p
         "a\\b",
         "a\x00b",
         "~/x",
+        f"a/{'b' * 300}",
+        "a/" * 2000 + "b",
     ],
 )
 def test_a_task_names_a_game_and_no_file(world: Remote, name: str) -> None:

@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from adjudge.environments import Context, EnvBadTask, EnvError, Pool, close_pools
+from adjudge.environments._ticket import Turn
 from adjudge.errors import UsageError
 from adjudge.model import Context as ContextShape
 from adjudge.model import Environment
 from environments.toys import ChancySpec, ToySpec
+from environments.waiting import until
 
 
 async def test_shapes_are_those_of_the_model() -> None:
@@ -187,6 +189,58 @@ async def test_calls_of_one_rollout_wait_for_one_another() -> None:
                 await env.reset(500)
                 steps = await asyncio.gather(*(env.step(f"{number}") for number in range(50)))
                 assert [step.observation for step in steps] == [f"{n + 1}: {n}" for n in range(50)]
+
+
+async def test_nobody_overtakes_a_call_that_was_made_before() -> None:
+    """A call that waits for another one is done before any call that is made later, by whichever task."""
+    with Pool(ToySpec(), 1, "worker") as pool:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("toy")
+            await env.reset(500)
+
+            async def three(name: str) -> None:
+                for number in range(3):
+                    await env.step(f"{name}{number}")
+
+            await asyncio.gather(env.step("sleep 0.2"), *(three(name) for name in "abc"))
+            heard = (await env.outcome()).observation.split("|")
+            assert heard == ["sleep 0.2", *(f"{name}{number}" for number in range(3) for name in "abc")]
+
+
+async def test_a_turn_is_passed_on_by_whoever_gives_up() -> None:
+    """A call that is cancelled while it waits, or as its turn comes, holds up nobody."""
+    turn = Turn()
+    assert turn.take()
+    waiting = [asyncio.create_task(turn.wait()) for _ in range(4)]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    turn.give()
+    assert turn.taken  # it went over, without a moment in which somebody else could take it
+    waiting[0].cancel()
+    await asyncio.wait(waiting[:3])
+    assert [task.cancelled() for task in waiting[:3]] == [True, True, False]
+    turn.give()
+    await waiting[3]
+    turn.give()
+    assert not turn.taken
+
+
+async def test_a_context_that_was_left_takes_nothing_more() -> None:
+    """Once a rollout has left its context, a straggler of it gets no environment that nobody would give back."""
+    async with Pool(ToySpec(), 1) as pool:
+        held = await pool.acquire("other")
+        context = Context("r", pools=[pool])
+        async with context:
+            straggler = asyncio.create_task(context.acquire_resource("toy"))
+            await until(lambda: pool.counts().waiting == 1)
+        await held.close()
+        with pytest.raises(UsageError, match="has left its context"):
+            await straggler
+        with pytest.raises(UsageError, match="has left its context"):
+            await context.acquire_resource("toy")
+        assert pool.counts().leased == 0
+        async with context:
+            assert await context.reset_resource("toy", 1) == "count to 1"
 
 
 async def test_release_reset_and_end() -> None:

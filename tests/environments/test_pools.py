@@ -6,9 +6,9 @@ from collections.abc import Awaitable
 
 import pytest
 
-from adjudge.environments import Context, Counts, EnvAcquireTimeout, EnvDied, Pool, PoolLimits
+from adjudge.environments import Context, Counts, EnvAcquireTimeout, EnvDied, EnvProtocolError, Pool, PoolLimits
 from adjudge.errors import MissingExtra, UsageError
-from environments.toys import ToySpec
+from environments.toys import ChancySpec, ToySpec
 from environments.waiting import until
 from support import soak
 
@@ -122,6 +122,40 @@ async def test_what_cannot_be_started_says_why(backend: str) -> None:
         check(pool.counts())
 
 
+async def test_a_missing_package_is_told_to_all_who_wait() -> None:
+    """What is wrong with the call would be wrong for the next one too: one start is enough to tell all who wait."""
+    with Pool(ToySpec(colour="missing"), 1, "worker") as pool:
+        results = await asyncio.gather(*(pool.acquire(f"r{n}", timeout=20) for n in range(50)), return_exceptions=True)
+        assert [type(result) for result in results] == [MissingExtra] * 50
+        assert pool.counts().starts < 5
+        check(pool.counts())
+
+
+async def test_closing_waits_for_what_is_starting() -> None:
+    """When `aclose` returns, nothing of the pool is left, also of instances that were being started."""
+    pool = Pool(ToySpec(), 2, "worker")
+    waiting = asyncio.create_task(pool.acquire("r"))
+    await until(lambda: pool.counts().starting == 1)
+    await pool.aclose()
+    counts = pool.counts()
+    check(counts)
+    assert (counts.starting, counts.dead) == (0, counts.starts)
+    with pytest.raises(UsageError, match="closed"):
+        await waiting
+
+
+async def test_a_world_that_answers_no_step() -> None:
+    """What a world of this process answers must be a Step or an Outcome: else it is a protocol error, and no score."""
+    async with Pool(ChancySpec(), 1) as pool:
+        env = await pool.acquire("r")
+        await env.reset(3)
+        env.member.instance._world.step = lambda _: ("text", 0.0, False, {})  # type: ignore[union-attr]
+        with pytest.raises(EnvProtocolError, match="tuple"):
+            await env.step("x")
+        with pytest.raises(EnvProtocolError):
+            await env.outcome()
+
+
 def test_what_could_never_work_is_refused() -> None:
     """A pool of nothing, an unknown backend and a limit of nothing are errors where they are written."""
     for size in (0, -1):
@@ -131,6 +165,19 @@ def test_what_could_never_work_is_refused() -> None:
         Pool(ToySpec(), 1, "cloud")
     with pytest.raises(UsageError, match="lease_s must be above 0"):
         PoolLimits(lease_s=float("nan"))
+    for calls in (0, -1, "many", 1.5):
+        with pytest.raises(UsageError, match="max_calls"):
+            Pool(ToySpec(max_calls=calls), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seconds", [None, "60", float("nan")])
+async def test_a_wait_is_a_number_of_seconds(seconds: object) -> None:
+    """What is no number of seconds to wait is said to be none."""
+    async with Pool(ToySpec(), 1) as pool:
+        with pytest.raises(UsageError, match="number of seconds"):
+            await pool.acquire("r", timeout=seconds)  # type: ignore[arg-type]
+        with pytest.raises(EnvAcquireTimeout, match="within 0 s"):
+            await pool.acquire("r", timeout=0)
 
 
 async def test_closing_turns_everybody_away() -> None:

@@ -4,10 +4,12 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -21,13 +23,16 @@ from adjudge.environments import (
     EnvAcquireTimeout,
     EnvBadTask,
     EnvDied,
+    EnvProtocolError,
     EnvServer,
     HttpBackend,
     Pool,
     PoolLimits,
 )
+from adjudge.environments._kinds import default_spec
 from adjudge.errors import UsageError
 from environments.toys import ChancySpec, ToySpec
+from environments.waiting import until
 from processes.helpers import TESTS, all_gone
 
 ODD = [
@@ -245,6 +250,63 @@ async def test_a_request_that_is_none_of_ours() -> None:
                 assert (await reply.json())["toy"]["leased"] == 1
 
 
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ("Host: ][", 401),
+        ("Host: 127.0.0.1:x", 401),
+        ("Host: elsewhere.example", 401),
+        ("Host: 127.0.0.1\r\nAuthorization: Bearer \xff", 200),
+    ],
+)
+async def test_headers_that_are_none(header: str, status: int) -> None:
+    """A header that makes no sense is answered like any other; there is no header that the server fails at."""
+    async with Pool(ToySpec(), 1) as pool, served(pool) as url:
+        port = int(url.rpartition(":")[2])
+        assert await raw(port, header) == status
+    async with Pool(ToySpec(), 1) as pool, served(pool, token="s3cret") as url:  # noqa: S106
+        port = int(url.rpartition(":")[2])
+        assert await raw(port, header) == 401
+
+
+async def raw(port: int, header: str) -> int:
+    """Ask for the status with a header as it is written here, and return the HTTP status of the answer."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET /v1/status HTTP/1.1\r\n{header}\r\nConnection: close\r\n\r\n".encode("latin-1"))
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return int(answer.split()[1])
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")  # aiohttp's, of which nobody is told
+async def test_what_is_too_large_is_named() -> None:
+    """A request above the server's limit is a protocol error that says so, and the episode ends with it."""
+    async with Pool(ToySpec(), 1) as behind, served(behind) as url, Pool(ToySpec(), 1, HttpBackend(url)) as pool:
+        env = await pool.acquire("r")
+        await env.reset(3)
+        with pytest.raises(EnvProtocolError, match="larger than"):
+            await env.step("x" * (9 << 20))
+
+
+def descriptors() -> int:
+    """Count what this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_closing_closes_connections() -> None:
+    """A pool that was closed holds no connection to its server any more."""
+    async with Pool(ToySpec(), 2) as behind, served(behind) as url:
+        backend = HttpBackend(url)
+        before = descriptors()
+        for _ in range(2):  # and the next one opens them anew
+            async with Pool(ToySpec(), 2, backend) as pool:
+                for name in ("a", "b"):
+                    async with await pool.acquire(name) as env:
+                        await env.reset(1)
+            assert await until(lambda: descriptors() <= before)
+
+
 async def test_sessions_expire() -> None:
     """A session that nobody calls is taken back by the server, and its client is told."""
     async with (
@@ -305,4 +367,22 @@ def test_what_the_command_refuses() -> None:
     )
     assert done.returncode == 2
     assert "did you mean 'webshop'" in done.stderr
+
+
+@pytest.mark.parametrize("kind", [":Spec", "..:Spec", "a b:Spec", "toys:"])
+def test_a_place_that_is_none(kind: str) -> None:
+    """What cannot be the place of a spec is an error that says so, whatever the import makes of it."""
+    with pytest.raises(UsageError, match="cannot be imported"):
+        default_spec(kind)
+
+
+def test_a_port_that_is_taken() -> None:
+    """An address at which the server cannot listen is one line that says what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "adjudge", "env", "serve", "webshop", "--port", port]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"cannot listen on 127.0.0.1, port {port}" in done.stderr
+    assert "try another --port" in done.stderr
     assert json.dumps(done.stdout) == '""'

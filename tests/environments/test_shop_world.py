@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.environments import EnvBadTask, EnvSpec, World
+from adjudge.environments import EnvBadTask, EnvSpec, ScienceWorldSpec, ScienceWorldTask, World
 from adjudge.environments.webshop import BASELINES, ShopWorld, WebShopSpec, run_baseline
 from adjudge.environments.webshop._words import KINDS
 from adjudge.errors import UsageError
@@ -285,3 +285,24 @@ def test_an_unknown_form_of_observation_is_refused() -> None:
     """An observation is `text` or `text_rich`."""
     with pytest.raises(UsageError, match="text or text_rich"):
         WebShopSpec(observation="html").build()  # type: ignore[arg-type]
+
+
+class Whole:
+    """A whole number of another library, as a data frame has them."""
+
+    def __index__(self) -> int:
+        return 3
+
+
+def test_a_whole_number_of_another_library_is_one() -> None:
+    """A task may be any kind of whole number; what is none is refused, and so is true."""
+    assert WebShopSpec().task(Whole()) == 3
+    assert ScienceWorldSpec().task(ScienceWorldTask("boil", Whole()))["variation"] == 3  # type: ignore[arg-type]
+    for task in (True, 3.0, None):
+        with pytest.raises(EnvBadTask):
+            WebShopSpec().task(task)
+        with pytest.raises(EnvBadTask):
+            ScienceWorldSpec().task({"name": "boil", "variation": task})
+    for limit in (0, 1.5, "many", True):
+        with pytest.raises(UsageError, match="step_limit"):
+            ScienceWorldSpec(step_limit=limit)  # type: ignore[arg-type]

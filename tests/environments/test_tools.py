@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from adjudge.environments import Context, EnvSpec, Pool, World
+from adjudge.environments import Context, EnvDied, EnvSpec, Pool, World
 from adjudge.environments.tools import (
     TOOLS,
     alfworld_admissible_commands,
@@ -138,3 +138,21 @@ async def test_what_a_model_calls_wrongly_is_answered() -> None:
         assert "takes query as text" in await call_tool("webshop_search", {"context": "x"}, context)
         assert "takes query as text" in await call_tool("webshop_search", {"query": 7}, context)
         assert "takes nothing" in await call_tool("webshop_actions", {"x": "y"}, context)
+        for arguments in (None, ["tea"], "tea", 7):
+            assert "takes query as text" in await call_tool("webshop_search", arguments, context)  # type: ignore[arg-type]
+
+
+async def test_a_tool_tells_a_death_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a death a tool repeats the error; it never says that no episode was started."""
+
+    def broken(*_: object) -> Step:
+        raise RuntimeError("the roof fell in")
+
+    async with Pool(StageSpec(), 1) as pool, Context("r", pools=[pool]) as context:
+        await context.reset_resource("webshop", "buy")
+        monkeypatch.setattr(Stage, "step", broken)
+        for _ in range(2):
+            with pytest.raises(EnvDied, match="the roof fell in"):
+                await webshop_search("x", context=context)
+        with pytest.raises(EnvDied, match="the roof fell in"):
+            await webshop_actions(context=context)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from adjudge.environments import Context, EnvBadTask, EnvDied, EnvSpec, Pool, PoolLimits, World
+from adjudge.environments import Context, EnvBadTask, EnvDied, EnvSpec, Pool, PoolLimits, WebShopSpec, World
 from adjudge.errors import UsageError
 from adjudge.model import Outcome, Step
 from adjudge.rewards import alfworld_episode_reward, get_reward, scienceworld_reward, webshop_reward
@@ -55,6 +55,14 @@ class AlfworldRoom(RoomSpec):
     """The same under another name."""
 
     kind: ClassVar[str] = "alfworld"
+
+
+class Picky(AlfworldRoom):
+    """A room that knows no task."""
+
+    def task(self, task: Any) -> Any:
+        """Refuse it."""
+        raise EnvBadTask(f"there is no {task}")
 
 
 class ScienceRoom(RoomSpec):
@@ -260,18 +268,70 @@ def test_foreign_scienceworld(share: float | None, value: float) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [ConnectionResetError("gone"), "nonsense", None, {"observation": "no reward"}, {"reward": "1"}, {"reward": 7}],
+    [
+        *(ConnectionResetError("gone"), "nonsense", None, {"observation": "no reward"}),
+        *({"reward": "1"}, {"reward": 7}, {"reward": float("inf")}),
+    ],
 )
 def test_foreign_faults(answer: Any) -> None:
     """A foreign client that raises, or answers something that is no answer, is an error and never a number."""
     for name, row in (("webshop_reward", {"task_id": 1}), ("scienceworld_reward", {}), ("alfworld_episode_reward", {})):
-        if name == "webshop_reward" and answer == {"reward": 7}:
-            continue  # out of range: the engine's own check
         score = get_reward(name).score({"final_response": "", **row}, context=Foreign(answer))  # type: ignore[arg-type]
         assert (score.status, score.value) == ("error", None)
         result = asyncio.run(get_reward(name).function(context=Foreign(answer), **_arguments(name)))  # type: ignore[attr-defined]
         assert result["reward"] == 0.0
         assert result["error"]
+
+
+class ForeignSync(Foreign):
+    """The same without anything to await."""
+
+    def acquire_resource(self, kind: str) -> "Foreign":  # type: ignore[override]
+        """Return itself."""
+        self.heard.append(kind)
+        return self
+
+    def step(self, *words: Any) -> Any:
+        """Answer the read command."""
+        self.heard.append(words)
+        return self.answer
+
+
+def test_foreign_clients_that_are_not_async() -> None:
+    """A client whose calls return at once is read by the same commands."""
+    found = {"reward": 0.5, "observation": "thanks"}
+    assert asyncio.run(webshop_reward("x", ForeignSync(found), 0)) == {"reward": 0.5, "output": "thanks"}
+    assert asyncio.run(alfworld_episode_reward(ForeignSync(("obs", 0.0, True, {"won": True})))) == {"reward": 1.0}
+    assert asyncio.run(scienceworld_reward("x", ForeignSync(found)))["score_raw"] == 50.0
+
+
+class Empty:
+    """A foreign context that has no environment to give."""
+
+    async def acquire_resource(self, kind: str) -> None:
+        """Give nothing."""
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in CASES])
+def test_a_foreign_context_without_an_environment(name: str) -> None:
+    """A foreign context that returns no environment is at fault: whether there was an episode, nobody can say."""
+    result = asyncio.run(get_reward(name).function(context=Empty(), **_arguments(name)))  # type: ignore[attr-defined]
+    assert (result["reward"], result["error"].partition(":")[0]) == (0.0, "env-protocol")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("webshop_reward", "webshop"), ("alfworld_episode_reward", "alfworld")])
+def test_a_task_that_there_is_not(name: str, kind: str) -> None:
+    """An episode that could not be started for want of such a task is an error of the reset, told and not raised."""
+
+    async def main() -> Any:
+        async with Context("r") as context:
+            env = await context.acquire_resource(WebShopSpec() if kind == "webshop" else Picky())
+            with pytest.raises(EnvBadTask):
+                await env.reset("no such task")
+            return await get_reward(name).function(context=context, **_arguments(name))  # type: ignore[attr-defined]
+
+    result = asyncio.run(main())
+    assert (result["reward"], result["error"].partition(":")[0]) == (0.0, "env-bad-task")
 
 
 def _arguments(name: str) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def serve(
     from adjudge.environments._kinds import default_spec
     from adjudge.environments._pool import Pool
     from adjudge.environments._server import EnvServer
+    from adjudge.errors import UsageError
 
     findable()
     token = Key(None if token_file is None else Path(token_file), TOKEN).reveal()
@@ -70,4 +71,7 @@ def serve(
             for pool in pools:
                 await pool.aclose()
 
-    asyncio.run(run())
+    try:
+        asyncio.run(run())
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}; try another --port") from None

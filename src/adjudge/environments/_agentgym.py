@@ -15,10 +15,9 @@ from urllib.parse import urlencode
 
 from adjudge.environments._backend import PoolLimits
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError
-from adjudge.environments._remote import Remote, client_of, read_json
+from adjudge.environments._remote import Remote, SharedClient, read_json
 from adjudge.environments._world import EnvSpec
 from adjudge.errors import Caught, UsageError
-from adjudge.http import HttpClient
 from adjudge.model import Outcome, Step
 
 __all__ = ["AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "AgentGymWebShop"]
@@ -73,25 +72,31 @@ class AgentGymBackend:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._client: HttpClient | None = None
+        self._client = SharedClient(attempts=1)
         self._taken: set[int] = set()
 
     async def start(self, spec: EnvSpec, limits: PoolLimits) -> "AgentGymInstance":
         """Have the server make an environment."""
         if not isinstance(spec, _AgentGymSpec):
             raise UsageError(f"an AgentGym server needs a spec such as AgentGymWebShop, not {type(spec).__name__}")
-        if self._client is None:
-            self._client = client_of(limits, attempts=1)
-        instance = AgentGymInstance(self._client, self.url, spec, self._taken)
-        await instance.create()
+        instance = AgentGymInstance(self._client, self.url, limits, spec, self._taken)
+        is_made = False
+        try:
+            await instance.create()
+            is_made = True
+        finally:
+            if not is_made:
+                await instance.hang_up()
         return instance
 
 
 class AgentGymInstance(Remote):
     """One environment of an AgentGym server."""
 
-    def __init__(self, client: HttpClient, url: str, spec: _AgentGymSpec, taken: set[int]) -> None:
-        super().__init__(client, url)
+    def __init__(
+        self, shared: SharedClient, url: str, limits: PoolLimits, spec: _AgentGymSpec, taken: set[int]
+    ) -> None:
+        super().__init__(shared, url, limits)
         self._spec = spec
         self._taken = taken
         self._id = -1
@@ -148,7 +153,7 @@ class AgentGymInstance(Remote):
         if self._spec.closes and self._id >= 0 and self.alive:
             with Caught(fatal_too=True):
                 await self._post("close", {})
-        self._broken = True
+        await self.hang_up()
         if self._spec.closes:
             self._taken.discard(self._id)
 

@@ -19,7 +19,8 @@ class Context:
     A lease belongs to the rollout and the spec: the same spec gives the same live environment, also through another
     `Context` of the same `rollout_id`; two specs give two. A bare kind ("webshop") means the rollout's open lease of
     that kind, or else the pool of that kind that was given here, or the kind's default spec. Specs for which no pool
-    is among `pools` share default pools. Code that cannot await uses `context.sync`.
+    is among `pools` share default pools. Code that cannot await uses `context.sync`. Once it was left, a context takes
+    nothing more, until it is entered again.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Context:
         self._mine: dict[EnvSpec, LeasedEnvironment] = {}
         self._had: dict[EnvSpec, LeasedEnvironment] = {}
         self._holder = object()
+        self._is_left = False
 
     def __repr__(self) -> str:
         return f"Context({self.rollout_id!r}, {self.group_id!r})"
@@ -55,7 +57,11 @@ class Context:
         """Return this rollout's environment of that spec or kind, waiting at most `timeout` seconds for a free one."""
         lease = self.find_resource(spec)
         pool = self._pool_of(spec) if lease is None else lease.pool
+        self._check_entered()
         lease = await pool.acquire(self.rollout_id, timeout=timeout, holder=self._holder)
+        if self._is_left:  # meanwhile: nobody would give it back
+            pool.release(lease, holder=self._holder)
+            self._check_entered()
         self._mine[pool.spec] = self._had[pool.spec] = lease
         return lease
 
@@ -98,16 +104,26 @@ class Context:
             lease.pool.release(lease, holder=self._holder, end=True)
 
     async def __aenter__(self) -> Self:
-        return self
+        return self.__enter__()
 
     async def __aexit__(self, *exception: object) -> None:
+        self._is_left = True
         await self.release_resource()
 
     def __enter__(self) -> Self:
+        self._is_left = False
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._is_left = True
         self.sync.release_resource()
+
+    def _check_entered(self) -> None:
+        if self._is_left:
+            raise UsageError(
+                f"rollout {self.rollout_id} has left its context: what it took now nobody would give back",
+                code="context-left",
+            )
 
     def _held(self, spec: Hashable | None) -> list[LeasedEnvironment]:
         if spec is None:

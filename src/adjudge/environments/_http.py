@@ -22,10 +22,10 @@ import msgspec
 from adjudge.chat._key import Key
 from adjudge.environments._backend import PoolLimits, error_of
 from adjudge.environments._errors import EnvDied, EnvProtocolError
-from adjudge.environments._remote import Remote, client_of
+from adjudge.environments._remote import Remote, SharedClient
 from adjudge.environments._world import EnvSpec
 from adjudge.errors import Caught
-from adjudge.http import Again, BadStatus, HttpClient, HttpReply, is_transient
+from adjudge.http import Again, BadStatus, HttpReply, is_transient
 from adjudge.model import Outcome, Step
 
 __all__ = ["KEY", "SESSION", "TOKEN", "HttpBackend"]
@@ -52,22 +52,26 @@ class HttpBackend:
     def __init__(self, url: str = "http://127.0.0.1:8765", *, token: str | Path | None = None) -> None:
         self.url = url
         self._token = Key(token, TOKEN)
-        self._client: HttpClient | None = None
+        self._client = SharedClient(attempts=_ATTEMPTS)
 
     async def start(self, spec: EnvSpec, limits: PoolLimits) -> "HttpInstance":
         """Open a session: the server leases one of its instances to it."""
-        if self._client is None:
-            self._client = client_of(limits, attempts=_ATTEMPTS)
-        instance = HttpInstance(self._client, self.url, self._token)
-        await instance.open(spec, limits.start_s)
+        instance = HttpInstance(self._client, self.url, limits, self._token)
+        is_open = False
+        try:
+            await instance.open(spec, limits.start_s)
+            is_open = True
+        finally:
+            if not is_open:
+                await instance.close()
         return instance
 
 
 class HttpInstance(Remote):
     """One session with our own server."""
 
-    def __init__(self, client: HttpClient, url: str, token: Key) -> None:
-        super().__init__(client, url)
+    def __init__(self, shared: SharedClient, url: str, limits: PoolLimits, token: Key) -> None:
+        super().__init__(shared, url, limits)
         self._token = token
         self._session = ""
 
@@ -111,7 +115,7 @@ class HttpInstance(Remote):
             if self._session:
                 self._broken = False  # this much can be asked whatever came before
                 await self._ask("close", {}, _MAPPING)
-        self._broken = True
+        await self.hang_up()
 
     async def _ask(self, what: str, body: Any, decoder: "msgspec.json.Decoder[T]") -> T:
         def read(reply: HttpReply) -> T | Again:

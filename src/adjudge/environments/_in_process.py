@@ -4,7 +4,7 @@ from typing import Any
 
 from adjudge.environments._backend import PoolLimits, info_of
 from adjudge.environments._background import in_thread
-from adjudge.environments._errors import EnvDied, EnvStepTimeout
+from adjudge.environments._errors import EnvDied, EnvProtocolError, EnvStepTimeout
 from adjudge.environments._world import EnvSpec, World
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Outcome, Step
@@ -40,19 +40,27 @@ class LocalInstance:
         """Start an episode."""
         with Caught() as caught:
             observation = self._world.reset(task)
+            if not isinstance(observation, str):
+                raise EnvProtocolError(f"the world's first observation is {type(observation).__name__}, not text")
             return Step(observation, info=info_of(self._world))
         raise self._fault(caught)
 
     async def step(self, action: str) -> Step:
         """Do one action."""
         with Caught() as caught:
-            return self._world.step(action)
+            step = self._world.step(action)
+            if isinstance(step, Step):
+                return step
+            raise EnvProtocolError(f"the world answered a step with {type(step).__name__}, which is no Step")
         raise self._fault(caught)
 
     async def outcome(self) -> Outcome:
         """Read the outcome."""
         with Caught() as caught:
-            return self._world.outcome()
+            outcome = self._world.outcome()
+            if isinstance(outcome, Outcome):
+                return outcome
+            raise EnvProtocolError(f"the world's outcome is {type(outcome).__name__}, which is no Outcome")
         raise self._fault(caught)
 
     async def health(self) -> bool:

@@ -26,7 +26,7 @@ def spec_class(kind: str) -> type[EnvSpec]:
         raise UsageError(f"no environment is called {kind!r}{closest(kind, KINDS)}", code="unknown-environment")
     try:
         found: object = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"{place} cannot be imported: {error}", code="unknown-environment") from error
     if not isinstance(found, type) or not issubclass(found, EnvSpec):
         raise UsageError(f"{place} is no EnvSpec", code="unknown-environment")

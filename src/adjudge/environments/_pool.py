@@ -5,6 +5,7 @@ import os
 import time
 from collections import OrderedDict
 from concurrent.futures import Future
+from math import isnan
 from typing import Self
 
 from adjudge.environments._backend import Backend, PoolLimits
@@ -53,12 +54,14 @@ class Pool:
         self.size = most if size is None else size
         if self.size < 1:
             raise UsageError(f"a pool has at least one instance, not {size!r}", code="bad-limit")
+        if type(spec.max_calls) is not int or spec.max_calls < 1:
+            raise UsageError(f"max_calls is a whole number from 1, not {spec.max_calls!r}", code="bad-limit")
         self._roster = Roster(self.size, self.limits, self._start, self._bury)
         self._leases: dict[str, LeasedEnvironment] = {}
         self._expired: OrderedDict[str, LeasedEnvironment] = OrderedDict()
         self._acquiring: dict[str, list[Ticket]] = {}
         self._reaping = False
-        self._burials: set[Future[None]] = set()
+        self._under_way: set[Future[None]] = set()  # starts and ends of instances
         _fork.register(self)
 
     async def acquire(
@@ -72,7 +75,7 @@ class Pool:
 
         A rollout that has lost its environment by not calling it is told so, until it releases it.
         """
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + _seconds(timeout)
         while True:
             ticket = None
             left = deadline - time.monotonic()
@@ -126,9 +129,10 @@ class Pool:
             self._take_back(lease, fit=False)
 
     async def aclose(self) -> None:
-        """Close, and wait until every instance has ended."""
+        """Close, and wait until every instance has ended, those too that are only being started."""
         self.close()
-        await asyncio.gather(*map(asyncio.wrap_future, tuple(self._burials)))
+        while self._under_way:
+            await asyncio.gather(*map(asyncio.wrap_future, tuple(self._under_way)))
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +150,7 @@ class Pool:
         """In a forked child: leave the parent's instances alone and start with none."""
         self._roster.after_fork()
         self._leases, self._expired, self._acquiring = {}, OrderedDict(), {}
-        self._reaping, self._burials = False, set()
+        self._reaping, self._under_way = False, set()
 
     async def replace(self, lease: LeasedEnvironment, *, timeout: float) -> None:  # noqa: ASYNC109 (as acquire)
         """Give a lease a fresh instance for one that is dead; it stands in front of those who have none yet."""
@@ -221,9 +225,9 @@ class Pool:
             return False
 
     def _too_late(self, timeout: float) -> EnvAcquireTimeout:
-        counts = self.counts()
+        counts, waited = self.counts(), max(timeout, 0.0)
         return EnvAcquireTimeout(
-            f"no {self.spec.kind} environment was free within {timeout:g} s: {counts.leased} of {self.size} leased, "
+            f"no {self.spec.kind} environment was free within {waited:g} s: {counts.leased} of {self.size} leased, "
             f"{counts.starting} starting, {counts.waiting} other rollouts wait; make the pool larger or wait longer"
         )
 
@@ -253,7 +257,7 @@ class Pool:
             self._roster.give_back(member, fit=fit and not lease.is_busy)
 
     def _start(self) -> None:
-        BACKGROUND.submit(self._start_one())
+        self._follow(BACKGROUND.submit(self._start_one()))
 
     async def _start_one(self) -> None:
         with Caught(fatal_too=True) as caught:
@@ -267,9 +271,11 @@ class Pool:
             self._roster.failed(EnvDied(f"no {self.spec.kind} environment could be started: {caught.reason}"))
 
     def _bury(self, member: Member) -> None:
-        burial = BACKGROUND.submit(member.instance.close())
-        self._burials.add(burial)
-        burial.add_done_callback(self._burials.discard)
+        self._follow(BACKGROUND.submit(member.instance.close()))
+
+    def _follow(self, work: Future[None]) -> None:
+        self._under_way.add(work)
+        work.add_done_callback(self._under_way.discard)
 
     async def _reap(self) -> None:
         """Take back leases without a sign of life, for as long as there are leases."""
@@ -284,6 +290,12 @@ class Pool:
                 late = [one for one in self._leases.values() if not one.is_busy and now - one.used > lease_s]
             for lease in late:
                 self._take_back(lease, fit=True, why="expired")
+
+
+def _seconds(timeout: object) -> float:
+    if not isinstance(timeout, int | float) or isnan(timeout):
+        raise UsageError(f"timeout is a number of seconds, not {timeout!r}", code="bad-limit")
+    return timeout
 
 
 def _backend_of(backend: str | Backend) -> Backend:

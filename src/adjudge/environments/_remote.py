@@ -9,7 +9,7 @@ from adjudge.errors import AdjudgeError, DataError
 from adjudge.http import AttemptTimeout, DeadlineExceeded, HttpClient, HttpError, HttpReply, Limits, Reader, Request
 from adjudge.model import decode_json, to_json
 
-__all__ = ["Remote", "client_of", "read_json"]
+__all__ = ["Remote", "SharedClient", "read_json"]
 
 T = TypeVar("T")
 
@@ -17,10 +17,33 @@ _SLACK_S = 5.0
 _AT_ONCE = 4096
 
 
-def client_of(limits: PoolLimits, *, attempts: int) -> HttpClient:
-    """Return a client whose attempts outlast the longest call that the other side may take."""
-    longest = max(limits.step_s, limits.start_s) + _SLACK_S
-    return HttpClient(Limits(in_flight=_AT_ONCE, attempts=attempts, attempt_timeout_s=longest, deadline_s=2 * longest))
+class SharedClient:
+    """The client of all sessions of one backend; its connections are closed with the last of them.
+
+    `take` and `let_go` are called on the background loop only.
+    """
+
+    def __init__(self, *, attempts: int) -> None:
+        self._attempts = attempts
+        self._client: HttpClient | None = None
+        self._users = 0
+
+    def take(self, limits: PoolLimits) -> HttpClient:
+        """Return a client whose attempts outlast the longest call that the other side may take."""
+        self._users += 1
+        if self._client is None:
+            longest = max(limits.step_s, limits.start_s) + _SLACK_S
+            self._client = HttpClient(
+                Limits(in_flight=_AT_ONCE, attempts=self._attempts, attempt_timeout_s=longest, deadline_s=2 * longest)
+            )
+        return self._client
+
+    async def let_go(self) -> None:
+        """Say that one session less needs it."""
+        self._users -= 1
+        if self._users == 0 and self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
 
 
 def read_json(reply: HttpReply) -> Any:
@@ -37,8 +60,9 @@ def read_json(reply: HttpReply) -> Any:
 class Remote:
     """One session with a server. Once a call has ended without an answer, nobody knows where the episode stands."""
 
-    def __init__(self, client: HttpClient, url: str) -> None:
-        self._client = client
+    def __init__(self, shared: SharedClient, url: str, limits: PoolLimits) -> None:
+        self._shared: SharedClient | None = shared
+        self._client = shared.take(limits)
         self._url = url.rstrip("/")
         self._broken = False
 
@@ -50,6 +74,13 @@ class Remote:
     def memory_mb(self) -> float | None:
         """Nothing is known: the memory is the server's."""
         return None
+
+    async def hang_up(self) -> None:
+        """Let the client go; calling it twice is legal."""
+        self._broken = True
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            await shared.let_go()
 
     def headers(self) -> Mapping[str, str]:
         """Return what every request carries."""

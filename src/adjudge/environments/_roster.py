@@ -14,6 +14,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from copy import copy
 from typing import Literal
 
 from adjudge.environments._backend import Instance, PoolLimits
@@ -139,15 +140,19 @@ class Roster:
         self._bury(member)
 
     def failed(self, error: AdjudgeError) -> None:
-        """Tell whoever is next that no member could be started: it would only be followed by another such."""
+        """Tell whoever is next that no member could be started: it would only be followed by another such.
+
+        What is wrong with the call, such as a missing package, is told to all: the next start would end so too.
+        """
+        is_for_all = isinstance(error, UsageError)
         with self.lock:
             self._starting -= 1
             self.tally["dead"] += 1
             self.tally["faults"] += 1
             while self._line:
                 place, _ = self._line.popitem(last=False)
-                place.error = error
-                if place.call():
+                place.error = copy(error)
+                if place.call() and not is_for_all:
                     break
             starts = self._top_up()
         self._begin(starts)

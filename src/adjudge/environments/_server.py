@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from adjudge.environments._backend import told_of
-from adjudge.environments._errors import EnvDied, EnvError
+from adjudge.environments._errors import EnvDied, EnvError, EnvProtocolError
 from adjudge.environments._http import KEY, SESSION
 from adjudge.environments._lease import NO_EPISODE, LeasedEnvironment
 from adjudge.environments._pool import Pool
@@ -128,7 +128,7 @@ class EnvServer:
         with Caught() as caught:
             if request.content_type != _JSON:  # what a page of a browser cannot send unasked
                 raise UsageError(f"only {_JSON} is read", code="bad-content-type")
-            body = await request.read()
+            body = await _read(request)
             what = request.match_info["what"]
             return _response(await self._answer(what, body, request.headers.get(SESSION), request.headers.get(KEY, "")))
         return _response(_failed(caught))
@@ -173,9 +173,12 @@ class EnvServer:
 
     def _is_allowed(self, request: "web.Request") -> bool:
         if self._token is None:
-            return is_loopback(request.url.host or "")  # no name that somebody else's page has made to lead here
+            try:
+                return is_loopback(request.url.host or "")  # no name that somebody else's page has made to lead here
+            except ValueError:  # a header that names no host
+                return False
         given = request.headers.get("Authorization", "")
-        return hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode())
+        return hmac.compare_digest(given.encode(errors="surrogateescape"), f"Bearer {self._token}".encode())
 
     def _refused(self) -> "web.Response":
         error = UsageError("the token is missing or wrong: set ADJUDGE_ENV_TOKEN", code="unauthorised")
@@ -227,6 +230,15 @@ def _failed(caught: Caught) -> Answer:
         error = EnvError(str(caught.reason))
     status = 400 if isinstance(error, UsageError) else 409
     return status, _ENCODER.encode({"error": told_of(error)})
+
+
+async def _read(request: "web.Request") -> bytes:
+    from aiohttp import web
+
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge as error:
+        raise EnvProtocolError(f"the request is larger than {_MOST_BYTES:,} bytes") from error
 
 
 def _arguments(body: bytes) -> dict[str, Any]:

@@ -20,14 +20,14 @@ class Ticket:
 
     def call(self) -> bool:
         """Tell the task that its turn has come; whether there is still a loop to tell."""
-        self.called = True
         if asyncio._get_running_loop() is self._loop:  # noqa: SLF001 (the public one raises where there is none)
             self._resolve()
-            return True
-        try:
-            self._loop.call_soon_threadsafe(self._resolve)
-        except RuntimeError:  # the loop was closed with the task still in line
-            return False
+        else:
+            try:
+                self._loop.call_soon_threadsafe(self._resolve)
+            except RuntimeError:  # the loop was closed with the task still in line
+                return False
+        self.called = True
         return True
 
     async def wait(self) -> None:
@@ -40,13 +40,19 @@ class Ticket:
 
 
 class Turn:
-    """A lock for tasks of any loop, first come, first served; taking a free one costs a fraction of a microsecond."""
+    """A lock for tasks of any loop, first come, first served; taking a free one costs a fraction of a microsecond.
 
-    __slots__ = ("_line", "_lock")
+    Whoever waits is handed the lock as it is, so that a task that comes back at once cannot take it before.
+    """
+
+    __slots__ = ("_desk", "_line", "_lock")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._line: deque[Ticket] = deque()
+        # Held while a ticket is called or given up, so that it is one or the other. Re-entrant, because a task that is
+        # collected as garbage gives its ticket up wherever that happens.
+        self._desk = threading.RLock()
 
     @property
     def taken(self) -> bool:
@@ -59,37 +65,31 @@ class Turn:
 
     async def wait(self) -> None:
         """Wait for it and take it."""
-        while True:
-            ticket = Ticket()
-            self._line.append(ticket)
-            if self._lock.acquire(blocking=False):  # given up since the caller looked
-                self._leave(ticket)
-                return
-            try:
-                await ticket.wait()
-            except BaseException:
-                self._leave(ticket)
-                if ticket.called:
-                    self._call_next()
-                raise
-            if self._lock.acquire(blocking=False):
-                return
+        ticket = Ticket()
+        self._line.append(ticket)
+        self._serve()  # given up since the caller looked
+        try:
+            await ticket.wait()
+        except BaseException:
+            with self._desk:
+                with suppress(ValueError):
+                    self._line.remove(ticket)
+                has_it = ticket.called
+            if has_it:
+                self.give()
+            raise
 
     def give(self) -> None:
         """Give it up to whoever is next."""
         self._lock.release()
         if self._line:
-            self._call_next()
+            self._serve()
 
-    def _call_next(self) -> None:
-        while True:
-            try:
-                ticket = self._line.popleft()
-            except IndexError:
-                return
-            if ticket.call():
-                return
-
-    def _leave(self, ticket: Ticket) -> None:
-        with suppress(ValueError):
-            self._line.remove(ticket)
+    def _serve(self) -> None:
+        """Hand the lock, if it is free, to the first in line that is still there."""
+        while self._line and self._lock.acquire(blocking=False):
+            with self._desk:
+                ticket = self._line.popleft() if self._line else None
+                if ticket is not None and ticket.call():
+                    return
+            self._lock.release()

@@ -6,11 +6,22 @@ work.
 """
 
 from dataclasses import dataclass
+from operator import index
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from adjudge.model import Outcome, Step
 
-__all__ = ["EnvSpec", "World"]
+__all__ = ["EnvSpec", "World", "whole"]
+
+
+def whole(value: object) -> int | None:
+    """Return a whole number, also one of another library such as numpy's; None for anything else, true included."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return index(value)
+    except (TypeError, ValueError):  # such as an array of several
+        return None
 
 
 @runtime_checkable

@@ -152,7 +152,9 @@ async def call_tool(name: str, arguments: Mapping[str, Any], context: Resources)
     if name not in known:
         return f"There is no tool {name!r}; there are {', '.join(known)}."
     wanted = tool_schema(known[name])["function"]["parameters"]["required"]
-    if sorted(arguments) != sorted(wanted) or not all(isinstance(value, str) for value in arguments.values()):
+    if not isinstance(arguments, Mapping):
+        arguments = {f"a {type(arguments).__name__}": arguments}
+    if set(arguments) != set(wanted) or not all(isinstance(value, str) for value in arguments.values()):
         return (
             f"{name} takes {', '.join(wanted) or 'nothing'} as text, got {', '.join(map(str, arguments)) or 'nothing'}."
         )
@@ -166,6 +168,7 @@ def _name(tool: Tool) -> str:
 async def _started(context: Resources, kind: str) -> LeasedEnvironment:
     lease: LeasedEnvironment = await context.acquire_resource(kind)
     if lease.first is None:
+        await lease.outcome()  # which tells what the episode died of, where there was one
         raise UsageError(
             f"no episode was started: reset the {kind} environment before the agent acts", code="no-episode"
         )

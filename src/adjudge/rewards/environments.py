@@ -34,7 +34,7 @@ async def webshop_reward(final_response: str | None, context: Any, task_id: Any)
     """
 
     async def read(env: Any) -> Outcome:
-        return _from_mapping(await env.step("get_reward", task_id), "webshop")
+        return _from_mapping(await _maybe(env.step("get_reward", task_id)), "webshop", least=0.0)
 
     outcome, error = await _outcome(context, "webshop", read, task_id)
     if outcome is None:
@@ -83,26 +83,33 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
         raise UsageError(
             f"{kind}: the rollout's Context is needed, got {type(context).__name__}", code="missing-context"
         )
+    env = outcome = None
     with Caught() as caught:
         env = await _environment(context, kind)
         if env is None:
             return Outcome(done_reason=_NO_EPISODE), ""
         if not hasattr(env, "outcome"):
             return await read(env), ""
-        outcome = await _maybe(env.outcome())
-        if outcome.done_reason != _NO_EPISODE and task is not _ANY:
-            _check_task(env, outcome, task)
-        return outcome, ""
-    error = caught.error
-    if isinstance(error, UsageError) or (isinstance(error, AdjudgeError) and error.code == _BAD_TASK):
-        raise error
-    return None, str(caught.reason)
+        found = await _maybe(env.outcome())
+        if not hasattr(found, "done_reason"):
+            raise AdjudgeError(f"{kind} answered {type(found).__name__}, which is no Outcome", code=_PROTOCOL)
+        outcome = found
+    if isinstance(caught.error, UsageError):
+        raise caught.error
+    if outcome is not None and outcome.done_reason != _NO_EPISODE and task is not _ANY:
+        _check_task(env, outcome, task)
+    return outcome, str(caught.reason or "")
 
 
 async def _environment(context: Any, kind: str) -> Any:
     """Return the rollout's environment; None where it is known that it never had one: no reason to start one now."""
     last = getattr(context, "last_resource", None)
-    return last(kind) if callable(last) else await _maybe(context.acquire_resource(kind))
+    if callable(last):
+        return last(kind)
+    env = await _maybe(context.acquire_resource(kind))
+    if env is None:
+        raise AdjudgeError(f"the context gave no {kind} environment", code=_PROTOCOL)
+    return env
 
 
 async def _maybe(value: Any) -> Any:
@@ -119,7 +126,7 @@ def _check_task(env: Any, outcome: Outcome, task: Any) -> None:
 
 
 async def _read_alfworld(env: Any) -> Outcome:
-    answer = await env.step("")
+    answer = await _maybe(env.step(""))
     if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != 4:
         raise AdjudgeError(f"alfworld answered {type(answer).__name__}, not four things", code=_PROTOCOL)
     observation, value, _, info = answer
@@ -129,10 +136,8 @@ async def _read_alfworld(env: Any) -> Outcome:
 
 
 async def _read_scienceworld(env: Any) -> Outcome:
-    outcome = _from_mapping(await env.step("get_reward"), "scienceworld")
+    outcome = _from_mapping(await _maybe(env.step("get_reward")), "scienceworld", least=-1.0)
     share = _number(outcome.reward)
-    if not -1.0 <= share <= 1.0:
-        raise AdjudgeError(f"scienceworld answered a reward of {share:g}, which is no share of 1", code=_PROTOCOL)
     return Outcome(
         reward=share,
         success=share >= 1.0,
@@ -142,10 +147,13 @@ async def _read_scienceworld(env: Any) -> Outcome:
     )
 
 
-def _from_mapping(answer: Any, kind: str) -> Outcome:
+def _from_mapping(answer: Any, kind: str, *, least: float) -> Outcome:
     if not isinstance(answer, Mapping) or "reward" not in answer:
         raise AdjudgeError(f"{kind} answered {type(answer).__name__} without a reward", code=_PROTOCOL)
-    return Outcome(reward=_number(answer["reward"]), observation=_text(answer.get("observation")))
+    share = _number(answer["reward"])
+    if not least <= share <= 1.0:
+        raise AdjudgeError(f"{kind} answered a reward of {share:g}, which is no share of 1", code=_PROTOCOL)
+    return Outcome(reward=share, observation=_text(answer.get("observation")))
 
 
 def _single(value: Any) -> Any:

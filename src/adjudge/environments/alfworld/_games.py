@@ -18,7 +18,9 @@ __all__ = ["Game", "checked_name", "games", "official", "problem"]
 
 _FOLDER = Path(__file__).parent / "games"
 _OFFICIAL_FILE = "game.tw-pddl"
-_PART = re.compile(r"[A-Za-z0-9_+,.-]+")
+_PART = re.compile(r"[A-Za-z0-9_+,.-]{1,255}")  # no file system has longer names
+_MOST_PARTS = 8
+_SHOWN = 200
 _GET_DATA = (
     "get it with `alfworld-download` of the alfworld package, then name it by AlfworldSpec(data=...) or ALFWORLD_DATA"
 )
@@ -46,9 +48,9 @@ def checked_name(name: object) -> str:
     if not isinstance(name, str):
         raise EnvBadTask(f"an ALFWorld task is the name of a game, not {type(name).__name__}")
     parts = name.split("/")
-    if not all(_PART.fullmatch(part) and part.strip(".") for part in parts):
+    if len(parts) > _MOST_PARTS or not all(_PART.fullmatch(part) and part.strip(".") for part in parts):
         raise EnvBadTask(
-            f"{name!r} is no name of a game: names are made of letters, digits and _ + , . - with / between"
+            f"{name[:_SHOWN]!r} is no name of a game: names are made of letters, digits and _ + , . - with / between"
         )
     known = [game.name for game in games()]
     if len(parts) == 1 and name not in known:
@@ -81,5 +83,7 @@ def official(name: str, data: str | None) -> dict[str, str]:
     try:
         game = json.loads(file.read_bytes())
         return {key: str(game[key]) for key in ("pddl_domain", "grammar", "pddl_problem")}
+    except OSError as error:
+        raise EnvError(f"the file of game {name!r} cannot be read: {error.strerror}", code="missing-data") from error
     except (ValueError, KeyError, TypeError) as error:
         raise EnvBadTask(f"the file of game {name!r} is no ALFWorld game: {error!r}") from error

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from adjudge.environments._errors import EnvBadTask
-from adjudge.environments._world import EnvSpec
+from adjudge.environments._world import EnvSpec, whole
 from adjudge.errors import UsageError, closest
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class ScienceWorldSpec(EnvSpec):
     heap_mb: int = 320
 
     def __post_init__(self) -> None:
-        if self.step_limit < 1:
+        if type(self.step_limit) is not int or self.step_limit < 1:
             raise UsageError(f"step_limit must be at least 1, not {self.step_limit!r}", code="bad-spec")
-        if self.heap_mb < _LEAST_HEAP_MB:
+        if type(self.heap_mb) is not int or self.heap_mb < _LEAST_HEAP_MB:
             raise UsageError(f"heap_mb must be at least {_LEAST_HEAP_MB}, not {self.heap_mb!r}", code="bad-spec")
 
     def build(self) -> "ScienceWorld":
@@ -70,6 +70,9 @@ class ScienceWorldSpec(EnvSpec):
         if not isinstance(task, ScienceWorldTask):
             raise EnvBadTask(f"a ScienceWorld task is a ScienceWorldTask or a mapping, not {type(task).__name__}")
         fields = asdict(task)
+        number = whole(task.variation)
+        if number is not None:
+            fields["variation"] = number
         _check(**fields)
         return fields
 

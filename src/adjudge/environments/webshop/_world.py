@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any, ClassVar, Literal
 
 from adjudge.environments._errors import EnvBadTask
-from adjudge.environments._world import EnvSpec
+from adjudge.environments._world import EnvSpec, whole
 from adjudge.environments.webshop._actions import Shop, read_action
 from adjudge.environments.webshop._goods import Catalogue
 from adjudge.environments.webshop._nouns import NounFinder, noun_finder
@@ -75,10 +75,10 @@ def read_task(task: Any, count: int | None = None) -> int:
     >>> read_task(0), read_task("7")
     (0, 7)
     """
-    number = task
+    number = whole(task)
     if isinstance(task, str) and task.strip().isascii() and task.strip().isdigit() and len(task) < 12:
         number = int(task)
-    if not isinstance(number, int) or isinstance(number, bool):
+    if number is None:
         raise EnvBadTask(f"a task of the shop is a whole number, got {str(task)[:80]!r}")
     if number < 0 or (count is not None and number >= count):
         there = "are numbered from 0" if count is None else f"there are go from 0 to {count - 1}"
