@@ -129,7 +129,6 @@ def test_options_reach_the_judges_that_ask() -> None:
         ("panel:local,", "at least two"),
         ("panel:local,panel:local", "no panels"),
         ("panel:local,gtp", "no judge is called 'gtp'"),
-        ("cascade:local,openai:m", "no judge is called 'cascade:local,openai:m'"),
     ],
 )
 def test_unknown_judges_are_refused(spec: str, says: str) -> None:
