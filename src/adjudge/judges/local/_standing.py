@@ -203,7 +203,7 @@ def clash(reference: Reference, content: Sequence[str], prepared: Prepared, aske
     return None
 
 
-_TITLES = frozenset(
+TITLES = frozenset(
     "president king queen sir dr mr mrs ms lord lady prince princess senator general captain saint st judge justice"
     " professor pope emperor minister chancellor colonel major coach actor actress singer author director artist"
     " baron duke earl count viscount".split()
@@ -224,7 +224,7 @@ def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, h
     for reference in prepared.references[:100]:
         if not reference.name:
             continue
-        first, last = reference.name[reference.name[0] in _TITLES], reference.name[-1]
+        first, last = reference.name[reference.name[0] in TITLES], reference.name[-1]
         if (first in plain) == (last in plain):
             continue
         own, step = (last, -1) if last in plain else (first, 1)
@@ -240,7 +240,7 @@ def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, h
 
 def _is_known(word: str, prepared: Prepared, asked: Question) -> bool:
     one = stem(word)
-    return one in prepared.union or one in asked.content or word in _TITLES or word in STOP
+    return one in prepared.union or one in asked.content or word in TITLES or word in STOP
 
 
 def _is_form(other: str, own: str, prepared: Prepared) -> bool:
@@ -252,12 +252,13 @@ def _is_form(other: str, own: str, prepared: Prepared) -> bool:
         if len(other) < 3 or len(word) < 3:
             if other[0] in word or word[0] in other[:2]:
                 return True
-        elif other[:2] == word[:2] or word[1:] in other or _is_nickname(other, word):
+        elif other[:2] == word[:2] or word[1:] in other or is_nickname(other, word):
             return True
     return False
 
 
-def _is_nickname(one: str, other: str) -> bool:
+def is_nickname(one: str, other: str) -> bool:
+    """Return whether one word is a short form of the other, a stem."""
     return other in _NICKNAMES.get(one, ()) or stem(one) in _NICKNAMES.get(other, ())
 
 

@@ -9,6 +9,7 @@ from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._model import Model, chance, load_model
+from adjudge.judges.local._names import almost
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign
 from adjudge.judges.local._standing import EVASIONS
@@ -58,6 +59,8 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if ruled is not None:
         return ruled
     rule = fault(asked, prepared, candidate, seen)
+    if rule is None and not seen.contained:
+        rule = almost(asked, prepared, references, candidate)
     if rule is None and seen.complete and not prepared.explains and is_evasive(model, asked, candidate, seen):
         rule = "evasive"
     probability = _by_model(model, prepared, seen)

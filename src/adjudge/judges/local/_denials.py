@@ -1,0 +1,181 @@
+"""Answers that a candidate names and takes back: denied, doubted in a subordinate clause, replaced by a later one.
+
+"A hexagon does not have 6 sides."          denied
+"I cannot confirm that it is helium."       not vouched for
+"Marie Curie... scratch that: Rutherford."  retracted
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._reference import Prepared, Reference
+from adjudge.judges.local._words import ARTICLES, STOP, stem, words
+
+_LONGEST = 40  # words of a response whose clauses are looked at: in longer ones too much stands beside a denial
+_PLACES = 20  # clauses that are looked at
+
+
+_NOT = frozenset(
+    "not never nor neither isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
+    " hadnt aint shouldnt".split()
+)
+_DENIALS = _NOT | frozenset(
+    "wrong wrongly false falsely incorrect incorrectly untrue mistaken mistakenly mistake erroneous erroneously myth"
+    " misconception fallacy hoax without unlike except excluding excludes lack lacks lacked lacking fail fails failed"
+    " refuse refused deny denies denied reject rejected outside contrary opposite nobody hardly whether".split()
+)
+_REACH = frozenset("until till before after since than only just merely simply doubt question unless least but".split())
+_PAIRS = re.compile(
+    r"\b(?:no longer|other than|rather than|instead of|apart from|opposed to|far from|rul(?:e|ed|es) out"
+    r"|(?:any|every|all)\w*(?: \w+)? but|nothing to do with"
+    r"|(?:tell|say|know|sure|certain|confirm|verify|clear|determine|prove) if)\b(?: \w+){0,4}$"
+)
+_OTHER_THAN = re.compile(r"\b(?:non|no)(?:e|body|thing| 1)? other than\b")
+_FAILED = re.compile(
+    r"(?:(?:has|have|had|was|were|is|are|did|does|do|can|could|would|will) )?"
+    r"(?:(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|hasnt|havent|hadnt|cannot|cant|couldnt|wont)\b(?P<what>.*)"
+    r"|nothing to do with|fail(?:s|ed)? to\b|lost\b"
+    r"|(?:be )?(?:\w+ )?(?:wrong|false|incorrect|untrue|mistaken|myth|misconception|fallacy|ruled out)\b)"
+)
+_CLAUSE = re.compile(
+    r"[.;:!?,()\n]+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
+    r"|\b(?:although|though|whereas|while|because|yet|however|and|so|but)\b",
+    re.IGNORECASE,
+)
+_ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
+_RETRACTED = re.compile(
+    r"\b(?:no,? wait|wait,? no|scratch that|strike that|correction|on second thoughts?|let me correct|make that"
+    r"|i take (?:that|it) back|i was wrong|that(?:'s| is) wrong|my (?:final |actual |real )?answer (?:is|will be|would be)"
+    r"|i(?:'ll| will| would|'d| am going to|'m going to)? (?:go(?:ing)? (?:with|for)|settle (?:on|for))"
+    r"|i(?:'ll| will| would|'d) (?:say|answer|choose|pick|take)"
+    r"|(?:right|correct|real|actual|true) (?:answer|one) (?:is|was))\b",
+    re.IGNORECASE,
+)
+_CLAIMED = re.compile(
+    r"\b(?:thought|believed?|assumed?|claim(?:ed)?|often|commonly|usually|popular(?:ly)?|comes? to mind|formerly"
+    r"|used to|at first|wrongly|mistakenly|falsely|people (?:say|think)|some (?:say|think)|once)\b",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(
+    r"^\W*(?:(?:but|however|now|today|actually|really|instead|rather|in fact|in reality|in truth),? )+"
+    r"(?:it|that|he|she|they|the \w+(?: \w+)?)(?:'s| is| was| are| were)(?: (?:now|actually|really|in fact|in))*"
+    r" (?:the |an? )?(?P<other>\w.*)",
+    re.IGNORECASE,
+)
+_CUES = frozenset(
+    map(
+        stem,
+        "longer other rather instead apart opposed far but nothing if lost wait scratch strike correction thoughts"
+        " answer go going settle say choose pick right real actual true thought believe believed assume assumed claim"
+        " claimed often commonly usually popular popularly mind formerly used people think once let make take".split(),
+    )
+) | frozenset(map(stem, _DENIALS))
+
+
+class _Clause(NamedTuple):
+    text: str
+    plain: list[str]  # without articles
+    padded: str  # the stems of those
+
+
+def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
+    """Return how a candidate that names a reference takes it back: `negated`, `retracted`, or not at all."""
+    if asked.denies or prepared.explains or len(candidate.plain) > _LONGEST or _CUES.isdisjoint(candidate.unique):
+        return None
+    named = [one for one in prepared.references if one.padded in candidate.padded and not one.denies]
+    if not named:
+        return None
+    clauses = list(_clauses(candidate.text))
+    last, is_given = -1, False
+    for at, clause in enumerate(clauses):
+        for reference in named:
+            if reference.padded in clause.padded:
+                last = at
+                is_given = is_given or not _is_denied(clauses, at, reference, asked)
+    if last < 0:
+        return None
+    if not is_given:
+        return "negated"
+    return "retracted" if _is_replaced(clauses, last, prepared, asked) else None
+
+
+def _clauses(text: str) -> Iterator[_Clause]:
+    """Yield the clauses of a text, each from the mark or word that opens it."""
+    start = found = 0
+    for end in [*_CLAUSE.finditer(text), None]:
+        if end and end[0].lower() == "but" and _ALL_BUT.search(text[start : end.end()]):
+            continue
+        part = text[start : end.start()] if end else text[start:]
+        start = end.start() if end else start
+        plain = [word for word in words(part) if word not in ARTICLES]
+        if plain:
+            yield _Clause(part, plain, f" {' '.join(map(stem, plain))} ")
+            found += 1
+            if found == _PLACES:
+                return
+
+
+def _is_denied(clauses: Sequence[_Clause], at: int, reference: Reference, asked: Question) -> bool:
+    """Whether a clause denies a reference that it has: before it in the same clause, or in what it says of it."""
+    clause = clauses[at]
+    start = clause.padded[: clause.padded.index(reference.padded) + 1].count(" ") - 1
+    before, after = clause.plain[:start], clause.plain[start + len(reference.stems) :]
+    if _is_denied_before(before, asked) or _is_denied_after(after, asked):
+        return True
+    if not before and at and clauses[at - 1].plain[-1] in _NOT:
+        return True  # `it is not, in fact, Paris`
+    following = clauses[at + 1].plain if at + 1 < len(clauses) and "or" not in asked.plain else []
+    # `Au is the symbol of silver, not of gold`
+    return following[:1] == ["not"] and len(following) > 1 and all(
+        word in STOP or stem(word) in asked.content for word in following[1:]
+    )
+
+
+def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
+    for word in reversed(before):
+        if word in _REACH:
+            break
+        if word in _DENIALS and word not in asked.plain:
+            return True
+    joined = " ".join(before)
+    return _PAIRS.search(joined) is not None and _OTHER_THAN.search(joined) is None
+
+
+def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
+    failed = _FAILED.match(" ".join(after[:8]))
+    if failed is None:
+        return False
+    if failed["what"] is not None:
+        return any(stem(word) in asked.content for word in failed["what"].split()[:4])
+    return all(word in STOP or word not in asked.plain for word in failed[0].split())
+
+
+def _is_replaced(
+    clauses: Sequence[_Clause], last: int, prepared: Prepared, asked: Question
+) -> bool:
+    """Whether what comes after the last mention of a reference gives another answer in its place."""
+    later = " ".join(clause.text for clause in clauses[last:])
+    for match in _RETRACTED.finditer(later):
+        if _is_other(later[match.end() :], prepared, asked):
+            return True
+    if _CLAIMED.search(clauses[last].text) is None:
+        return False
+    for clause in clauses[last + 1 :]:
+        match = _INSTEAD.match(clause.text)
+        if match is not None and _is_other(match["other"], prepared, asked):
+            return True
+    return False
+
+
+def _is_other(text: str, prepared: Prepared, asked: Question) -> bool:
+    """Whether a text names something that neither the question nor a reference does, and nothing of a reference."""
+    content = [stem(word) for word in words(text) if word not in STOP]
+    return (
+        bool(content)
+        and all(word not in prepared.union for word in content)
+        and any(word not in asked.content for word in content)
+    )
