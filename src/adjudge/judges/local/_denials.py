@@ -26,9 +26,12 @@ _NOT = frozenset(
 _DENIALS = _NOT | frozenset(
     "wrong wrongly false falsely incorrect incorrectly untrue mistaken mistakenly mistake erroneous erroneously myth"
     " misconception fallacy hoax without unlike except excluding excludes lack lacks lacked lacking fail fails failed"
-    " refuse refused deny denies denied reject rejected outside contrary opposite nobody hardly whether".split()
+    " refuse refused deny denies denied reject rejected outside contrary opposite nobody hardly whether"
+    " no nowhere unable impossible unsure uncertain unclear unlikely doubtful doubt doubts".split()
 )
-_REACH = frozenset("until till before after since than only just merely simply doubt question unless least but".split())
+_REACH = frozenset("until till before after since than only just merely simply question unless least but".split())
+_DOUBTS = frozenset(("doubt", "doubts"))
+_NO_DOUBT = frozenset(("no", "without", "not", "any", "little", "beyond"))
 _PAIRS = re.compile(
     r"\b(?:no longer|other than|rather than|instead of|apart from|opposed to|far from|rul(?:e|ed|es) out"
     r"|(?:any|every|all)\w*(?: \w+)? but|nothing to do with"
@@ -65,6 +68,9 @@ _INSTEAD = re.compile(
     r"(?:it|that|he|she|they|the \w+(?: \w+)?)(?:'s| is| was| are| were)(?: (?:now|actually|really|in fact|in))*"
     r" (?:the |an? )?(?P<other>\w.*)",
     re.IGNORECASE,
+)
+_THIS_ONE = re.compile(
+    r"^\W*but (?:this|that|it|here it)(?: one| time)? (?:is|was) (?:by |in |from )?(?P<other>[^\W\d_a-z]\w+(?: [^\W\d_a-z]\w+)*)\W*$"
 )
 _CUES = frozenset(
     map(
@@ -136,10 +142,11 @@ def _is_denied(clauses: Sequence[_Clause], at: int, reference: Reference, asked:
 
 
 def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
-    for word in reversed(before):
-        if word in _REACH:
+    for at in range(len(before) - 1, -1, -1):
+        word = before[at]
+        if word in _REACH or (word in _DOUBTS and at and before[at - 1] in _NO_DOUBT):
             break
-        if word in _DENIALS and word not in asked.plain:
+        if word in _DENIALS and word not in asked.plain and not (word == "no" and before[at + 1 : at + 2] == ["1"]):
             return True
     joined = " ".join(before)
     return _PAIRS.search(joined) is not None and _OTHER_THAN.search(joined) is None
@@ -162,10 +169,9 @@ def _is_replaced(
     for match in _RETRACTED.finditer(later):
         if _is_other(later[match.end() :], prepared, asked):
             return True
-    if _CLAIMED.search(clauses[last].text) is None:
-        return False
+    is_claim = _CLAIMED.search(clauses[last].text) is not None
     for clause in clauses[last + 1 :]:
-        match = _INSTEAD.match(clause.text)
+        match = (_INSTEAD if is_claim else _THIS_ONE).match(clause.text)
         if match is not None and _is_other(match["other"], prepared, asked):
             return True
     return False

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from adjudge.judges.local._candidate import Candidate, Question
 from adjudge.judges.local._reference import Prepared
 from adjudge.judges.local._standing import TITLES, is_nickname
-from adjudge.judges.local._words import STOP, stem, words
+from adjudge.judges.local._words import ARTICLES, STOP, stem, words
 
 _SHORT = 8  # words of a candidate that is a name and little else
 _LOOKED_AT = 50  # references
@@ -45,7 +45,7 @@ def _read(text: str) -> _Name:
     plain = words(text)
     written = _LETTERS.findall(text)
     lowered = {part.lower() for part in written}
-    short = {part.lower() for part in written if len(part) <= 3 and part.isupper()}
+    short = {part.lower() for part in written if len(part) <= 3 and part.isupper()} - ARTICLES
     parts = tuple(word for word in plain if word not in TITLES and (word not in STOP or word in short))
     initials = frozenset(
         part for part in parts if part.isalpha() and part.isascii() and len(part) <= 4
@@ -137,13 +137,30 @@ def _is_other_name(asked: Question, prepared: Prepared, references: Sequence[str
     return found
 
 
+def is_same_name(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a short candidate has every part of a name in some form, and nothing else: `John Ronald Reuel Tolkien`."""
+    if len(candidate.plain) > _SHORT or len(candidate.text) > 2 * _LONGEST:
+        return False
+    given = _read(candidate.text)
+    for text in references[:_LOOKED_AT]:
+        name = _read(text[:_LONGEST])
+        if name.initials and _differences(name, given, asked) == ([], []):
+            return True
+    return False
+
+
+def _differences(name: _Name, given: _Name, asked: Question) -> tuple[list[str], list[str]]:
+    """Return the given parts that are no form of a part of the name, and the name's parts of which there is none."""
+    mine, yours = _without(name.parts, asked), _without(given.parts, asked)
+    foreign = [part for part in yours if not any(_is_form(part, one, name, given) for one in mine)]
+    return foreign, [one for one in mine if not any(_is_form(part, one, name, given) for part in yours)]
+
+
 def _clashes(name: _Name, given: _Name, asked: Question) -> bool | None:
     """Whether a name is near and another one; None if it may be the same."""
     if name.ordinal and given.ordinal and name.ordinal[0] == given.ordinal[0]:
         return True if name.ordinal[1] != given.ordinal[1] else None
-    mine, yours = _without(name.parts, asked), _without(given.parts, asked)
-    foreign = [part for part in yours if not any(_is_form(part, one, name, given) for one in mine)]
-    missing = [one for one in mine if not any(_is_form(part, one, name, given) for part in yours)]
+    foreign, missing = _differences(name, given, asked)
     if not foreign:
         return True if _is_apart(name.parts, given.parts) else None
     if not missing:
@@ -153,8 +170,8 @@ def _clashes(name: _Name, given: _Name, asked: Question) -> bool | None:
     if len(foreign) != 1 or len(missing) != 1:
         return False
     if missing[0] in name.capitals and (foreign[0] in given.capitals or not given.capitals):
-        return len(mine) > 1 or _is_alike(missing[0], foreign[0])
-    return len(mine) > 1 and missing[0][:3] == foreign[0][:3]  # `nitrous oxide`, `nitric oxide`
+        return not set(name.parts).isdisjoint(given.parts) or _is_alike(missing[0], foreign[0])
+    return not set(name.parts).isdisjoint(given.parts) and missing[0][:3] == foreign[0][:3]  # `nitrous oxide`, `nitric oxide`
 
 
 def _without(parts: Sequence[str], asked: Question) -> list[str]:
@@ -199,12 +216,13 @@ def is_spelling(one: str, other: str) -> bool:
     >>> is_spelling("stephen", "steven"), is_spelling("shakespeare", "shakespere"), is_spelling("manet", "monet")
     (True, True, False)
     """
+    is_long = min(len(one), len(other)) > 5
     for sign, sound in _SOUNDS:
         one, other = one.replace(sign, sound), other.replace(sign, sound)
     if one == other:
         return True
     shorter, longer = sorted((one, other), key=len)
-    if len(shorter) < 5 or len(longer) - len(shorter) > 1:
+    if not is_long or len(longer) - len(shorter) > 1:
         return False
     head = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     rest, more = shorter[head:], longer[head:]

@@ -82,15 +82,18 @@ def _is_lesser_share(prepared: Prepared, text: str) -> bool:
 def is_heap(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate is a heap of single words, one of which is the answer: no grammar, nothing of the question."""
     plain = candidate.plain
-    if not _HEAP < len(plain) <= _SHORT or prepared.explains or len(set(plain)) < len(plain):
+    if not _HEAP <= len(plain) <= _SHORT or prepared.explains or len(set(plain)) < len(plain):
         return False
+    if len(candidate.numbers) == len(plain):
+        return all(len(one.numbers) == 1 for one in prepared.references)
     if candidate.text != candidate.text.lower() and len(candidate.names()) < len(plain):
         return False
     if any(word in STOP or word in VERBS or word[0].isdigit() or stem(word) in asked.content for word in plain):
         return False
-    if any(len(one.stems) > 1 for one in prepared.references):
-        return False
-    return sum(stem(word) not in prepared.union for word in plain) >= _HEAP
+    foreign = sum(stem(word) not in prepared.union for word in plain)
+    if any(len(one.stems) > 1 for one in prepared.references):  # a full name has several words too
+        return foreign > _HEAP and len(plain) - foreign == 1
+    return foreign >= _HEAP
 
 
 def is_torn(plain: Sequence[str], yes: frozenset[str], no: frozenset[str]) -> bool:

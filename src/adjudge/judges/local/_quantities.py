@@ -46,7 +46,22 @@ def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, se
         return "other-date"
     if seen.dates == "coarser" and "year" in asked.plain and not any(date.year for date in candidate.dates):
         return "coarser-date"
+    if _is_other_sign(prepared, candidate):
+        return "other-number"
     return "hedged" if _is_around(prepared, candidate) else None
+
+
+def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate has a reference's number below zero, or the two of a score in the other order."""
+    if any(value < 0 for value in candidate.numbers):
+        return all(
+            len(one.numbers) == 1 and not one.numbers.keys() & candidate.numbers.keys()
+            for one in prepared.references[:_LOOKED_AT]
+        )
+    turned = tuple(reversed(candidate.stems))
+    if len(candidate.numbers) != 2 or len(turned) != 2:
+        return False
+    return all(one.stems == turned for one in prepared.references[:_LOOKED_AT])
 
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:

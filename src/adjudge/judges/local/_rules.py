@@ -89,6 +89,8 @@ def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
         return named
     if is_offer(asked, prepared, candidate):
         return "hedged"
+    if is_heap(asked, prepared, candidate):
+        return "many-answers"
     if not seen.complete and len(candidate.plain) <= _SENTENCE and _is_stuffed(asked, prepared, candidate, seen):
         return "many-answers"
     if _is_echo(asked, prepared, candidate):
@@ -121,8 +123,6 @@ def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, s
         return taken_back
     if is_choice(candidate, prepared, asked):
         return "hedged"
-    if is_heap(asked, prepared, candidate):
-        return "many-answers"
     return "many-answers" if _is_stuffed(asked, prepared, candidate, seen) else None
 
 
@@ -160,12 +160,14 @@ def _is_stuffed(asked: Question, prepared: Prepared, candidate: Candidate, seen:
         return False
     rest = candidate.plain[min(8, len(candidate.plain) // 3) :]
     is_prose = not VERBS.isdisjoint(rest) or sum(word in STOP for word in rest) > 0.3 * len(rest)
-    if is_prose and not _REPEATED.search(candidate.text[:4000]):
+    is_set = len(candidate.plain) <= 2 * _SENTENCE and _ALL_OF_THEM.search(candidate.lowered) is not None
+    if is_prose and not is_set and not _REPEATED.search(candidate.text[:4000]):
         return False
     inside = sum(map(len, candidate.items()))
     return inside >= 0.8 * sum(one not in asked.content and len(one) > 1 for one in candidate.content)
 
 
+_ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|some|each) of (?:these|them|those)\b")
 _REPEATED = re.compile(r"(?:^|[.!?\n]\s*)(\w+ \w+)\b[^.!?\n]{1,60}[.!?\n]\s*\1\b[^.!?\n]{1,60}[.!?\n]\s*\1\b")
 
 
