@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from adjudge.judges.local._candidate import Candidate, Question
@@ -34,7 +35,7 @@ _DOUBTS = frozenset(("doubt", "doubts"))
 _NO_DOUBT = frozenset(("no", "without", "not", "any", "little", "beyond"))
 _PAIRS = re.compile(
     r"\b(?:no longer|other than|rather than|instead of|apart from|opposed to|far from|rul(?:e|ed|es) out"
-    r"|(?:any|every|all)\w*(?: \w+)? but|nothing to do with"
+    r"|(?:any|every|all)\w*(?: \w+)? (?:but|save)|nothing to do with"
     r"|(?:tell|say|know|sure|certain|confirm|verify|clear|determine|prove) if)\b(?: \w+){0,4}$"
 )
 _OTHER_THAN = re.compile(r"\b(?:non|no)(?:e|body|thing| 1)? other than\b")
@@ -42,6 +43,7 @@ _FAILED = re.compile(
     r"(?:(?:has|have|had|was|were|is|are|did|does|do|can|could|would|will) )?"
     r"(?:(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|hasnt|havent|hadnt|cannot|cant|couldnt|wont)\b(?P<what>.*)"
     r"|nothing to do with|fail(?:s|ed)? to\b|lost\b"
+    r"|(?:been )?(?:replaced|superseded|displaced|disproved|debunked|refuted)\b"
     r"|(?:be )?(?:\w+ )?(?:wrong|false|incorrect|untrue|mistaken|myth|misconception|fallacy|ruled out)\b)"
 )
 _CLAUSE = re.compile(
@@ -52,7 +54,8 @@ _CLAUSE = re.compile(
 _ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
 _RETRACTED = re.compile(
     r"\b(?:no,? wait|wait,? no|scratch that|strike that|correction|on second thoughts?|let me correct|make that"
-    r"|i take (?:that|it) back|i was wrong|that(?:'s| is) wrong|my (?:final |actual |real )?answer (?:is|will be|would be)"
+    r"|i take (?:that|it) back|i was wrong|that(?:'s| is) wrong"
+    r"|my (?:final |actual |real )?answer (?:is|will be|would be)"
     r"|i(?:'ll| will| would|'d| am going to|'m going to)? (?:go(?:ing)? (?:with|for)|settle (?:on|for))"
     r"|i(?:'ll| will| would|'d) (?:say|answer|choose|pick|take)"
     r"|(?:right|correct|real|actual|true) (?:answer|one) (?:is|was))\b",
@@ -69,17 +72,29 @@ _INSTEAD = re.compile(
     r" (?:the |an? )?(?P<other>\w.*)",
     re.IGNORECASE,
 )
-_THIS_ONE = re.compile(
-    r"^\W*but (?:this|that|it|here it)(?: one| time)? (?:is|was) (?:by |in |from )?(?P<other>[^\W\d_a-z]\w+(?: [^\W\d_a-z]\w+)*)\W*$"
+_CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+")
+_TURN = frozenset("but however yet now today actually really instead rather no".split())
+_REBUKE = frozenset("wrong false incorrect untrue mistaken mistake myth misconception nope not no".split())
+_ANSWER = frozenset(
+    map(
+        stem,
+        "settling settle answer answering say saying choose choosing pick picking go going guess think thinking believe"
+        " final right correct real true actual actually 1 fact reflection now today im ill id".split(),
+    )
+)
+_RELATIONS = frozenset(
+    "contemporary friend rival student pupil teacher brother sister son daughter wife husband father mother cousin"
+    " uncle nephew neighbour neighbor predecessor successor opponent assistant follower colleague widow".split()
 )
 _CUES = frozenset(
     map(
         stem,
         "longer other rather instead apart opposed far but nothing if lost wait scratch strike correction thoughts"
         " answer go going settle say choose pick right real actual true thought believe believed assume assumed claim"
-        " claimed often commonly usually popular popularly mind formerly used people think once let make take".split(),
+        " claimed often commonly usually popular popularly mind formerly used people think once let make take"
+        " save replaced however yet now today".split(),
     )
-) | frozenset(map(stem, _DENIALS))
+) | frozenset(map(stem, _DENIALS | _RELATIONS))
 
 
 class _Clause(NamedTuple):
@@ -130,14 +145,16 @@ def _is_denied(clauses: Sequence[_Clause], at: int, reference: Reference, asked:
     clause = clauses[at]
     start = clause.padded[: clause.padded.index(reference.padded) + 1].count(" ") - 1
     before, after = clause.plain[:start], clause.plain[start + len(reference.stems) :]
-    if _is_denied_before(before, asked) or _is_denied_after(after, asked):
+    if _is_denied_before(before, asked) or _is_denied_after(after, asked) or _is_relation(before, after, asked):
         return True
     if not before and at and clauses[at - 1].plain[-1] in _NOT:
         return True  # `it is not, in fact, Paris`
     following = clauses[at + 1].plain if at + 1 < len(clauses) and "or" not in asked.plain else []
     # `Au is the symbol of silver, not of gold`
-    return following[:1] == ["not"] and len(following) > 1 and all(
-        word in STOP or stem(word) in asked.content for word in following[1:]
+    return (
+        following[:1] == ["not"]
+        and len(following) > 1
+        and all(word in STOP or stem(word) in asked.content for word in following[1:])
     )
 
 
@@ -161,20 +178,38 @@ def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
     return all(word in STOP or word not in asked.plain for word in failed[0].split())
 
 
-def _is_replaced(
-    clauses: Sequence[_Clause], last: int, prepared: Prepared, asked: Question
-) -> bool:
+def _is_relation(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:
+    """Whether a reference only says whose friend or rival is meant: `a contemporary of Charles Dickens`."""
+    relation = before[-2] if before[-1:] == ["of"] and len(before) > 1 else after[0] if after else ""
+    return relation in _RELATIONS and relation not in asked.plain
+
+
+def _is_replaced(clauses: Sequence[_Clause], last: int, prepared: Prepared, asked: Question) -> bool:
     """Whether what comes after the last mention of a reference gives another answer in its place."""
     later = " ".join(clause.text for clause in clauses[last:])
-    for match in _RETRACTED.finditer(later):
-        if _is_other(later[match.end() :], prepared, asked):
-            return True
+    if any(_is_other(later[match.end() :], prepared, asked) for match in _RETRACTED.finditer(later)):
+        return True
     is_claim = _CLAIMED.search(clauses[last].text) is not None
-    for clause in clauses[last + 1 :]:
-        match = (_INSTEAD if is_claim else _THIS_ONE).match(clause.text)
+    for before, clause in pairwise(clauses[last:]):
+        match = _INSTEAD.match(clause.text) if is_claim else None
         if match is not None and _is_other(match["other"], prepared, asked):
             return True
+        is_turn = clause.plain[0] in _TURN and clause.plain[1:2] != ["also"] and _NOT.isdisjoint(before.plain)
+        if is_turn and _is_turn(clause, prepared, asked, is_last=clause is clauses[-1]):
+            return True
     return False
+
+
+def _is_turn(clause: _Clause, prepared: Prepared, asked: Question, *, is_last: bool) -> bool:
+    """Whether a clause after a `but` calls what was said wrong, or does nothing else than to name another answer."""
+    names = {stem(word) for word in words(" ".join(_CAPITALISED.findall(clause.text)))}
+    if is_last:
+        names |= {word for word in clause.plain if word[0].isdigit() and word != "1"}
+    names -= prepared.union | asked.content
+    content = [one for one in map(stem, clause.plain[1:]) if one not in STOP and one not in asked.content]
+    if not names:
+        return bool(clause.plain[1:]) and clause.plain[-1] in _REBUKE
+    return prepared.union.isdisjoint(content) and all(one in names or one in _ANSWER for one in content)
 
 
 def _is_other(text: str, prepared: Prepared, asked: Question) -> bool:

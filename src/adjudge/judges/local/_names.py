@@ -48,7 +48,11 @@ def _read(text: str) -> _Name:
     short = {part.lower() for part in written if len(part) <= 3 and part.isupper()} - ARTICLES
     parts = tuple(word for word in plain if word not in TITLES and (word not in STOP or word in short))
     initials = frozenset(
-        part for part in parts if part.isalpha() and part.isascii() and len(part) <= 4
+        part
+        for part in parts
+        if part.isalpha()
+        and part.isascii()
+        and len(part) <= 4
         and (len(part) == 1 or part not in lowered or part in short)
     )
     capitals = frozenset(words(" ".join(part for part in written if part[0].isupper())))
@@ -138,7 +142,7 @@ def _is_other_name(asked: Question, prepared: Prepared, references: Sequence[str
 
 
 def is_same_name(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
-    """Whether a short candidate has every part of a name in some form, and nothing else: `John Ronald Reuel Tolkien`."""
+    """Whether a short candidate is a name with initials, written out: `John Ronald Reuel Tolkien`."""
     if len(candidate.plain) > _SHORT or len(candidate.text) > 2 * _LONGEST:
         return False
     given = _read(candidate.text)
@@ -160,18 +164,23 @@ def _clashes(name: _Name, given: _Name, asked: Question) -> bool | None:
     """Whether a name is near and another one; None if it may be the same."""
     if name.ordinal and given.ordinal and name.ordinal[0] == given.ordinal[0]:
         return True if name.ordinal[1] != given.ordinal[1] else None
+    if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
+        return False  # nothing near
     foreign, missing = _differences(name, given, asked)
     if not foreign:
-        return True if _is_apart(name.parts, given.parts) else None
+        return _is_apart(name.parts, given.parts) or None
     if not missing:
-        if name.initials and any(part in given.initials for part in foreign):
-            return True
-        return True if _is_apart(given.parts, name.parts) and len(given.parts) == len(name.parts) + 1 else None
-    if len(foreign) != 1 or len(missing) != 1:
-        return False
-    if missing[0] in name.capitals and (foreign[0] in given.capitals or not given.capitals):
-        return not set(name.parts).isdisjoint(given.parts) or _is_alike(missing[0], foreign[0])
-    return not set(name.parts).isdisjoint(given.parts) and missing[0][:3] == foreign[0][:3]  # `nitrous oxide`, `nitric oxide`
+        is_initial = bool(name.initials) and not given.initials.isdisjoint(foreign)
+        return is_initial or (len(foreign) == 1 and _is_apart(given.parts, name.parts)) or None
+    return len(foreign) == len(missing) == 1 and _is_replaced(missing[0], foreign[0], name, given)
+
+
+def _is_replaced(missing: str, foreign: str, name: _Name, given: _Name) -> bool:
+    """Whether a word stands in the place of a name's: beside the rest of it, or as one that is easily mistaken."""
+    is_beside = not set(name.parts).isdisjoint(given.parts)
+    if missing in name.capitals and (foreign in given.capitals or not given.capitals):
+        return is_beside or _is_alike(missing, foreign)
+    return is_beside and missing[:3] == foreign[:3]  # `nitrous oxide`, `nitric oxide`
 
 
 def _without(parts: Sequence[str], asked: Question) -> list[str]:
@@ -201,13 +210,16 @@ def _is_form(part: str, one: str, name: _Name, given: _Name) -> bool:
         return one[0] in part and letters.issuperset(part)
     if one in name.initials:
         return part[0] in one
-    if not (part.isalpha() and one.isalpha()):
-        return False
-    if is_nickname(part, stem(one)) or is_nickname(one, stem(part)):
+    return part.isalpha() and one.isalpha() and _is_variant(part, one)
+
+
+@lru_cache(maxsize=20_000)
+def _is_variant(one: str, other: str) -> bool:
+    """Whether one word is a nickname, the beginning or another spelling of the other."""
+    if is_nickname(one, stem(other)) or is_nickname(other, stem(one)):
         return True
-    if min(len(part), len(one)) > 2 and (part.startswith(one) or one.startswith(part)):
-        return True
-    return is_spelling(part, one)
+    is_beginning = one.startswith(other) or other.startswith(one)
+    return is_spelling(one, other) or (is_beginning and min(len(one), len(other)) > 2)
 
 
 def is_spelling(one: str, other: str) -> bool:
@@ -227,5 +239,5 @@ def is_spelling(one: str, other: str) -> bool:
     head = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     rest, more = shorter[head:], longer[head:]
     if len(rest) == len(more):
-        return rest[1:] == more[1:] or rest[:2] == more[1::-1] and rest[2:] == more[2:]
+        return rest[1:] == more[1:] or (rest[:2] == more[1::-1] and rest[2:] == more[2:])
     return rest == more[1:]

@@ -20,6 +20,12 @@ _UNLESS = re.compile(
     re.IGNORECASE,
 )
 
+_ELSE = re.compile(
+    r"\b(?:alternatively|or else|otherwise|failing that|if wrong|then again|(?:on|my) (?:second|reflection|another)"
+    r"(?: thoughts?| guess| choice)?(?: is| was)?)\b",
+    re.IGNORECASE,
+)
+
 
 def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate that names a reference, or part of one, leaves it to the reader to choose it."""
@@ -35,8 +41,10 @@ def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
         return True
     if "unless" in plain or "if" in plain:
         match = _UNLESS.search(candidate.text)
-        return match is not None and _is_foreign(match["after"] or match["before"], prepared, asked)
-    return False
+        if match is not None and _has_foreign(match["after"] or match["before"], prepared, asked):
+            return True
+    other = _ELSE.search(candidate.text)
+    return other is not None and _is_foreign(candidate.text[other.end() :], prepared, asked)
 
 
 def _is_option(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
@@ -62,6 +70,13 @@ def _is_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
     return any(one not in asked.content for one in content) and prepared.union.isdisjoint(content)
 
 
+def _has_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
+    content = {stem(word) for word in words(text) if word not in STOP}
+    return not content <= asked.content | prepared.union and not any(
+        one.content <= content for one in prepared.references
+    )
+
+
 def _is_lesser_share(prepared: Prepared, text: str) -> bool:
     """Whether several answers get a share each, and no reference the largest."""
     if any(one.numbers for one in prepared.references):
@@ -80,7 +95,7 @@ def _is_lesser_share(prepared: Prepared, text: str) -> bool:
 
 
 def is_heap(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate is a heap of single words, one of which is the answer: no grammar, nothing of the question."""
+    """Whether a candidate is a heap of single words, one of which is the answer: no grammar."""
     plain = candidate.plain
     if not _HEAP <= len(plain) <= _SHORT or prepared.explains or len(set(plain)) < len(plain):
         return False
@@ -88,9 +103,9 @@ def is_heap(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
         return all(len(one.numbers) == 1 for one in prepared.references)
     if candidate.text != candidate.text.lower() and len(candidate.names()) < len(plain):
         return False
-    if any(word in STOP or word in VERBS or word[0].isdigit() or stem(word) in asked.content for word in plain):
+    if any(word in STOP or word in VERBS or word[0].isdigit() for word in plain):
         return False
-    foreign = sum(stem(word) not in prepared.union for word in plain)
+    foreign = sum(stem(word) not in prepared.union and stem(word) not in asked.content for word in plain)
     if any(len(one.stems) > 1 for one in prepared.references):  # a full name has several words too
         return foreign > _HEAP and len(plain) - foreign == 1
     return foreign >= _HEAP

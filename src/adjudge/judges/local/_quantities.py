@@ -31,9 +31,7 @@ _UNITS = {
 }  # fmt: skip
 _BEFORE = frozenset(("ad", "bc", "bce", "ce"))
 _SKIPPED = frozenset(map(stem, ("degrees", "degree", "square", "cubic")))
-_RANGE = re.compile(
-    r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)", re.IGNORECASE
-)
+_RANGE = re.compile(r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)", re.IGNORECASE)
 
 
 def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -118,3 +116,22 @@ def _is_around(prepared: Prepared, candidate: Candidate) -> bool:
     return all(
         len(one.numbers) == 1 and low < next(iter(one.numbers)) < high for one in prepared.references[:_LOOKED_AT]
     )
+
+
+def is_other_currency(references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a short candidate gives a sum in another currency than every reference."""
+    if len(candidate.plain) > _SHORT:
+        return False
+    given = _currencies(candidate.text)
+    if not given:
+        return False
+    golds = [_currencies(text[:100]) for text in references[:_LOOKED_AT]]
+    return all(gold and gold.isdisjoint(given) for gold in golds)
+
+
+def _currencies(text: str) -> frozenset[str]:
+    return frozenset(_MONEY[sign] for sign in _SIGN.findall(text.lower()))
+
+
+_MONEY = {"$": "$", "dollar": "$", "usd": "$", "€": "€", "euro": "€", "£": "£", "pound": "£", "¥": "¥", "yen": "¥"}
+_SIGN = re.compile(r"[$€£¥]|\b(?:dollar|usd|euro|pound|yen)(?=s?\b)")

@@ -85,14 +85,23 @@ def asked_polarity(prepared: Prepared) -> str | None:
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a candidate is wrong, whatever else it has."""
     named = _fault_of_named(asked, prepared, candidate, seen) if seen.contained or seen.complete else None
-    if named is not None:
-        return named
+    return (
+        named
+        or _fault_of_offers(asked, prepared, candidate, seen)
+        or _fault_of_others(asked, prepared, candidate, seen)
+    )
+
+
+def _fault_of_offers(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
+    """Return why a candidate with several answers gives none."""
     if is_offer(asked, prepared, candidate):
         return "hedged"
-    if is_heap(asked, prepared, candidate):
-        return "many-answers"
-    if not seen.complete and len(candidate.plain) <= _SENTENCE and _is_stuffed(asked, prepared, candidate, seen):
-        return "many-answers"
+    is_list = not seen.complete and len(candidate.plain) <= _SENTENCE and _is_stuffed(asked, prepared, candidate, seen)
+    return "many-answers" if is_list or is_heap(asked, prepared, candidate) else None
+
+
+def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
+    """Return why a candidate says nothing, or something else than the references."""
     if _is_echo(asked, prepared, candidate):
         return "repeats-question"
     if not prepared.explains and _is_miscounted(candidate, seen):

@@ -11,6 +11,7 @@ from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_same_name
+from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign
 from adjudge.judges.local._standing import EVASIONS
@@ -66,6 +67,8 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
         rule = None
     elif rule is None and not seen.contained:
         rule = almost(asked, prepared, references, candidate)
+    if rule is None and candidate.numbers and is_other_currency(references, candidate):
+        rule = "other-unit"
     if rule is None and seen.complete and not prepared.explains and is_evasive(model, asked, candidate, seen):
         rule = "evasive"
     probability = _by_model(model, prepared, seen)
