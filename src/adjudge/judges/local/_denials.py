@@ -43,12 +43,13 @@ _FAILED = re.compile(
     r"(?:(?:has|have|had|was|were|is|are|did|does|do|can|could|would|will) )?"
     r"(?:(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|hasnt|havent|hadnt|cannot|cant|couldnt|wont)\b(?P<what>.*)"
     r"|nothing to do with|fail(?:s|ed)? to\b|lost\b"
+    r"|(?:comes |came |ranks |ranked )?(?:only |just |merely )?[2-9]\b(?P<rank>.*)"
     r"|(?:been )?(?:replaced|superseded|displaced|disproved|debunked|refuted)\b"
     r"|(?:be )?(?:\w+ )?(?:wrong|false|incorrect|untrue|mistaken|myth|misconception|fallacy|ruled out)\b)"
 )
 _CLAUSE = re.compile(
     r"[.;:!?,()\n]+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
-    r"|\b(?:although|though|whereas|while|because|yet|however|and|so|but)\b",
+    r"|\b(?:although|though|whereas|while|because|(?<!not )yet|however|and|so|but)\b",
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
@@ -92,7 +93,7 @@ _CUES = frozenset(
         "longer other rather instead apart opposed far but nothing if lost wait scratch strike correction thoughts"
         " answer go going settle say choose pick right real actual true thought believe believed assume assumed claim"
         " claimed often commonly usually popular popularly mind formerly used people think once let make take"
-        " save replaced however yet now today".split(),
+        " save replaced however yet now today 2 3".split(),
     )
 ) | frozenset(map(stem, _DENIALS | _RELATIONS))
 
@@ -147,6 +148,8 @@ def _is_denied(clauses: Sequence[_Clause], at: int, reference: Reference, asked:
     before, after = clause.plain[:start], clause.plain[start + len(reference.stems) :]
     if _is_denied_before(before, asked) or _is_denied_after(after, asked) or _is_relation(before, after, asked):
         return True
+    if after and after[-1] in _REBUKE and "that" in before:
+        return True  # `the claim that France gave it is false`
     if not before and at and clauses[at - 1].plain[-1] in _NOT:
         return True  # `it is not, in fact, Paris`
     following = clauses[at + 1].plain if at + 1 < len(clauses) and "or" not in asked.plain else []
@@ -173,8 +176,9 @@ def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
     failed = _FAILED.match(" ".join(after[:8]))
     if failed is None:
         return False
-    if failed["what"] is not None:
-        return any(stem(word) in asked.content for word in failed["what"].split()[:4])
+    what = failed["what"] or failed["rank"]
+    if what is not None:
+        return any(stem(word) in asked.content for word in what.split()[:4])
     return all(word in STOP or word not in asked.plain for word in failed[0].split())
 
 
@@ -208,7 +212,8 @@ def _is_turn(clause: _Clause, prepared: Prepared, asked: Question, *, is_last: b
     names -= prepared.union | asked.content
     content = [one for one in map(stem, clause.plain[1:]) if one not in STOP and one not in asked.content]
     if not names:
-        return bool(clause.plain[1:]) and clause.plain[-1] in _REBUKE
+        is_denied = not _NOT.isdisjoint(clause.plain) and all(one in _NOT or one in _ANSWER for one in content)
+        return is_denied or (len(clause.plain) > 1 and clause.plain[-1] in _REBUKE)
     return prepared.union.isdisjoint(content) and all(one in names or one in _ANSWER for one in content)
 
 

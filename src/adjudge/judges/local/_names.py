@@ -180,7 +180,8 @@ def _is_replaced(missing: str, foreign: str, name: _Name, given: _Name) -> bool:
     is_beside = not set(name.parts).isdisjoint(given.parts)
     if missing in name.capitals and (foreign in given.capitals or not given.capitals):
         return is_beside or _is_alike(missing, foreign)
-    return is_beside and missing[:3] == foreign[:3]  # `nitrous oxide`, `nitric oxide`
+    # `nitrous oxide`, `nitric oxide`: of two common words the first is another one.
+    return len(name.parts) == len(given.parts) == 2 and missing == name.parts[0] and foreign == given.parts[0]
 
 
 def _without(parts: Sequence[str], asked: Question) -> list[str]:

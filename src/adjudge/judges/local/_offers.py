@@ -14,6 +14,7 @@ _HEAP = 3  # foreign words beside the answer in a heap
 _PART = re.compile(r"[,;/\n]|\.\s|\band\b|\bor\b|\bthen\b", re.IGNORECASE)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", re.IGNORECASE)
 _EITHER = re.compile(r"\beither\b(.{1,80}?)\bor\b(.{1,80})", re.IGNORECASE | re.DOTALL)
+_BETWEEN = re.compile(r"\W*(?:it(?:'s|s| is| was) )?(?:somewhere )?between (.{1,60}?) and (.{1,60})", re.IGNORECASE)
 _UNLESS = re.compile(
     r"\bunless\s+(?:it|that|this|he|she|they)(?:'s|\s+(?:is|was|are|were))\s+(?P<after>.{1,60})"
     r"|\bif\s+(?:it|that|this)?\s*(?:is\s+|was\s+)?(?:not|isn't|wasn't)\s+(?P<before>[^,.;]{1,60})[,;]",
@@ -31,20 +32,27 @@ def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate that names a reference, or part of one, leaves it to the reader to choose it."""
     if len(candidate.plain) > _SHORT or prepared.explains:
         return False
-    plain = candidate.plain
-    if "or" in plain:
-        if "or" in asked.plain:
-            return _is_option(asked, prepared, candidate)
-        if "either" in plain and _is_either(prepared, asked, candidate.text):
-            return True
-    if "percent" in plain and _is_lesser_share(prepared, candidate.text):
+    plain, text = candidate.plain, candidate.text
+    if "or" in plain and "or" in asked.plain:
+        return _is_option(asked, prepared, candidate)
+    if _is_one_of_two(prepared, asked, candidate) or ("percent" in plain and _is_lesser_share(prepared, text)):
         return True
     if "unless" in plain or "if" in plain:
-        match = _UNLESS.search(candidate.text)
+        match = _UNLESS.search(text)
         if match is not None and _has_foreign(match["after"] or match["before"], prepared, asked):
             return True
-    other = _ELSE.search(candidate.text)
-    return other is not None and _is_foreign(candidate.text[other.end() :], prepared, asked)
+    other = _ELSE.search(text)
+    return other is not None and _is_foreign(text[other.end() :], prepared, asked)
+
+
+def _is_one_of_two(prepared: Prepared, asked: Question, candidate: Candidate) -> bool:
+    """Whether a candidate says `either A or B`, or `between A and B`, and one of them is foreign."""
+    match = None
+    if "either" in candidate.unique:
+        match = _EITHER.search(candidate.text)
+    elif "between" in candidate.unique and "between" not in asked.plain:
+        match = _BETWEEN.match(candidate.text)
+    return match is not None and any(_is_foreign(side, prepared, asked) for side in match.groups())
 
 
 def _is_option(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
@@ -57,11 +65,6 @@ def _is_option(asked: Question, prepared: Prepared, candidate: Candidate) -> boo
             rest = f" {' '.join([*stems[: max(0, at - 4)], '|', *stems[at + 5 :]])} "
             return not any(one.padded in rest or "or" in one.stems for one in prepared.references)
     return False
-
-
-def _is_either(prepared: Prepared, asked: Question, text: str) -> bool:
-    match = _EITHER.search(text)
-    return match is not None and any(_is_foreign(side, prepared, asked) for side in match.groups())
 
 
 def _is_foreign(text: str, prepared: Prepared, asked: Question) -> bool:

@@ -83,7 +83,7 @@ def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
 def _units(stems: Sequence[str]) -> dict[str, set[str | None]]:
     """Return the numbers among words, each with the units that follow it; None where one has none.
 
-    >>> _units("42.195 km or 100 degrees c and 7".split())
+    >>> _units("42.195 km or 100 c and 7".split())
     {'42.195': {'km'}, '100': {'c'}, '7': {None}}
     """
     found: dict[str, set[str | None]] = {}

@@ -85,11 +85,12 @@ def asked_polarity(prepared: Prepared) -> str | None:
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a candidate is wrong, whatever else it has."""
     named = _fault_of_named(asked, prepared, candidate, seen) if seen.contained or seen.complete else None
-    return (
-        named
-        or _fault_of_offers(asked, prepared, candidate, seen)
-        or _fault_of_others(asked, prepared, candidate, seen)
-    )
+    if named is not None:
+        return named
+    if _is_echo(asked, prepared, candidate):
+        return "repeats-question"
+    offers = _fault_of_offers(asked, prepared, candidate, seen)
+    return _fault_of_others(asked, prepared, candidate, seen) if offers is None else offers
 
 
 def _fault_of_offers(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -101,9 +102,7 @@ def _fault_of_offers(asked: Question, prepared: Prepared, candidate: Candidate, 
 
 
 def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
-    """Return why a candidate says nothing, or something else than the references."""
-    if _is_echo(asked, prepared, candidate):
-        return "repeats-question"
+    """Return why a candidate says something else than the references."""
     if not prepared.explains and _is_miscounted(candidate, seen):
         return "other-number"
     quantity = quantity_fault(asked, prepared, candidate, seen)
