@@ -43,9 +43,11 @@ _FAILED = re.compile(
     r"(?:(?:has|have|had|was|were|is|are|did|does|do|can|could|would|will) )?"
     r"(?:(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|hasnt|havent|hadnt|cannot|cant|couldnt|wont)\b(?P<what>.*)"
     r"|nothing to do with|fail(?:s|ed)? to\b|lost\b"
-    r"|(?:comes |came |ranks |ranked )?(?:only |just |merely )?[2-9]\b(?P<rank>.*)"
     r"|(?:been )?(?:replaced|superseded|displaced|disproved|debunked|refuted)\b"
     r"|(?:be )?(?:\w+ )?(?:wrong|false|incorrect|untrue|mistaken|myth|misconception|fallacy|ruled out)\b)"
+)
+_RANKED = re.compile(
+    r"(?:is|was|are|were|comes|came|ranks|ranked) (?:only |just |merely )?(?P<rank>[2-9])\b(?P<what>.*)"
 )
 _CLAUSE = re.compile(
     r"[.;:!?,()\n]+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
@@ -142,23 +144,33 @@ def _clauses(text: str) -> Iterator[_Clause]:
 
 
 def _is_denied(clauses: Sequence[_Clause], at: int, reference: Reference, asked: Question) -> bool:
-    """Whether a clause denies a reference that it has: before it in the same clause, or in what it says of it."""
-    clause = clauses[at]
-    start = clause.padded[: clause.padded.index(reference.padded) + 1].count(" ") - 1
-    before, after = clause.plain[:start], clause.plain[start + len(reference.stems) :]
-    if _is_denied_before(before, asked) or _is_denied_after(after, asked) or _is_relation(before, after, asked):
-        return True
+    """Whether a clause denies a reference at every place where it has it."""
+    clause, size = clauses[at], len(reference.stems)
+    place = clause.padded.find(reference.padded)
+    while place >= 0:
+        start = clause.padded[: place + 1].count(" ") - 1
+        before, after = clause.plain[:start], clause.plain[start + size :]
+        if not (_is_denied_inside(before, after, asked) or _is_denied_beside(clauses, at, before, asked)):
+            return False
+        place = clause.padded.find(reference.padded, place + 1)
+    return True
+
+
+def _is_denied_inside(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:
+    """Whether the words before a reference deny it, or what the clause says of it."""
     if after and after[-1] in _REBUKE and "that" in before:
         return True  # `the claim that France gave it is false`
+    return _is_denied_before(before, asked) or _is_denied_after(after, asked) or _is_relation(before, after, asked)
+
+
+def _is_denied_beside(clauses: Sequence[_Clause], at: int, before: Sequence[str], asked: Question) -> bool:
+    """Whether the clause before a reference or the one after it denies it."""
     if not before and at and clauses[at - 1].plain[-1] in _NOT:
         return True  # `it is not, in fact, Paris`
     following = clauses[at + 1].plain if at + 1 < len(clauses) and "or" not in asked.plain else []
-    # `Au is the symbol of silver, not of gold`
-    return (
-        following[:1] == ["not"]
-        and len(following) > 1
-        and all(word in STOP or stem(word) in asked.content for word in following[1:])
-    )
+    if following[:1] != ["not"] or len(following) == 1:
+        return False  # `Au is the symbol of silver, not of gold`
+    return all(word in STOP or stem(word) in asked.content for word in following[1:])
 
 
 def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
@@ -173,13 +185,21 @@ def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
 
 
 def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
-    failed = _FAILED.match(" ".join(after[:8]))
+    said = " ".join(after[:8])
+    ranked = _RANKED.match(said)
+    if ranked is not None:  # `the femur is only the second largest`
+        return ranked["rank"] not in asked.plain and _is_asked(ranked["what"], asked)
+    failed = _FAILED.match(said)
     if failed is None:
         return False
-    what = failed["what"] or failed["rank"]
-    if what is not None:
-        return any(stem(word) in asked.content for word in what.split()[:4])
+    if failed["what"] is not None:
+        return _is_asked(failed["what"], asked)
     return all(word in STOP or word not in asked.plain for word in failed[0].split())
+
+
+def _is_asked(what: str, asked: Question) -> bool:
+    """Whether what is denied of a reference is what the question asks for; else it is a remark."""
+    return any(stem(word) in asked.content for word in what.split()[:4])
 
 
 def _is_relation(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:
