@@ -40,7 +40,7 @@ _PAIRS = re.compile(
 )
 _OTHER_THAN = re.compile(r"\b(?:non|no)(?:e|body|thing| 1)? other than\b")
 _FAILED = re.compile(
-    r"(?:(?:has|have|had|was|were|is|are|did|does|do|can|could|would|will) )?"
+    r"(?:(?:has|have|had|was|were|is|are|did|does|do|can|could|would|will) )?(?:\w+ly )?"
     r"(?:(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|hasnt|havent|hadnt|cannot|cant|couldnt|wont)\b(?P<what>.*)"
     r"|nothing to do with|fail(?:s|ed)? to\b|lost\b"
     r"|(?:been )?(?:replaced|superseded|displaced|disproved|debunked|refuted)\b"

@@ -100,13 +100,13 @@ def _is_lesser_share(prepared: Prepared, text: str) -> bool:
 def is_heap(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate is a heap of single words, one of which is the answer: no grammar."""
     plain = candidate.plain
-    if not _HEAP <= len(plain) <= _SHORT or prepared.explains or len(set(plain)) < len(plain):
+    if not _HEAP <= len(plain) <= _SHORT or prepared.explains or any(word in STOP or word in VERBS for word in plain):
+        return False
+    if len(set(plain)) < len(plain):
         return False
     if len(candidate.numbers) == len(plain):
         return all(len(one.numbers) == 1 for one in prepared.references)
-    if candidate.text != candidate.text.lower() and len(candidate.names()) < len(plain):
-        return False
-    if any(word in STOP or word in VERBS or word[0].isdigit() for word in plain):
+    if candidate.numbers or (candidate.text != candidate.text.lower() and len(candidate.names()) < len(plain)):
         return False
     foreign = sum(stem(word) not in prepared.union and stem(word) not in asked.content for word in plain)
     if any(len(one.stems) > 1 for one in prepared.references):  # a full name has several words too

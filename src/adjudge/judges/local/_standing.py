@@ -158,16 +158,24 @@ def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool
     if len(candidate.stems) > 14 + 2 * len(asked.content & candidate.unique):
         return False
     text = candidate.text.strip()
-    sides = [side for side in _JOINTS.split(text) if side.strip()]
-    if len(sides) < 2 or not any(_is_foreign(side, prepared, asked) for side in sides):
+    if not _is_open(text, candidate, asked):
         return False
+    sides = [side for side in _JOINTS.split(text) if side.strip()]
+    return len(sides) > 1 and any(_is_foreign(side, prepared, asked) for side in sides)
+
+
+def _is_open(text: str, candidate: Candidate, asked: Question) -> bool:
+    """Whether a text has the form of a choice."""
     if text.count("?") > 1 or _BETWEEN_TWO.search(text) is not None:
         return True
-    doubts = sum([one in _DOUBT for one in candidate.stems])
-    if doubts > 1 and "or" not in asked.plain:
+    if "or" in asked.plain:
+        return False
+    if sum([one in _DOUBT for one in candidate.stems]) > 1:
         return True
+    if len(candidate.stems) > 10 or not ("/" in text or "or" in candidate.unique):
+        return False
     offers = _OR.split(text)
-    return len(offers) > 1 and len(candidate.stems) <= 10 and "or" not in asked.plain and all(map(_is_name, offers))
+    return len(offers) > 1 and all(map(_is_name, offers))
 
 
 _JOINTS = re.compile(r"\s+or\s+|\s+and\s+|[,;/?(.]\s*(?:or\s+|and\s+|if not,?\s+)?")
