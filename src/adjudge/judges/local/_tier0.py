@@ -22,7 +22,7 @@ RULED_OUT = 0.02
 
 _RULED_IN = 0.95
 _TRAPPED = 0.5  # log-odds
-_CAPPED = 0.2  # the most that a rule about the words of an answer leaves to the model
+_CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
 _LONG = 60  # words of an answer that is no short answer any more
 _CONTRASTS = frozenset(map(stem, ("rather", "instead", "doubt")))
 _CONTRAST = re.compile(r"\brather than\b|\binstead of\b|\b(?:no|without|beyond) (?:a |any )?doubt\b")
