@@ -10,7 +10,10 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._denials import denial
 from adjudge.judges.local._features import Seen
+from adjudge.judges.local._offers import is_heap, is_offer, is_torn
+from adjudge.judges.local._quantities import quantity_fault
 from adjudge.judges.local._reference import Prepared
 from adjudge.judges.local._standing import Standing, is_choice
 from adjudge.judges.local._words import STOP, VERBS, stem, words
@@ -64,6 +67,8 @@ def injected(candidate: Candidate, question: str, references: Sequence[str]) -> 
 def polarity(text: str) -> str | None:
     """Return the yes or no that a text begins with, or the only one that it has."""
     plain = words(text)
+    if is_torn(plain, _YES, _NO):
+        return None
     if plain and (plain[0] in _YES or plain[0] in _NO):
         return "yes" if plain[0] in _YES else "no"
     found = {"yes" if word in _YES else "no" for word in plain[:200] if word in _YES or word in _NO or word in _NOT}
@@ -84,9 +89,35 @@ def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
         return named
     if _is_echo(asked, prepared, candidate):
         return "repeats-question"
+    offers = _fault_of_offers(asked, prepared, candidate, seen)
+    return _fault_of_others(asked, prepared, candidate, seen) if offers is None else offers
+
+
+def _fault_of_offers(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
+    """Return why a candidate with several answers gives none."""
+    if is_offer(asked, prepared, candidate):
+        return "hedged"
+    is_list = not seen.complete and len(candidate.plain) <= _SENTENCE and _is_stuffed(asked, prepared, candidate, seen)
+    return "many-answers" if is_list or is_heap(asked, prepared, candidate) else None
+
+
+def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
+    """Return why a candidate says something else than the references."""
     if not prepared.explains and _is_miscounted(candidate, seen):
         return "other-number"
+    quantity = quantity_fault(asked, prepared, candidate, seen)
+    if quantity is not None:
+        return quantity
+    if _is_incomplete(asked, prepared, candidate, seen):
+        return "list-incomplete"
     return "near-name" if seen.near_name else None
+
+
+def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a candidate gives some members of a list and nothing else, where only lists are accepted."""
+    if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
+        return False
+    return all(one in prepared.union or one in asked.content for one in candidate.content)
 
 
 def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -95,6 +126,9 @@ def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, s
         return str(seen.standing)
     if len(candidate.plain) <= _SENTENCE and _RETRACTED.search(candidate.text):
         return "negated"
+    taken_back = denial(asked, prepared, candidate)
+    if taken_back is not None:
+        return taken_back
     if is_choice(candidate, prepared, asked):
         return "hedged"
     return "many-answers" if _is_stuffed(asked, prepared, candidate, seen) else None
@@ -111,9 +145,16 @@ def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate says only what the question does, and most of it; word for word, if an answer is in that."""
     if len(asked.content) < 2 or any(one not in asked.content and one not in _FILLERS for one in candidate.content):
         return False
+    if candidate.content and not any(_is_root(one, other) for one in candidate.content for other in prepared.union):
+        return True
     if any(one.content <= asked.content for one in prepared.references):
         return asked.padded in candidate.padded
     return len(asked.content & candidate.unique) >= 0.8 * len(asked.content)
+
+
+def _is_root(one: str, other: str) -> bool:
+    """Whether one word begins the other, as `Korea` does `Korean`."""
+    return one.startswith(other[:4]) and (one.startswith(other[:-1]) or other.startswith(one[:-1]))
 
 
 _FILLERS = frozenset(map(stem, "answer question ask asked asking asks response regarding here topic yes".split()))
@@ -127,12 +168,14 @@ def _is_stuffed(asked: Question, prepared: Prepared, candidate: Candidate, seen:
         return False
     rest = candidate.plain[min(8, len(candidate.plain) // 3) :]
     is_prose = not VERBS.isdisjoint(rest) or sum(word in STOP for word in rest) > 0.3 * len(rest)
-    if is_prose and not _REPEATED.search(candidate.text[:4000]):
+    is_set = len(candidate.plain) <= 2 * _SENTENCE and _ALL_OF_THEM.search(candidate.lowered) is not None
+    if is_prose and not is_set and not _REPEATED.search(candidate.text[:4000]):
         return False
     inside = sum(map(len, candidate.items()))
     return inside >= 0.8 * sum(one not in asked.content and len(one) > 1 for one in candidate.content)
 
 
+_ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|some|each) of (?:these|them|those)\b")
 _REPEATED = re.compile(r"(?:^|[.!?\n]\s*)(\w+ \w+)\b[^.!?\n]{1,60}[.!?\n]\s*\1\b[^.!?\n]{1,60}[.!?\n]\s*\1\b")
 
 

@@ -158,16 +158,24 @@ def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool
     if len(candidate.stems) > 14 + 2 * len(asked.content & candidate.unique):
         return False
     text = candidate.text.strip()
-    sides = [side for side in _JOINTS.split(text) if side.strip()]
-    if len(sides) < 2 or not any(_is_foreign(side, prepared, asked) for side in sides):
+    if not _is_open(text, candidate, asked):
         return False
+    sides = [side for side in _JOINTS.split(text) if side.strip()]
+    return len(sides) > 1 and any(_is_foreign(side, prepared, asked) for side in sides)
+
+
+def _is_open(text: str, candidate: Candidate, asked: Question) -> bool:
+    """Whether a text has the form of a choice."""
     if text.count("?") > 1 or _BETWEEN_TWO.search(text) is not None:
         return True
-    doubts = sum([one in _DOUBT for one in candidate.stems])
-    if doubts > 1 and "or" not in asked.plain:
+    if "or" in asked.plain:
+        return False
+    if sum([one in _DOUBT for one in candidate.stems]) > 1:
         return True
+    if len(candidate.stems) > 10 or not ("/" in text or "or" in candidate.unique):
+        return False
     offers = _OR.split(text)
-    return len(offers) > 1 and len(candidate.stems) <= 10 and "or" not in asked.plain and all(map(_is_name, offers))
+    return len(offers) > 1 and all(map(_is_name, offers))
 
 
 _JOINTS = re.compile(r"\s+or\s+|\s+and\s+|[,;/?(.]\s*(?:or\s+|and\s+|if not,?\s+)?")
@@ -203,7 +211,7 @@ def clash(reference: Reference, content: Sequence[str], prepared: Prepared, aske
     return None
 
 
-_TITLES = frozenset(
+TITLES = frozenset(
     "president king queen sir dr mr mrs ms lord lady prince princess senator general captain saint st judge justice"
     " professor pope emperor minister chancellor colonel major coach actor actress singer author director artist"
     " baron duke earl count viscount".split()
@@ -224,7 +232,7 @@ def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, h
     for reference in prepared.references[:100]:
         if not reference.name:
             continue
-        first, last = reference.name[reference.name[0] in _TITLES], reference.name[-1]
+        first, last = reference.name[reference.name[0] in TITLES], reference.name[-1]
         if (first in plain) == (last in plain):
             continue
         own, step = (last, -1) if last in plain else (first, 1)
@@ -240,7 +248,7 @@ def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, h
 
 def _is_known(word: str, prepared: Prepared, asked: Question) -> bool:
     one = stem(word)
-    return one in prepared.union or one in asked.content or word in _TITLES or word in STOP
+    return one in prepared.union or one in asked.content or word in TITLES or word in STOP
 
 
 def _is_form(other: str, own: str, prepared: Prepared) -> bool:
@@ -252,12 +260,13 @@ def _is_form(other: str, own: str, prepared: Prepared) -> bool:
         if len(other) < 3 or len(word) < 3:
             if other[0] in word or word[0] in other[:2]:
                 return True
-        elif other[:2] == word[:2] or word[1:] in other or _is_nickname(other, word):
+        elif other[:2] == word[:2] or word[1:] in other or is_nickname(other, word):
             return True
     return False
 
 
-def _is_nickname(one: str, other: str) -> bool:
+def is_nickname(one: str, other: str) -> bool:
+    """Return whether one word is a short form of the other, a stem."""
     return other in _NICKNAMES.get(one, ()) or stem(one) in _NICKNAMES.get(other, ())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,18 +10,22 @@ from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._model import Model, chance, load_model
+from adjudge.judges.local._names import almost, is_same_name
+from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign
 from adjudge.judges.local._standing import EVASIONS
-from adjudge.judges.local._words import LONGEST, REFUSAL
+from adjudge.judges.local._words import LONGEST, REFUSAL, stem
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
 
 _RULED_IN = 0.95
 _TRAPPED = 0.5  # log-odds
-_CAPPED = 0.2  # the most that a rule about the words of an answer leaves to the model
+_CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
 _LONG = 60  # words of an answer that is no short answer any more
+_CONTRASTS = frozenset(map(stem, ("rather", "instead", "doubt")))
+_CONTRAST = re.compile(r"\brather than\b|\binstead of\b|\b(?:no|without|beyond) (?:a |any )?doubt\b")
 _UNSURE = (0.2, 0.8)
 
 
@@ -58,6 +63,12 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if ruled is not None:
         return ruled
     rule = fault(asked, prepared, candidate, seen)
+    if rule == "near-name" and is_same_name(asked, references, candidate):
+        rule = None
+    elif rule is None and not seen.contained:
+        rule = almost(asked, prepared, references, candidate)
+    if rule is None and candidate.numbers and is_other_currency(references, candidate):
+        rule = "other-unit"
     if rule is None and seen.complete and not prepared.explains and is_evasive(model, asked, candidate, seen):
         rule = "evasive"
     probability = _by_model(model, prepared, seen)
@@ -109,6 +120,8 @@ def is_evasive(model: Model, asked: Question, candidate: Candidate, seen: Seen) 
     They are asked only where something could be meant so: a list, a doubt, an `or`, words without grammar.
     """
     cues = (candidate.unique - asked.stems) & EVASIONS
+    if cues and cues <= _CONTRASTS and _CONTRAST.search(candidate.lowered):
+        cues = frozenset()
     is_heap = seen.novel > 4 and len(candidate.content) > 0.85 * len(candidate.plain)
     return (seen.rivals >= 2 or bool(cues) or is_heap) and model.traps.log_odds(seen.values) > _TRAPPED
 
