@@ -21,6 +21,9 @@ from adjudge.testing import ChatServer, Limit
 
 IN_FLIGHT = 64
 LATENCY = 0.2
+FLOOR_ROWS = 2000
+ROUNDS = 3  # the least of each figure counts: what else the machine does only adds
+Figures = tuple[float, float, float]
 CPU_BAR, WALL_BAR, MEMORY_BAR, RESUME_BAR = 0.35, 1.08, 300.0, 2.0
 
 MEASURE = """
@@ -97,7 +100,7 @@ measured(lambda: asyncio.run(conduct(work)))
 """
 
 
-def measure(code: str, url: str, count: int, folder: str) -> tuple[float, float, float]:
+def measure(code: str, url: str, count: int, folder: str) -> Figures:
     """Return wall seconds, CPU seconds and peak MB of some code in a process of its own."""
     arguments = [url, str(count), folder, str(IN_FLIGHT)]
     done = subprocess.run(
@@ -113,6 +116,16 @@ def write_rows(folder: str, count: int) -> None:
         for number in range(count):
             row: dict[str, Any] = {"id": number, "question": f"What is {number} + 1?", "reference": str(number + 1)}
             file.write(json.dumps({**row, "response": f"After some thought: it is {number + 1}, I am sure."}) + "\n")
+
+
+def one_round(url: str, rows: int, folder: str) -> tuple[Figures, Figures, Figures]:
+    """Return the figures of the floor, of bare aiohttp and of ours, one after the other; ours begins from nothing."""
+    for left in Path(folder).glob("*.run*"):
+        left.unlink()
+    for left in Path(folder).glob("cache.sqlite*"):
+        left.unlink()
+    floor = measure(FLOOR, url, FLOOR_ROWS, folder)
+    return floor, measure(BARE, url, rows, folder), measure(OURS, url, rows, folder)
 
 
 def resume_seconds(folder: str, count: int) -> float:
@@ -137,11 +150,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         rows = 2000 if quick else 10_000
         with ChatServer(latency_s=LATENCY, process=True, limit=Limit()) as server:
-            _, floor, _ = measure(FLOOR, server.base_url, 2000, folder)
-            floor /= 2000
-            bare_wall, bare, _ = measure(BARE, server.base_url, rows, folder)
             write_rows(folder, rows)
-            wall, cpu, peak = measure(OURS, server.base_url, rows, folder)
+            found = [one_round(server.base_url, rows, folder) for _ in range(1 if quick else ROUNDS)]
+        floors, bares, ours = zip(*found, strict=True)
+        floor = min(cpu for _, cpu, _ in floors) / FLOOR_ROWS
+        bare_wall, bare = min(wall for wall, _, _ in bares), min(cpu for _, cpu, _ in bares)
+        wall, cpu, peak = (min(figures) for figures in zip(*ours, strict=True))
         ideal = rows / IN_FLIGHT * LATENCY
         print(f"floor, bare openai SDK: {floor * 1e3:.2f} ms of CPU a row")
         print(f"bare aiohttp: {bare / rows * 1e3:.2f} ms ({bare / rows / floor:.2f}x), wall {bare_wall / ideal:.3f}x")
