@@ -21,7 +21,7 @@ BOTTLE = 3  # the shop's task: a water bottle
 GAME = "mug_on_desk"
 THING = ScienceWorldTask("find-non-living-thing", variation=0, simplifications="easy")
 MOVES = ("go to kitchen", "focus on painting", "move painting to red box")
-WIDTH = 66
+WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
