@@ -1,9 +1,20 @@
-"""What holds for every test: nothing is written to, or read from, the user's own folders."""
+"""What holds for every test: nothing is written to, or read from, the user's own folders, and SIGINT interrupts."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Have processes that tests start end by SIGINT, which a shell's background jobs ignore, and their children."""
+    before = signal.getsignal(signal.SIGINT)
+    if before == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session", autouse=True)
