@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
-.PHONY: help demo test worlds check bench oracle integration soak lock reference clean
+.PHONY: help demo test worlds check bench oracle integration soak train lock reference clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -51,15 +51,26 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 soak: $(VENV)/.worlds  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
 
+train: $(VENV)/training/.ready  ## train the local judge anew, both tiers: minutes with a GPU, days without (TRAIN=--without-share-alike)
+	$(VENV)/training/bin/python training/tier0.py $(TRAIN)
+	$(VENV)/training/bin/python training/encoder_rows.py build/encoder/rows.npz $(TRAIN)
+	$(VENV)/training/bin/python training/encoder_weights.py build/encoder/published.npz
+	$(VENV)/training/bin/python training/encoder.py teachers --folder build/encoder
+	$(VENV)/training/bin/python training/encoder.py students --folder build/encoder
+	cp build/encoder/reader-held-out.npz training/data/
+	$(VENV)/training/bin/python training/encoder_onnx.py --weights build/encoder/published.npz --trained build/encoder/student.-1.0
+	$(VENV)/training/bin/python training/tier1.py $(TRAIN)
+	$(VENV)/training/bin/python training/thresholds.py
+
 reference: $(VENV)/.dev  ## write docs/reference from the docstrings
 	$(BIN)/python tools/reference.py
 
 lock: $(VENV)/.run  ## resolve and hash-lock the requirements again
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-	    --python-version 3.11 pyproject.toml requirements/run.in -o requirements/run.txt
+	    --python-version 3.11 --extra local pyproject.toml requirements/run.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-	    --python-version 3.11 --extra images --extra parquet --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
+	    --python-version 3.11 --extra images --extra local --extra parquet --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -68,6 +79,11 @@ $(VENV)/.run: $(VENV)/bin/python requirements/run.txt pyproject.toml
 	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q src  # as an ordinary install does
+	@touch $@
+
+$(VENV)/training/.ready: training/requirements-encoder.txt
+	$(PYTHON) -m venv $(VENV)/training
+	$(VENV)/training/bin/pip install --quiet -r training/requirements-encoder.txt --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt

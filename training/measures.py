@@ -80,6 +80,13 @@ def tier0(row: labelled.Row) -> float:
     return assess(row["question"], tuple(row["reference"]), row["candidate"]).probability
 
 
+def tier1(row: labelled.Row) -> float:
+    """Return what tier 1 says."""
+    from adjudge.judges.local._tier1 import assess_many
+
+    return assess_many([(row["question"], tuple(row["reference"]), row["candidate"])])[0].probability
+
+
 def table(found: dict[str, dict[str, Any]]) -> str:
     """Return figures as a Markdown table."""
     lines = ["| rows | n | accuracy | kappa | ECE | most confident 70 % |", "|---|---|---|---|---|---|"]

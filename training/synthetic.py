@@ -1,7 +1,7 @@
 """Rows made from the training rows, all of them wrong: what a model that is rewarded by this judge would try.
 
 Each is made from one question's rows and answers to other questions, drawn with a seed. They teach the model what the
-labelled rows hardly show: other people's names, numbers that are off by one, many answers at once.
+labelled rows hardly show: other people's names, numbers that are off by one, a `not` in an explanation.
 """
 
 from __future__ import annotations
@@ -15,21 +15,6 @@ from rows import Row
 _NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'.-]*)* [A-Z][\w'-]+")
 _VERB = re.compile(r"\b(is|are|was|were|has|have|does|do|will|can)\b")
-_DENIALS = (
-    "It is not {}.", "not {}", "Certainly not {}", "It was never {}", "{} is not the answer.", "It isn't {}",
-    "The answer is not {}.", "anything but {}", "{} is wrong.", "It is definitely not {}.", "I doubt that it is {}.",
-    "It would be a mistake to say {}.", "Nobody would call it {}.", "It cannot possibly be {}.",
-)  # fmt: skip
-_CORRECTIONS = (
-    "It was {1}, not {0}.", "{1}, rather than {0}", "Not {0} but {1}.", "Many say {0}, but it is {1}.", "{0}? No, {1}.",
-    "The answer isn't {0}, it's {1}.", "People confuse it with {0}; it is {1}.", "{1} instead of {0}",
-)  # fmt: skip
-_HEDGES = (
-    "Either {0} or {1}", "It could be {0} or {1}.", "Perhaps {0}, or maybe {1}", "{0} or possibly {1}", "{0}/{1}",
-    "It might be {0} or {1}", "I would guess {0} or {1}.", "Maybe {0}, maybe {1}.", "Could be {0}. Could be {1}.",
-    "{0}? {1}?", "Some say {0}, others say {1}.", "I am torn between {0} and {1}.", "One of {0} and {1}",
-    "If it is not {0}, it is {1}.", "Not sure: {0} or {1}?", "It might be {0}, though it might also be {1}.",
-)  # fmt: skip
 
 
 class Source:
@@ -97,38 +82,6 @@ def miscounted(row: Row, source: Source) -> str | None:
     return found.replace(reference, changed) if row["label"] and reference in found else changed
 
 
-def stuffed(row: Row, source: Source) -> str | None:
-    """Return many answers, one of which is right."""
-    reference = row["reference"][0]
-    if _is_long(reference):
-        return None
-    among = source.names if _NAME.fullmatch(reference) and source.random.random() < 0.7 else None
-    answers = [source.other(reference, among) for _ in range(source.random.randint(3, 9))]
-    answers.insert(source.random.randrange(len(answers)), reference)
-    if source.random.random() < 0.2:
-        return "\n".join(f"{n}. {answer}" for n, answer in enumerate(answers, 1))
-    joint = source.random.choice((", ", "; ", "\n", " / ", " or ", " and ", " ", ". It is ", " | "))
-    opening = source.random.choice(("", "", "Possible answers: ", "The answer is one of: ", "It is ", "All of these: "))
-    return opening + joint.join(answers)
-
-
-def negated(row: Row, source: Source) -> str | None:
-    """Return a denial of the reference."""
-    reference = row["reference"][0]
-    if _is_long(reference):
-        return None
-    return source.random.choice(_DENIALS + _CORRECTIONS).format(reference, source.other(reference))
-
-
-def hedged(row: Row, source: Source) -> str | None:
-    """Return the reference and something else, without a choice."""
-    if _is_long(row["reference"][0]):
-        return None
-    pair = [row["reference"][0], source.other(row["reference"][0])]
-    source.random.shuffle(pair)
-    return source.random.choice(_HEDGES).format(*pair)
-
-
 def flipped(row: Row, source: Source) -> str | None:
     """Return a right explanation with a `not` in it."""
     del source
@@ -142,23 +95,14 @@ def _is_long(reference: str) -> bool:
     return len(reference.split()) > 6
 
 
-def echoed(row: Row, source: Source) -> str | None:
-    """Return the question, as if it were an answer."""
-    opening = source.random.choice(("", "", "The answer to the question is: ", "You ask "))
-    return f"{opening}{row['question']}"
-
-
-ANSWERS: dict[Maker, float] = {mismatched: 0.05, replaced: 0.05, misnamed: 0.04, miscounted: 0.06, flipped: 0.04}
+MAKERS: dict[Maker, float] = {mismatched: 0.05, replaced: 0.05, misnamed: 0.04, miscounted: 0.06, flipped: 0.04}
 """Makers of wrong answers, each with the share of the rows for which it is asked."""
 
-TRAPS: dict[Maker, float] = {stuffed: 0.05, negated: 0.05, hedged: 0.05, echoed: 0.02}
-"""Makers of candidates that have the reference and do not give it as the answer."""
 
-
-def make(rows: list[Row], makers: dict[Maker, float], seed: int) -> Iterator[Row]:
+def make(rows: list[Row], seed: int) -> Iterator[Row]:
     """Give the made rows; the same rows and seed give the same ones."""
     source = Source(rows, seed)
-    for maker, share in makers.items():
+    for maker, share in MAKERS.items():
         for row in source.random.sample(rows, round(share * len(rows))):
             candidate = maker(row, source)
             if candidate and candidate != row["candidate"]:

@@ -50,9 +50,8 @@ LESS = (
     " clash near_name"
 ).split()
 SETTINGS: dict[str, dict[str, Any]] = {
-    "phrases": {"max_iter": 100, "learning_rate": 0.08, "max_leaf_nodes": 6, "min_samples_leaf": 30},
+    "phrases": {"max_iter": 60, "learning_rate": 0.12, "max_leaf_nodes": 8, "min_samples_leaf": 30},
     "statements": {"max_iter": 80, "learning_rate": 0.06, "max_leaf_nodes": 6, "min_samples_leaf": 40},
-    "traps": {"max_iter": 60, "learning_rate": 0.1, "max_leaf_nodes": 6, "min_samples_leaf": 30},
 }
 
 Array = np.ndarray[Any, Any]
@@ -103,15 +102,6 @@ def calibrate(
     return round(float(line.coef_[0, 0]), 4), round(float(line.intercept_[0]), 4)
 
 
-def fit_traps(labelled_rows: tuple[Array, Array], made: tuple[Array, Array]) -> HistGradientBoostingClassifier:
-    """Fit the trees that tell made traps from labelled rows, among rows that have all of a reference."""
-    at = NAMES.index("full")
-    kept = [values[~statements & (values[:, at] > 0)] for values, statements in (labelled_rows, made)]
-    labels = np.repeat([0, 1], [len(one) for one in kept])
-    model = HistGradientBoostingClassifier(**SETTINGS["traps"], early_stopping=False, random_state=SEED)
-    return model.fit(np.vstack(kept), labels)
-
-
 def exported(model: HistGradientBoostingClassifier, scale: float, shift: float) -> dict[str, Any]:
     """Return fitted trees as plain data."""
     trees = [_node(stage[0].nodes, 0) for stage in model._predictors]  # noqa: SLF001 (there is no public way)
@@ -131,8 +121,7 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     """Return everything that is learnt from these files."""
     rows = [row for name in names for row in labelled.read(name)]
     weights = weights_of(rows)
-    made = list(synthetic.make(rows, synthetic.ANSWERS, SEED))
-    traps = list(synthetic.make(rows, synthetic.TRAPS, SEED))
+    made = list(synthetic.make(rows, SEED))
     everything = rows + made
     values, statements = see(everything, weights)
     labels = np.array([row["label"] for row in everything])
@@ -146,8 +135,7 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
         part = (values[chosen], labels[chosen], weight[chosen])
         scale, shift = calibrate(kind, *part, groups[chosen], is_made[chosen])
         record[kind] = exported(fit(kind, *part), scale, shift)
-    record["traps"] = exported(fit_traps(see(rows, weights), see(traps, weights)), 1.0, 0.0)
-    counts = Counter(row["made"] for row in made + traps)
+    counts = Counter(row["made"] for row in made)
     record["card"] = {
         "seed": SEED,
         "command": "python training/tier0.py",

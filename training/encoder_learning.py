@@ -1,0 +1,244 @@
+"""How one encoder is trained: the rows of an epoch, the losses, the steps. Needs torch and numpy only."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as f
+from bert import Bert, from_sentence_encoder
+from torch import Tensor, nn
+
+Array = np.ndarray[Any, Any]
+FOLDS, REAL, EXPLAINS = 4, 0, (3, 4)
+KINDS = (
+    "real", "mismatch", "other-reference", "alias", "swapped-name", "other-number", "negated", "hedged", "stuffed",
+    "echo", "key", "plain", "corrected", "peer", "refusal", "pupil", "blind", "near-name",
+)  # fmt: skip
+SHARES = {
+    "mismatch": 3, "other-reference": 2, "alias": 3, "swapped-name": 2.5, "other-number": 1.5, "negated": 2,
+    "hedged": 1, "stuffed": 1, "echo": 0.5, "key": 0.5, "plain": 1.5, "corrected": 1.5, "peer": 1.5, "refusal": 0.5,
+}  # fmt: skip
+"""How often each kind of made row is drawn, against the others."""
+TRICKS = {"negated": 3, "hedged": 3, "stuffed": 1, "near-name": 2, "key": 0.5, "echo": 0.5}
+HONEST = {"corrected": 3, "plain": 1.5, "alias": 0.5}
+"""How often rows are drawn for the second head alone, which tells tricks from answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How one model is trained."""
+
+    name: str
+    fold: int = -1
+    """The fold that is left out; -1 for none."""
+    seed: int = 0
+    epochs: int = 5
+    rate: float = 1e-4
+    batch: int = 64
+    dropout: float = 0.1
+    decay: float = 0.01
+    made: float = 0.5
+    """Made rows drawn each epoch, for each labelled row."""
+    pupils: float = 0.5
+    """Explanatory rows drawn each epoch with a pupil's right answer for reference, and as many without the question."""
+    thin: float = 0.7
+    """Share of the labelled explanatory rows drawn each epoch: their questions are few and soon known by heart."""
+    rdrop: float = 1.0
+    """Weight of the distance between two passes under different dropout."""
+    apart: float = 2.0
+    """Weight of rows where no reference is contained in the candidate."""
+    average: float = 0.0
+    """Decay of a running mean of the weights, which then is the model; 0 for none."""
+    lean: float = 0.0
+    """Weight of the teachers' opinion against the label, on short answers."""
+    tricks: float = 0.4
+    """Rows drawn each epoch for the second head alone, for each labelled row."""
+    second: float = 0.3
+    """Weight of the second head's loss."""
+
+    @property
+    def key(self) -> str:
+        """The name of what the model leaves behind."""
+        return f"{self.name}.{self.fold}.{self.seed}"
+
+
+class Rows:
+    """Rows on the device, padded once, so that a batch is one lookup."""
+
+    def __init__(self, arrays: Any, part: str, device: str) -> None:
+        ends = arrays[f"{part}_ends"].astype(np.int64)
+        starts = np.concatenate([[0], ends[:-1]])
+        self.lengths = ends - starts
+        longest = int(self.lengths.max())
+        places = np.arange(longest)[None, :] < self.lengths[:, None]
+        for name in ("ids", "segments"):
+            padded = np.zeros(places.shape, np.int16)
+            padded[places] = arrays[f"{part}_{name}"]
+            setattr(self, name, torch.from_numpy(padded).to(device))
+        self.mask = torch.from_numpy(places).to(device)
+        for name in ("label", "fold", "kind", "source", "contained"):
+            setattr(self, name, arrays[f"{part}_{name}"])
+        self.device = device
+
+    ids: Tensor
+    segments: Tensor
+    label: Array
+    fold: Array
+    kind: Array
+    source: Array
+    contained: Array
+
+    def inputs(self, which: Array) -> tuple[Tensor, Tensor, Tensor]:
+        """Return ids, segments and mask of some rows."""
+        longest = -(-int(self.lengths[which].max()) // 8) * 8
+        at = torch.from_numpy(which).to(self.device)
+        return self.ids[at, :longest].long(), self.segments[at, :longest].long(), self.mask[at, :longest]
+
+
+def batches(rows: Rows, which: Array, size: int, chance: np.random.Generator) -> list[Array]:
+    """Return shuffled batches of rows of about the same length."""
+    which = chance.permutation(which)
+    made: list[Array] = []
+    for start in range(0, len(which), size * 40):
+        chunk = which[start : start + size * 40]
+        chunk = chunk[np.argsort(rows.lengths[chunk % len(rows.label)], kind="stable")]
+        made += [chunk[at : at + size] for at in range(0, len(chunk), size)]
+    return [made[at] for at in chance.permutation(len(made))]
+
+
+def draw(rows: Rows, usable: Array, setting: Setting, chance: np.random.Generator) -> Array:
+    """Return the rows of one epoch: every labelled one, and some variations."""
+    real = np.flatnonzero(usable & (rows.kind == REAL))
+    wanted = setting.made * len(real) / sum(SHARES.values())
+    explains = np.isin(rows.source[real], EXPLAINS)
+    chosen = [real[~explains | (chance.random(len(real)) < setting.thin)]]
+    for kind in ("pupil", "blind"):
+        pool = np.flatnonzero(usable & (rows.kind == KINDS.index(kind)))
+        chosen.append(chance.permutation(pool)[: int(setting.pupils * explains.sum())])
+    for kind, share in SHARES.items():
+        pool = np.flatnonzero(usable & (rows.kind == KINDS.index(kind)))
+        chosen.append(chance.permutation(pool)[: int(wanted * share)])
+    alone = TRICKS | HONEST
+    wanted = setting.tricks * len(real) / sum(alone.values())
+    for kind, share in alone.items():
+        pool = np.flatnonzero(usable & (rows.kind == KINDS.index(kind)))
+        chosen.append(chance.permutation(pool)[: int(wanted * share)] + len(rows.label))
+    return np.concatenate(chosen)
+
+
+def weights_of(rows: Rows, setting: Setting) -> Tensor:
+    """Return how much each row counts; nothing for those that are drawn for the second head alone."""
+    hard = (rows.contained == 0) & (rows.kind == REAL) & ~np.isin(rows.source, EXPLAINS)
+    own = np.where(hard, setting.apart, 1.0)
+    return torch.from_numpy(np.concatenate([own, 0 * own]).astype(np.float32)).to(rows.device)
+
+
+def tricks_of(rows: Rows) -> tuple[Tensor, Tensor]:
+    """Return which rows are tricks, and how much each counts for telling them: wrong answers of other kinds nothing."""
+    kinds = np.array(KINDS)[rows.kind]
+    trick = np.isin(kinds, list(TRICKS))
+    counts = trick | np.isin(kinds, [*HONEST, "real", "pupil", "peer"])
+    return tuple(torch.from_numpy(part.astype(np.float32)).to(rows.device) for part in (trick, counts))
+
+
+def optimiser(model: Bert, setting: Setting) -> torch.optim.Optimizer:
+    """Return AdamW: no decay on biases and norms, five times the rate for what is new."""
+    model.word.weight.requires_grad = False
+    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            new = name.startswith("head")
+            groups.setdefault((new, parameter.ndim > 1), []).append(parameter)
+    return torch.optim.AdamW(
+        [
+            {"params": some, "lr": setting.rate * (5 if new else 1), "weight_decay": setting.decay * matrix}
+            for (new, matrix), some in groups.items()
+        ],
+        fused=next(model.parameters()).is_cuda,
+    )
+
+
+def targets(rows: Rows, setting: Setting, teacher: Array | None) -> Tensor:
+    """Return what each row should be given: its label, and where teachers have an opinion, something of that."""
+    label = torch.from_numpy(rows.label.astype(np.float32))
+    if teacher is not None and setting.lean:
+        opinion = torch.from_numpy(teacher)
+        mixed = (1 - setting.lean) * label + setting.lean * opinion.nan_to_num().sigmoid()
+        label = torch.where(opinion.isnan(), label, mixed)
+    return label.to(rows.device)
+
+
+def train(setting: Setting, rows: Rows, published: dict[str, Tensor], teacher: Array | None, deadline: float) -> Bert:
+    """Train one model."""
+    torch.manual_seed(setting.seed)
+    chance = np.random.default_rng(setting.seed)
+    model = from_sentence_encoder(published, setting.dropout).to(rows.device).train()
+    weight, label = weights_of(rows, setting), targets(rows, setting, teacher)
+    trick, counts = tricks_of(rows)
+    usable = rows.fold != setting.fold
+    epochs = [batches(rows, draw(rows, usable, setting, chance), setting.batch, chance) for _ in range(setting.epochs)]
+    plan = [batch for epoch in epochs for batch in epoch]
+    optim = optimiser(model, setting)
+    warm = max(1, len(plan) // 10)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optim, lambda step: min((step + 1) / warm, max(0.0, (len(plan) - step) / max(1, len(plan) - warm)))
+    )
+    running: dict[str, Tensor] = {}
+    for step, drawn in enumerate(plan):
+        own = weight[torch.from_numpy(drawn).to(rows.device)]
+        which = drawn % len(rows.label)
+        at = torch.from_numpy(which).to(rows.device)
+        with torch.autocast(rows.device, torch.bfloat16, enabled=rows.device == "cuda"):
+            weights = own, setting.second * counts[at]
+            loss = judge_loss(model, rows.inputs(which), (label[at], trick[at]), weights, setting)
+        optim.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optim.step()
+        schedule.step()
+        if setting.average and step >= warm:
+            remember(running, model, setting.average)
+        if step % 50 == 0 and time.monotonic() > deadline:
+            raise TimeoutError(f"stopped at step {step} of {len(plan)}")
+    model.load_state_dict(model.state_dict() | running)
+    return model.eval()
+
+
+def remember(kept: dict[str, Tensor], model: Bert, decay: float) -> None:
+    """Move the running mean of the weights towards the model."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.requires_grad:
+                if name in kept:
+                    kept[name].lerp_(parameter, 1 - decay)
+                else:
+                    kept[name] = parameter.detach().clone()
+
+
+def judge_loss(
+    model: Bert, inputs: tuple[Tensor, ...], labels: tuple[Tensor, ...], weights: tuple[Tensor, ...], setting: Setting
+) -> Tensor:
+    """Cross entropy of both heads, and with R-drop the distance between two passes under different dropout."""
+    logits = model(*(torch.cat([part, part]) for part in inputs)).float()
+    total = logits.new_zeros(())
+    for logit, label, weight in zip(logits.T, labels, weights, strict=True):
+        loss = f.binary_cross_entropy_with_logits(logit, torch.cat([label, label]), reduction="none").view(2, -1)
+        one, two = logit.view(2, -1)
+        apart = (one.sigmoid() - two.sigmoid()) * (one - two) / 2  # both Kullback-Leibler distances, halved
+        total = total + ((loss.mean(0) + setting.rdrop * apart) * weight).mean()
+    return total
+
+
+@torch.no_grad()
+def logits(model: Bert, rows: Rows, which: Array) -> Array:
+    """Return both logits of some rows, NaN for the others."""
+    found = np.full((len(rows.label), 2), np.nan, np.float32)
+    order = which[np.argsort(rows.lengths[which], kind="stable")]
+    for start in range(0, len(order), 512):
+        some = order[start : start + 512]
+        found[some] = model(*rows.inputs(some)).cpu().numpy()
+    return found
