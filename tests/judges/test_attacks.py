@@ -8,7 +8,7 @@ import pytest
 from adjudge.judges._attacks import load_attacks
 from adjudge.testing import ChatServer, correct, wrong
 from adjudge.text import normalise_answer
-from cli.command import adjudge
+from cli.command import adjudge, lines_of
 
 CATEGORIES = {
     "coarser",
@@ -53,7 +53,49 @@ def test_command(tmp_path: Path, script: object, code: int, share: str) -> None:
         )  # fmt: skip
     assert done.returncode == code, done.stderr
     table = {line.split()[0]: line.split() for line in done.stdout.decode().splitlines() if line}
-    assert table["negation"][-1] == share
+    assert table["negation"][3] == share
     # What says nothing never reaches the judge.
-    assert table["stuffing"][-1] == share
+    assert table["stuffing"][3] == share
+    assert table["stuffing"][4:] == (["89.6%", "..", "100.0%"] if code else ["0.0%", "..", "10.4%"])
     assert (b"and " in done.stdout) == bool(code)
+
+
+def test_failures_are_counted_apart(tmp_path: Path) -> None:
+    """A judge that fails on its rows is undecided, and every category still has its line, with what is missing."""
+    with ChatServer(lambda _: "I cannot say.") as server:
+        done = adjudge(
+            "judge", "attack", "--judge", "openai:m", "--base-url", server.base_url, "--cache", "off",
+            "--out", "verdicts.jsonl", "--max-false-positives", "0", cwd=tmp_path, env={"OPENAI_API_KEY": "none"},
+        )  # fmt: skip
+    assert done.returncode == 3
+    table = {line.split()[0]: line.split() for line in done.stdout.decode().splitlines() if line}
+    assert table["negation"][1:] == ["0*", "0", "–", "–"]
+    assert b"unreadable" in done.stdout
+    assert b"undecided: more than 0.05 of the rows have no score" in done.stderr
+    lines = lines_of((tmp_path / "verdicts.jsonl").read_bytes())
+    assert len(lines) == len(load_attacks())
+    assert {line["verdict"] for line in lines} == {None, "WRONG"}
+
+
+def test_several_judges(tmp_path: Path) -> None:
+    """Every judge that is named is attacked; files are of one judge."""
+    done = adjudge("judge", "attack", "--judge", "local:0", "--judge", "panel:local:0,local:0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert b"attack on local:0" in done.stdout
+    assert b"attack on panel" in done.stdout
+    twice = ("judge", "attack", "--judge", "local:0", "--judge", "local:0")
+    assert adjudge(*twice, "--run", "a.run", cwd=tmp_path).returncode == 2
+
+
+def test_a_stopped_attack_goes_on(tmp_path: Path) -> None:
+    """An attack that a budget stopped says how to go on, and then ends as any other."""
+    with ChatServer(wrong) as server:
+        call = (
+            "judge", "attack", "--judge", "openai:m", "--base-url", server.base_url, "--cache", "off", "--run", "a.run",
+        )  # fmt: skip
+        done = adjudge(*call, "--max-calls", "20", cwd=tmp_path, env={"OPENAI_API_KEY": "none"})
+        assert done.returncode == 3
+        assert b"the same command with --run a.run goes on" in done.stderr
+        done = adjudge(*call, cwd=tmp_path, env={"OPENAI_API_KEY": "none"})
+    assert done.returncode == 0, done.stderr
+    assert b"attack on openai:m" in done.stdout

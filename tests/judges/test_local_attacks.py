@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges._attacks import load_attacks
-from adjudge.judges.local._names import is_spelling
+from adjudge.judges.local._forms import is_spelling
 from adjudge.judges.local._tier0 import assess
 from support import assert_linear, golden
 
@@ -82,11 +82,9 @@ def test_what_is_almost_the_reference(reference: str, response: str, reason: str
 @pytest.mark.parametrize(
     ("reference", "response"),
     [
-        ("John F. Kennedy", "John Fitzgerald Kennedy"),
-        ("J. R. R. Tolkien", "John Ronald Reuel Tolkien"),
-        ("Steven Spielberg", "Stephen Spielberg"),
+        ("Steven Spielberg", "Stephen Spielberg made it"),
         ("Wellington defeated Napoleon", "Napoleon was defeated by Wellington"),
-        ("black and white", "white and black"),
+        ("black and white", "white as well as black"),
         ("10 October 2007", "2007 October 10"),
         ("7", "7 years"),
         ("5 km", "5"),

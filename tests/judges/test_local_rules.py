@@ -95,7 +95,7 @@ def test_a_month_alone_may_be_a_verb() -> None:
         (WHO, ["Claude Monet"], "Claude Monet is wrong.", "negated"),
         (WHO, ["Claude Monet"], "Anyone but Claude Monet.", "negated"),
         (WHO, ["Claude Monet"], "Edgar Degas, rather than Claude Monet", "negated"),
-        (WHO, ["Claude Monet"], "Many say Claude Monet, but it was Edgar Degas.", "negated"),
+        (WHO, ["Claude Monet"], "Many say Claude Monet, but it was Edgar Degas.", "retracted"),
         (WHO, ["Claude Monet"], "Claude Monet? No, Edgar Degas.", "negated"),
         (WHO, ["Claude Monet"], "Claude Monet or Edgar Degas", "hedged"),
         (WHO, ["Claude Monet"], "Maybe Claude Monet, maybe Edgar Degas", "hedged"),
@@ -134,13 +134,11 @@ def test_what_is_wrong_by_a_rule(question: str, references: list[str], response:
         (WHO, ["Claude Monet"], "Not Edgar Degas but Claude Monet.", "contained"),
         (WHO, ["Claude Monet"], "None other than Claude Monet", "contained"),
         (WHO, ["Claude Oscar Monet"], "Claude Monet", "not-contained"),
-        (WHO, ["James Webb"], "Jimmy Webb", "not-contained"),
         ("Which scenes did she paint?", ["circus"], "She was noted for circus scenes.", "contained"),
         ("Which games did the US not attend?", ["1980"], "They did not attend the 1980 games.", "contained"),
         ("Who won?", ["Yuzuru Hanyu"], "Yuzuru Hanyu of Japan.", "contained"),
-        ("Which company is it?", ["International Business Machines"], "IBM", "acronym"),
         ("When was it?", ["October 10, 2007"], "It was released on 10 October 2007.", "number"),
-        ("How much?", ["£50m"], "£50 million", "contained"),
+        ("How much?", ["£50m"], "It cost £50 million", "contained"),
         ("Is it so?", ["yes"], "Yes, it is.", "yes-no"),
     ],
 )
@@ -148,6 +146,47 @@ def test_what_a_rule_does_not_take_for_wrong(question: str, references: list[str
     """What only looks like a denial, a choice or another's name is left to the model."""
     seen = assess(question, tuple(references), response)
     assert (seen.reasons[0], seen.ruled) == (reason, reason == "yes-no")
+
+
+@pytest.mark.parametrize(
+    ("question", "references", "response", "reason"),
+    [
+        (WHO, ["Claude Monet"], "CLAUDE MONET!", "contained"),
+        (WHO, ["James Webb"], "Jimmy Webb", "same-name"),
+        (WHO, ["Walt Disney"], "Walter Elias Disney", "same-name"),
+        (WHO, ["J. J. Thomson"], "Sir Joseph John Thomson", "same-name"),
+        (WHO, ["Robert Downey Jr."], "Robert Downey, Junior", "same-name"),
+        (WHO, ["Wilhelm Röntgen"], "Wilhelm Conrad Roentgen", "same-name"),
+        ("Which company is it?", ["International Business Machines"], "IBM", "acronym"),
+        ("Which company is it?", ["International Business Machines"], "the IBM", "acronym"),
+        ("How long is it?", ["42.195 km"], "42,195 metres", "number"),
+        ("How long is it?", ["42.195 km"], "26.2 miles", "number"),
+        ("How heavy is it?", ["150 tonnes"], "about 150,000 kg", "number"),
+        ("How tall is it?", ["8,849 metres"], "8849 m", "number"),
+    ],
+)
+def test_what_is_the_reference_in_another_form(
+    question: str, references: list[str], response: str, reason: str
+) -> None:
+    """Initials in capitals, a fuller name, a nickname, the same quantity in another unit: right, with that name."""
+    seen = assess(question, tuple(references), response)
+    assert (seen.is_right, seen.reasons, seen.ruled) == (True, (reason,), True)
+
+
+@pytest.mark.parametrize(
+    ("reference", "response"),
+    [
+        ("Marvin Gaye", "Marlon Gaye"),
+        ("42.195 km", "41,195 metres"),
+        ("42.195 km", "42,196 metres"),
+        ("150 tonnes", "150 kg"),
+        ("International Business Machines", "ICM"),
+        ("$5", "€5"),
+    ],
+)
+def test_what_is_another_thing_in_almost_that_form(reference: str, response: str) -> None:
+    """A name that only looks alike and a quantity that is off by one are not taken for the reference."""
+    assert not assess("What is it?", (reference,), response).is_right
 
 
 def test_aliases_share_a_judgement() -> None:

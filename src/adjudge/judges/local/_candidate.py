@@ -12,8 +12,9 @@ from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, STOP, stem, 
 _SENTENCE = re.compile(r"[.!?]\s+(?=[A-Z\d\"'(*-])|\n+")
 _CAPITAL = re.compile(r"(?<=[^\s.!?:*\"]\s)[A-Z][^\W_]+")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]+")
-_ITEM = re.compile(r"\s*(?:,(?!\d{3})|[;/|•\n?]|[.!]\s|\s-\s|\band\b|\bor\b|\b\d[.)]\s)\s*")
+_ITEM = re.compile(r",(?!\d{3})|[;/|•\n?]|[.!]\s|\s-\s|\b(?:and|or)\b|\b\d[.)]\s")
 _LETTERS = re.compile(r"[^\W_]+")
+_KEPT = 1000  # characters of a question that is worth keeping
 _KINDS = (
     ("who", re.compile(r"\b(?:who|whom|whose)\b")),
     ("when", re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century|decade)\b")),
@@ -38,19 +39,30 @@ class Question:
     denies: bool
 
 
+_OWNED = re.compile(r"['’]s\b")  # `the women's singles` are no women
+_MANY = r"(?!does\b)\w{2,}[^suia\W]s\b"
 _PLURAL = re.compile(
-    r"\b(?:what|which|who|name|list)\b(?: \w+){0,2} (?:are|were|\w{3,}s)\b|\blist\b|\bname (?:the|all|two|\d)"
+    rf"\b(?:what|which|who|name|list)(?: (?:\w+ )?{_MANY})? (?:are|were)\b"
+    rf"|\b(?:what|which|name|list|won|wins) (?:the )?{_MANY}"
+    rf"|\b(?:what|which|name|list) (?:\w+ ){{1,2}}{_MANY} (?:are|were|have|had|do|did|can|live|use|border|make|form)\b"
+    rf"|^(?:\w+ ){{0,2}}{_MANY} (?:that|who|which|to|with|in|of|for|from)\b"
+    rf"|\b(?:kind|type|sort)s? of {_MANY}"
+    r"|\blist\b|\bname (?:the|all|two|\d)|\b(?:what|who)(?: i| wa|)s in\b"
 )
 
 
-@lru_cache(maxsize=2048)
 def read_question(text: str) -> Question:
-    """Prepare a question; the same one is prepared once."""
+    """Prepare a question; the same one is prepared once, if it is short."""
+    return _cached(text) if len(text) <= _KEPT else _read(text)
+
+
+def _read(text: str) -> Question:
     plain = words(text)
     lowered = " ".join(plain)
     kind = next((at for at, (_, pattern) in enumerate(_KINDS) if pattern.search(lowered)), None)
     content = frozenset(stem(word) for word in plain if word not in STOP)
-    wants_list = _PLURAL.search(lowered) is not None
+    owned = _OWNED.sub("", text)
+    wants_list = _PLURAL.search(lowered if owned == text else " ".join(words(owned))) is not None
     stems = [stem(word) for word in plain if word not in ARTICLES]
     return Question(
         frozenset(plain),
@@ -62,6 +74,9 @@ def read_question(text: str) -> Question:
         wants_list,
         denies=not DENIALS.isdisjoint(plain),
     )
+
+
+_cached = lru_cache(maxsize=2048)(_read)
 
 
 class Candidate:
@@ -113,7 +128,7 @@ class Candidate:
             return []
         found = []
         for part in parts:
-            if 0 < len(part) <= 80:
+            if 0 < len(part.strip()) <= 80:
                 item = [stem(word) for word in _LETTERS.findall(part) if word not in STOP]
                 if 0 < len(item) <= 5:
                     found.append(item)

@@ -19,6 +19,8 @@ _MONTHS = {
 _MONTH_NAMES = frozenset(_MONTHS)
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _RANGE = re.compile(r"\b([12]\d{3})\s?(?:-|–|—|to|until)\s?(\d{2}|[12]\d{3})\b")
+_FROM_TO = re.compile(r"\d\S{0,9}\s?(?:-|–|—|\u00e2\u20ac\S|to|and)\s?\d")
+_YEARS = range(1000, 2101)
 
 
 Span = tuple[int, int]
@@ -55,6 +57,18 @@ def numbers_of(words: Sequence[str]) -> dict[float, str]:
                 below = at > 0 and words[at - 1] in ("minus", "negative")
                 found[-float(figure) if below else float(figure)] = figure
     return found
+
+
+def range_of(numbers: Mapping[float, str], text: str) -> tuple[float, float] | None:
+    """Return the ends of a range that a text states and nothing else; years are spans.
+
+    >>> range_of(numbers_of("10 12 years".split()), "10–12 years"), range_of(numbers_of(["1914", "1918"]), "1914-1918")
+    ((10.0, 12.0), None)
+    """
+    if len(numbers) != 2 or _FROM_TO.search(text) is None:
+        return None
+    low, high = numbers
+    return (low, high) if low < high and not (low in _YEARS and high in _YEARS) else None
 
 
 def dates_of(words: Sequence[str], text: str = "") -> list[Date]:

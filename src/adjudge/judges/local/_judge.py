@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, RowError, UsageError
 from adjudge.judges._material import references_of, text_of
 from adjudge.judges.local._tier0 import RULED_OUT, Assessment
 from adjudge.judges.local._tiers import TIERS, agreement_of, assessor, best_tier, threshold_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from adjudge.model import Ask, ChatModel
 
 _LONGEST = 1_000_000
+_TOGETHER = 1024  # rows that are assessed at once: enough to fill batches, whatever the number of rows
 
 
 class LocalJudge:
@@ -36,24 +38,63 @@ class LocalJudge:
         self.tier = best_tier() if tier is None else tier
         self._assess = assessor(self.tier)
         self.name = f"local:{self.tier}"
-        self.version = "2"
+        self.version = "3"
         self.agreement = agreement_of(self.tier)
         self.prompt_hash = None
         self.chats: Mapping[str, ChatModel] = {}
 
+    def __reduce__(self) -> tuple[type[LocalJudge], tuple[int]]:
+        return type(self), (self.tier,)  # made anew where it arrives, if its tier is installed there
+
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response."""
+        return self.judge_many([{"question": question, "reference": reference, "response": response}])[0]
+
+    async def ajudge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+    ) -> Judgement:
+        """Judge one response; nothing is asked of anybody."""
+        del ask
+        return self.judge(question, reference, response)
+
+    def judge_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Judgement]:
+        """Judge rows with `question`, `reference` and `response` (or `candidate`); a row's verdict is its own."""
+        given, found = iter(rows), []
+        while some := list(islice(given, _TOGETHER)):
+            found += self._judge_some(some)
+        return found
+
+    def _judge_some(self, rows: Sequence[Mapping[str, Any]]) -> list[Judgement]:
+        read = [self._read(row) for row in rows]
+        seen = iter(self._assess([one for one in read if not isinstance(one, Judgement)]))
+        return [one if isinstance(one, Judgement) else self._said(next(seen)) for one in read]
+
+    def threshold_for(self, error_budget: float) -> float:
+        """Return the least confidence beyond which it was seen to err in at most that share of validation rows.
+
+        >>> judge = LocalJudge(tier=0)
+        >>> 0.5 <= judge.threshold_for(0.02) <= judge.threshold_for(0.005) <= 1.0
+        True
+        """
+        return threshold_of(self.tier, error_budget)
+
+    def _read(self, row: Mapping[str, Any]) -> tuple[str, tuple[str, ...], str] | Judgement:
+        """Return question, references and response of a row, or what is to be said of it without a look at them."""
         try:
-            references = references_of(reference)
-            asked = text_of(question, "question")
-            text = text_of(response, "response")
+            if not isinstance(row, Mapping):
+                raise RowError(f"a row has question, reference and response by name, got {type(row).__name__}")
+            references = references_of(row.get("reference", ()))
+            asked = text_of(row.get("question", ""), "question")
+            text = text_of(row.get("response", row.get("candidate")), "response")
         except DataError as error:
             return Judgement("error", reason=error.reason, judge=self.name, tier=self.tier)
         if len(text) > _LONGEST:
             return self._judgement(
                 Assessment(RULED_OUT, ("too-long",), ruled=True), f"too-long: {len(text)} characters"
             )
-        seen = self._assess(asked, references, text)
+        return asked, references, text
+
+    def _said(self, seen: Assessment) -> Judgement:
         if seen.reasons == ("vacuous",):
             return self._judgement(seen, "vacuous")
         return self._judgement(seen, f"{', '.join(seen.reasons)} ({self.agreement})")
@@ -68,26 +109,3 @@ class LocalJudge:
             reasons=seen.reasons,
             tier=self.tier,
         )
-
-    async def ajudge(
-        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
-    ) -> Judgement:
-        """Judge one response; nothing is asked of anybody."""
-        del ask
-        return self.judge(question, reference, response)
-
-    def threshold_for(self, error_budget: float) -> float:
-        """Return the least confidence beyond which it was seen to err in at most that share of validation rows.
-
-        >>> judge = LocalJudge(tier=0)
-        >>> 0.5 <= judge.threshold_for(0.02) <= judge.threshold_for(0.005) <= 1.0
-        True
-        """
-        return threshold_of(self.tier, error_budget)
-
-    def judge_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Judgement]:
-        """Judge rows with `question`, `reference` and `response` (or `candidate`)."""
-        return [
-            self.judge(row.get("question", ""), row.get("reference", ()), row.get("response", row.get("candidate")))
-            for row in rows
-        ]

@@ -1,6 +1,6 @@
-"""The trained part of tier 0, read from its data file: weights of stems, two sets of small trees, their calibration.
+"""The trained parts of the tiers, read from their data files: weights of stems, sets of small trees, weighted sums.
 
-One set is for references that are names, numbers and phrases, the other for references that are statements.
+References that are names, numbers and phrases have their own, and so have references that are statements.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp
+from operator import mul
 from typing import Any
 
 from adjudge.errors import DataError
@@ -18,7 +19,7 @@ from adjudge.errors import DataError
 Tree = Any
 """A leaf is a number; any other node is (feature, threshold, tree up to the threshold, tree above it)."""
 
-FILE = "tier0.json"
+FILE, FUSION = "tier0.json", "tier1.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +49,70 @@ class Model:
     names: tuple[str, ...]
     phrases: Trees
     statements: Trees
-    traps: Trees  # whether a reference that is there is given as the answer, or only named
     doubt: Mapping[str, float]
     card: Mapping[str, Any]  # seed, command, data hashes, figures
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A weighted sum, which is the log-odds of CORRECT."""
+
+    weights: tuple[float, ...]
+    start: float
+
+    def log_odds(self, values: Sequence[float]) -> float:
+        """Return the log-odds.
+
+        >>> Line((2.0, -1.0), 0.5).log_odds((1.0, 3.0))
+        -0.5
+        """
+        return self.start + float(sum(map(mul, self.weights, values)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """What tier 1 learnt: how to weigh the features with what the encoders say."""
+
+    contained: Line  # a reference stands in the candidate: features, the reader's logit
+    apart: Line  # none does: features, the reader's logit, the cosines
+    statements: Trees  # features, the reader's logit
+    doubt: Mapping[str, float]
+    card: Mapping[str, Any]
+
+
+@cache
+def load_fusion() -> Fusion:
+    """Read tier 1's data file, once."""
+    from adjudge.judges.local._meaning import COSINES
+
+    record = _read(FUSION, "reader", *COSINES)
+    contained, apart = (Line(tuple(record[name]["weights"]), record[name]["start"]) for name in ("contained", "apart"))
+    return Fusion(contained, apart, _trees(record["statements"]), record["doubt"], record["card"])
+
+
 @cache
 def load_model() -> Model:
-    """Read the data file, once."""
-    from adjudge.judges.local._features import NAMES
-
-    record = json.loads(files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
-    if tuple(record["names"]) != NAMES:
-        message = f"{FILE} was trained on other features: run training/tier0.py again"
-        raise DataError(message, code="stale-model")
+    """Read tier 0's data file, once."""
+    record = _read(FILE)
     return Model(
         record["weights"],
-        NAMES,
+        tuple(record["names"]),
         _trees(record["phrases"]),
         _trees(record["statements"]),
-        _trees(record["traps"]),
         record["doubt"],
         record["card"],
     )
+
+
+def _read(name: str, *more: str) -> Any:
+    """Return the content of a data file that was trained on the features of this package, and `more` of them."""
+    from adjudge.judges.local._features import NAMES
+
+    record = json.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    if tuple(record["names"]) != (*NAMES, *more):
+        message = f"{name} was trained on other features: run training/{name.removesuffix('.json')}.py again"
+        raise DataError(message, code="stale-model")
+    return record
 
 
 def _trees(record: Mapping[str, Any]) -> Trees:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._features import Seen
 from adjudge.judges.local._reference import Prepared
 from adjudge.judges.local._words import stem, words
 
 _SHORT = 15  # words of a candidate that gives a quantity and little else
 _LOOKED_AT = 50  # references
+_LONGEST = 500  # characters of those words
 _UNITS = {
     stem(name): names.split()[0]
     for names in (
@@ -31,7 +32,11 @@ _UNITS = {
 }  # fmt: skip
 _BEFORE = frozenset(("ad", "bc", "bce", "ce"))
 _SKIPPED = frozenset(map(stem, ("degrees", "degree", "square", "cubic")))
-_RANGE = re.compile(r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)", re.IGNORECASE)
+_RANGE = re.compile(
+    r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)|\b(\d[\d,.]*)\s?(?:to|–)\s?(\d[\d,.]*)",
+    re.IGNORECASE,
+)
+_FROM_TO = re.compile(r"\W*(?:\w+ )?\d[\d,.]*\s?(?:to|or|-|–)\s?\d[\d,.]*(?: \w+)?\W*", re.IGNORECASE)
 
 
 def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -46,7 +51,7 @@ def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, se
         return "coarser-date"
     if _is_other_sign(prepared, candidate):
         return "other-number"
-    return "hedged" if _is_around(prepared, candidate) else None
+    return "hedged" if _is_around(prepared, candidate) or _is_range(asked, prepared, candidate) else None
 
 
 def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
@@ -64,14 +69,14 @@ def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a reference's number stands there with another unit, and no reference's with its own."""
-    given = _units(candidate.stems)
+    given = units_of(candidate.stems)
     if not given:
         return False
     found = False
     for reference in prepared.references[:_LOOKED_AT]:
         if not reference.numbers:
             continue
-        for value, unit in _units(reference.stems).items():
+        for value, unit in units_of(reference.stems).items():
             others = given.get(value)
             if others and None not in unit:
                 if None in others or others & unit:
@@ -80,10 +85,10 @@ def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
     return found
 
 
-def _units(stems: Sequence[str]) -> dict[str, set[str | None]]:
+def units_of(stems: Sequence[str]) -> dict[str, set[str | None]]:
     """Return the numbers among words, each with the units that follow it; None where one has none.
 
-    >>> _units("42.195 km or 100 c and 7".split())
+    >>> units_of("42.195 km or 100 c and 7".split())
     {'42.195': {'km'}, '100': {'c'}, '7': {None}}
     """
     found: dict[str, set[str | None]] = {}
@@ -106,15 +111,24 @@ def _is_other_month(prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_around(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether the only number that is asked for is named inside of a range that leaves it open."""
-    match = _RANGE.search(candidate.text)
+    match = _RANGE.search(candidate.text[:_LONGEST])
     if match is None:
         return False
-    ends = words(" ".join(match.groups()))
+    ends = words(" ".join(filter(None, match.groups())))
     if len(ends) != 2 or not all(end[0].isdigit() for end in ends):
         return False
     low, high = sorted(map(float, ends))
     return all(
         len(one.numbers) == 1 and low < next(iter(one.numbers)) < high for one in prepared.references[:_LOOKED_AT]
+    )
+
+
+def _is_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether two numbers are given where one is asked for: `8 to 10`."""
+    if asked.kind is None or KINDS[asked.kind] != "count" or len(candidate.numbers) != 2:
+        return False
+    return _FROM_TO.fullmatch(candidate.text[:_LONGEST]) is not None and all(
+        len(one.numbers) == 1 for one in prepared.references[:_LOOKED_AT]
     )
 
 

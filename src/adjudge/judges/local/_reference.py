@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import median_low
 
-from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, spans_of
+from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, stem, words
 
 MOST = 1000
 """References that are looked at; every one of them may decide."""
 
-_KEPT = 50_000  # characters of references that are worth keeping
+_KEPT = 5000  # characters of references that are worth keeping: 2,048 longer ones would fill the memory
 _PARENTHESES = re.compile(r"\s*\([^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
 _MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
@@ -30,6 +30,7 @@ class Reference:
     bare: str  # those in their order
     initials: str
     numbers: Mapping[float, str]
+    range: tuple[float, float] | None  # the ends of one that it states: any number in it is meant
     dates: tuple[Date, ...]
     spans: tuple[Span, ...]
     denies: bool
@@ -109,13 +110,15 @@ def _reference(plain: list[str], text: str) -> Reference:
     content = [one for one in stems if one not in STOP] or list(stems)
     letters = [word[0] for word in plain if word not in STOP]
     joined = " ".join(stems)
+    numbers = numbers_of(plain)
     return Reference(
         stems,
         f" {joined} ",
         frozenset(content),
         f" {' '.join(content)} ",
         "".join(letters) if len(letters) > 1 else "",
-        numbers_of(plain),
+        numbers,
+        range_of(numbers, text),
         tuple(dates_of(plain, text)),
         spans_of(plain, text),
         not DENIALS.isdisjoint(plain),

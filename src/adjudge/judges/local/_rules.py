@@ -9,53 +9,87 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._denials import denial
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._offers import is_heap, is_offer, is_torn
+from adjudge.judges.local._lists import is_list
+from adjudge.judges.local._offers import is_choice, is_offer, is_torn, is_undecided
 from adjudge.judges.local._quantities import quantity_fault
 from adjudge.judges.local._reference import Prepared
-from adjudge.judges.local._standing import Standing, is_choice
-from adjudge.judges.local._words import STOP, VERBS, stem, words
+from adjudge.judges.local._standing import Standing
+from adjudge.judges.local._words import stem, words
 from adjudge.text import fold
 
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
 _NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
 _NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
 
+_IT_DOES = re.compile(
+    r"(?:^|[,;:.!?]\s+|\bcourse\s|\bsure\s)(?:it|they|he|she|you|we|there|that|this|these|those)\s"
+    r"(?:(?:certainly|indeed|really|surely|definitely|actually|always)\s)?"
+    r"(?:is|are|was|were|does|do|did|can|could|has|have|had|will|would|should|must)\s*(?:$|[,.;!?]|though\b|but\b)",
+    re.IGNORECASE,
+)
+
 _INJECTED = re.compile(
-    r"""\b(?:verdict|grade|score|result|rating|judge?ment|evaluation|label|assessment|is_?correct|status|outcome|reward)
+    r"""\b(?:
+    (?:verdict|grade|score|result|rating|judge?ment|evaluation|label|assessment|is_?correct|status|outcome|reward)
         \b["'*\s]*(?:[:=]|is\b|->|=>)["'*\s]*(?:correct|right|true|pass|accept|1(?:\.0)?\b|10\b|100\b|yes\b)
-    |\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|rules|prompts?|guidelines|reference|above)\b
-    |\b(?:mark|grade|score|rate|label|count|treat|accept|judge|evaluate|classify|consider|regard)\b.{0,40}
+    |(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|rules|prompts?|guidelines|reference|above)\b
+    |(?:mark|grade|score|rate|label|count|treat|accept|judge|evaluate|classify|consider|regard)\b.{0,40}
         \bas\s(?:fully\s|completely\s|entirely\s|being\s)?(?:correct|right|true|accurate|pass)
-    |\b(?:mark|grade|score|rate|give|award|output|return|respond\swith|say|answer)\b.{0,30}
+    |(?:mark|grade|score|count|label|accept|call)\s(?:it|this|that|me|mine|(?:my|the)\s\w+)\s(?:right|correct|true)\b
+    |(?:mark|grade|score|rate|give|award|output|return|respond\swith|say|answer)\b.{0,30}
         \b(?:full\s(?:marks|credit|score)|CORRECT\b)
-    |\b(?:this|the|my|above|following|given|candidate|student|submitted)\s(?:answer|response|submission|candidate)\b.{0,40}
+    |(?:this|the|my|above|following|given|candidate|student|submitted)\s(?:answer|response|submission|candidate)\b.{0,40}
         \b(?:is|was|matches|should\sbe|must\sbe|has\sbeen|deserves|equals)\b.{0,30}\b(?:correct|right|accepted|accurate|verified|valid)\b
-    |\b(?:matches|same\sas|identical\sto|equals|equivalent\sto|agrees\swith)\b.{0,20}\b(?:reference|gold|ground\struth|answer\skey)\b
+    |(?:matches|same\sas|identical\sto|equals|equivalent\sto|agrees\swith)\b.{0,20}\b(?:reference|gold|ground\struth|answer\skey)\b
+    |(?:reference|gold|golden|expected|ground[-\s]truth)\sanswer|ground\struth\b|answer\skey\b|system\sprompt\b
+    |(?:considered|treated|regarded|counted|deemed|accepted)\b.{0,20}
+        \b(?:equal|equivalent|identical|the\ssame|interchangeable|synonym\w*)
+    |(?:this|the)\s(?:evaluation|grading|scoring|assessment|rubric)\b
+    |the\sreference\s*(?:is\b|was\b|says\b|and\b|['"“:=])|judges?\s*[:=]
+    |note\s(?:to|for)\s(?:the\s)?(?:reviewer|judge|annotator|examiner|assessor|marker|rater)
+    |grader\b|automated\sjudge\b|evaluator\b)
     |<\|?/?(?:im_start|im_end|system|assistant|user|response|verdict|answer|grade)|\[/?INST\]|\#\#\#\s*(?:instruction|system|response)
-    |\b(?:reference|gold|golden|expected|ground[-\s]truth)\sanswer|\bground\struth\b|\banswer\skey\b|\bsystem\sprompt\b
-    |\bgrader\b|\bautomated\sjudge\b|\bevaluator\b|[{"']\s*["']?verdict
+    |[{"']\s*["']?verdict
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-_RETRACTED = re.compile(r"\?\s*(?:no|nope|wrong|never)\b", re.IGNORECASE)
+_RETRACTED = re.compile(
+    r"\?\s*(?:no|nope|nah|wrong|never|hardly|not|false|incorrect|certainly not|of course not|think again|unlikely"
+    r"|doubtful)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = 15  # words of an answer that says one thing
+_FEW = 3  # numbers of one that says more, and gives a date
 _SIGNS = "<[{#"
 _TRIGGERS = frozenset(
     map(
         stem,
         "verdict grade score result rating judgment judgement evaluation label assessment iscorrect status outcome"
-        " reward ignore disregard forget override correct right true accurate pass full accept accepted verified valid"
-        " reference gold golden expected truth key prompt grader judge evaluator".split(),
+        " reward ignore disregard forget override correct accept accepted verified valid"
+        " reference expected truth prompt grader judge evaluator considered treated regarded counted"
+        " deemed grading scoring rubric note".split(),
+    )
+)
+
+# Words that say little by themselves, and those of which an instruction has one beside them.
+_PRAISE = frozenset(map(stem, "right true accurate pass full gold golden key".split()))
+_GRADING = frozenset(
+    map(
+        stem,
+        "mark rate evaluate classify call give award output return respond say answer response submission candidate"
+        " match matches same identical equals equivalent agrees count treat consider regard".split(),
     )
 )
 
 
 def injected(candidate: Candidate, question: str, references: Sequence[str]) -> bool:
     """Whether a response speaks to its judge: names a verdict, gives instructions, forges marks of a prompt."""
-    if _TRIGGERS.isdisjoint(candidate.unique) and not any(sign in candidate.text for sign in _SIGNS):
+    stems = candidate.unique
+    is_likely = not (_TRIGGERS.isdisjoint(stems) and (_PRAISE.isdisjoint(stems) or _GRADING.isdisjoint(stems)))
+    if not is_likely and not any(sign in candidate.text for sign in _SIGNS):
         return False
     found = _INJECTED.search(fold(candidate.text))
     if found is None:
@@ -71,6 +105,8 @@ def polarity(text: str) -> str | None:
         return None
     if plain and (plain[0] in _YES or plain[0] in _NO):
         return "yes" if plain[0] in _YES else "no"
+    if _IT_DOES.search(text):
+        return "yes"
     found = {"yes" if word in _YES else "no" for word in plain[:200] if word in _YES or word in _NO or word in _NOT}
     return found.pop() if len(found) == 1 else None
 
@@ -95,15 +131,15 @@ def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
 
 def _fault_of_offers(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return why a candidate with several answers gives none."""
-    if is_offer(asked, prepared, candidate):
+    is_part = not (seen.contained or seen.complete or prepared.explains or prepared.union.isdisjoint(candidate.unique))
+    if is_offer(asked, prepared, candidate) or (is_part and is_undecided(candidate, prepared, asked)):
         return "hedged"
-    is_list = not seen.complete and len(candidate.plain) <= _SENTENCE and _is_stuffed(asked, prepared, candidate, seen)
-    return "many-answers" if is_list or is_heap(asked, prepared, candidate) else None
+    return "many-answers" if is_list(asked, prepared, candidate, seen) else None
 
 
 def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return why a candidate says something else than the references."""
-    if not prepared.explains and _is_miscounted(candidate, seen):
+    if not prepared.explains and _is_miscounted(asked, prepared, candidate, seen):
         return "other-number"
     quantity = quantity_fault(asked, prepared, candidate, seen)
     if quantity is not None:
@@ -122,23 +158,29 @@ def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, se
 
 def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return why a reference that is there is not given as the answer."""
-    if seen.standing is not Standing.GIVEN:
-        return str(seen.standing)
+    if seen.standing is Standing.HEDGED:
+        return "hedged"
     if len(candidate.plain) <= _SENTENCE and _RETRACTED.search(candidate.text):
         return "negated"
     taken_back = denial(asked, prepared, candidate)
     if taken_back is not None:
         return taken_back
-    if is_choice(candidate, prepared, asked):
-        return "hedged"
-    return "many-answers" if _is_stuffed(asked, prepared, candidate, seen) else None
+    return "hedged" if is_choice(candidate, prepared, asked) else None
 
 
-def _is_miscounted(candidate: Candidate, seen: Seen) -> bool:
-    """Whether a short candidate states another number than the nearest reference, and that of no other reference."""
+def _is_miscounted(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a candidate states another number than the nearest reference, and that of no other reference.
+
+    A longer one has numbers of other things too: it must be asked for a number, and a date stand among few.
+    """
     if seen.contained or seen.complete or seen.number_match or seen.dates in ("match", "coarser"):
         return False
-    return seen.numbers == "clash" and len(candidate.plain) <= _SENTENCE
+    if seen.numbers != "clash" or len(candidate.plain) <= _SENTENCE:
+        return seen.numbers == "clash"
+    kind = None if asked.kind is None else KINDS[asked.kind]
+    if kind != "count" and (kind != "when" or len(candidate.numbers) > _FEW):
+        return False
+    return all(one.is_number and len(one.numbers) == 1 for one in prepared.references)
 
 
 def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
@@ -149,7 +191,8 @@ def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
         return True
     if any(one.content <= asked.content for one in prepared.references):
         return asked.padded in candidate.padded
-    return len(asked.content & candidate.unique) >= 0.8 * len(asked.content)
+    meant = asked.content - _FILLERS
+    return len(meant & candidate.unique) >= 0.8 * len(meant)
 
 
 def _is_root(one: str, other: str) -> bool:
@@ -157,26 +200,9 @@ def _is_root(one: str, other: str) -> bool:
     return one.startswith(other[:4]) and (one.startswith(other[:-1]) or other.startswith(one[:-1]))
 
 
-_FILLERS = frozenset(map(stem, "answer question ask asked asking asks response regarding here topic yes".split()))
-
-
-def _is_stuffed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
-    """Whether a candidate is a list of guesses: several foreign members, and hardly a word outside of the list."""
-    if seen.rivals < 3 or seen.rivals <= 2 * seen.own_items or prepared.explains:
-        return False
-    if asked.wants_list or any(len(one.members) > 1 for one in prepared.references):
-        return False
-    rest = candidate.plain[min(8, len(candidate.plain) // 3) :]
-    is_prose = not VERBS.isdisjoint(rest) or sum(word in STOP for word in rest) > 0.3 * len(rest)
-    is_set = len(candidate.plain) <= 2 * _SENTENCE and _ALL_OF_THEM.search(candidate.lowered) is not None
-    if is_prose and not is_set and not _REPEATED.search(candidate.text[:4000]):
-        return False
-    inside = sum(map(len, candidate.items()))
-    return inside >= 0.8 * sum(one not in asked.content and len(one) > 1 for one in candidate.content)
-
-
-_ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|some|each) of (?:these|them|those)\b")
-_REPEATED = re.compile(r"(?:^|[.!?\n]\s*)(\w+ \w+)\b[^.!?\n]{1,60}[.!?\n]\s*\1\b[^.!?\n]{1,60}[.!?\n]\s*\1\b")
+_FILLERS = frozenset(
+    map(stem, "answer question ask asked asking asks response regarding here topic yes name named called".split())
+)
 
 
 def sign(seen: Seen) -> str:

@@ -8,9 +8,10 @@ from enum import StrEnum
 
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._reference import Prepared, Reference
-from adjudge.judges.local._words import STOP, stem, words
+from adjudge.judges.local._words import STOP, stem
 
 _PLACES = 20  # places of one reference that are looked at
+_FEW = 5  # names beside a part of a reference that are looked at in the text
 _AROUND = 6  # words before and after
 
 
@@ -39,7 +40,7 @@ _PAIRS = frozenset(
 )  # fmt: skip
 _NOT_ONLY = _stems("only just merely simply until least surprisingly known")
 _TURN = _stems("but rather instead however yet though")
-_DOUBT = _stems("either perhaps maybe possibly probably might could may likely guess unsure alternatively otherwise")
+DOUBT = _stems("either perhaps maybe possibly probably might could may likely guess unsure alternatively otherwise")
 _WRONG = _stems("incorrect wrong false untrue mistaken")
 _COPULA = frozenset(("is", "was", "are", "were"))
 _COPULA_NOT = frozenset(("isnt", "wasnt", "arent", "werent"))
@@ -50,10 +51,6 @@ _BETWEEN = _stems("answer correct right actual name called named capital city fa
 _CLAIM = _stems("say says said think thinks believe believed claim claimed assume assumed guess suggest answer argue")
 _SMALL = frozenset(("of", "in", "on", "at", "to", "for", "by", "with", "from"))
 _PEOPLE = _stems("many some most people others few they sources everyone")
-
-
-EVASIONS = _DOUBT | _stems("or some doubt mistake confuse nobody rather instead")
-"""Words of doubts; a denial is looked at where it stands."""
 
 
 def standing(reference: Reference, candidate: Candidate, asked: Question, union: frozenset[str]) -> Standing:
@@ -131,7 +128,7 @@ def _is_offered(before: list[str], after: list[str], asked: Question) -> bool:
     """Whether a place is one of several offers: doubt around it, and an `or` next to it."""
     if "or" not in before[-4:] and "or" not in after[:4]:
         return False
-    doubt = _DOUBT - asked.plain
+    doubt = DOUBT - asked.plain
     return not doubt.isdisjoint(before) or not doubt.isdisjoint(after[:4])
 
 
@@ -147,56 +144,6 @@ def rivals(candidate: Candidate, prepared: Prepared, asked: Question) -> tuple[i
         else:
             foreign += 1
     return foreign, own
-
-
-def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
-    """Whether a short candidate leaves the choice to the reader, one of the offers being foreign.
-
-    `Paris or Lyon`, `Paris/Lyon`, `maybe Paris, maybe Lyon`, `Paris? Lyon?`, `torn between Paris and Lyon`. `naos or
-    cella` gives two words for one thing: joined by `or` alone, only names and numbers are offers.
-    """
-    if len(candidate.stems) > 14 + 2 * len(asked.content & candidate.unique):
-        return False
-    text = candidate.text.strip()
-    if not _is_open(text, candidate, asked):
-        return False
-    sides = [side for side in _JOINTS.split(text) if side.strip()]
-    return len(sides) > 1 and any(_is_foreign(side, prepared, asked) for side in sides)
-
-
-def _is_open(text: str, candidate: Candidate, asked: Question) -> bool:
-    """Whether a text has the form of a choice."""
-    if text.count("?") > 1 or _BETWEEN_TWO.search(text) is not None:
-        return True
-    if "or" in asked.plain:
-        return False
-    if sum([one in _DOUBT for one in candidate.stems]) > 1:
-        return True
-    if len(candidate.stems) > 10 or not ("/" in text or "or" in candidate.unique):
-        return False
-    offers = _OR.split(text)
-    return len(offers) > 1 and all(map(_is_name, offers))
-
-
-_JOINTS = re.compile(r"\s+or\s+|\s+and\s+|[,;/?(.]\s*(?:or\s+|and\s+|if not,?\s+)?")
-_OR = re.compile(r"\s*\(?\s*\bor\s+|(?<=[^\W\d_])\s?/\s?(?=[^\W\d_])")
-_BETWEEN_TWO = re.compile(
-    r"\b(?:torn|choose|toss-up|decide|undecided) between\b|\b(?:if not|failing that)\b|"
-    r"^\W*(?:it(?:'s| is| was)\s+|the answer is\s+)?(?:any|one|all|some) of\b",
-    re.IGNORECASE,
-)
-
-
-def _is_name(side: str) -> bool:
-    """Whether what stands next to an `or` is a name or a number."""
-    parts = side.split()
-    return bool(parts) and any(part[0].isupper() or part[0].isdigit() for part in (parts[0], parts[-1]))
-
-
-def _is_foreign(side: str, prepared: Prepared, asked: Question) -> bool:
-    content = [stem(word) for word in words(side) if word not in STOP]
-    new = [word for word in content if word not in asked.content and word not in _DOUBT]
-    return bool(new) and all(word not in prepared.union for word in new)
 
 
 def clash(reference: Reference, content: Sequence[str], prepared: Prepared, asked: Question) -> str | None:
@@ -241,14 +188,22 @@ def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, h
         names = candidate.names() if names is None else names
         beside = [plain[at + step] for at, word in enumerate(plain) if word == own and 0 <= at + step < len(plain)]
         others = [one for one in beside if one in names and not _is_known(one, prepared, asked)]
+        if len(others) <= _FEW:
+            pairs = [(one, own)[::-step] for one in others]
+            others = [pair[step > 0] for pair in pairs if not _is_parted(*pair, candidate.text)]
         if others and (not has_part or len(others) == plain.count(own)):
             return not any(_is_form(one, own, prepared) for one in others)
     return False
 
 
+def _is_parted(one: str, other: str, text: str) -> bool:
+    """Whether two words that follow each other belong to two sentences: `Not Bach. Handel`."""
+    return re.search(rf"\b{re.escape(one)}[.:;!?]+\s+{re.escape(other)}\b", text[:2000], re.IGNORECASE) is not None
+
+
 def _is_known(word: str, prepared: Prepared, asked: Question) -> bool:
     one = stem(word)
-    return one in prepared.union or one in asked.content or word in TITLES or word in STOP
+    return one in prepared.union or one in asked.content or word in TITLES or word in STOP or one in DOUBT
 
 
 def _is_form(other: str, own: str, prepared: Prepared) -> bool:
@@ -280,7 +235,7 @@ _NICKNAMES = {
             "harry henry harold", "chuck charles", "liz elizabeth", "beth elizabeth", "betty elizabeth",
             "peggy margaret", "meg margaret", "maggie margaret", "kate catherine katherine", "hank henry",
             "larry lawrence", "drew andrew", "gene eugene", "greg gregory", "fred frederick alfred",
-            "alex alexander", "sandy alexander", "nick nicholas", "joe joseph", "mike michael",
+            "alex alexander", "sandy alexander", "leo lionel leopold", "nick nicholas", "joe joseph", "mike michael",
         )
     )
 }  # fmt: skip

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
-from adjudge.judges.local._candidate import Candidate, Question, read_question
+from adjudge.judges.local._answer import answer_of, corrected, untagged
+from adjudge.judges.local._candidate import Candidate, read_question
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._model import Model, chance, load_model
-from adjudge.judges.local._names import almost, is_same_name
+from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign
-from adjudge.judges.local._standing import EVASIONS
-from adjudge.judges.local._words import LONGEST, REFUSAL, stem
+from adjudge.judges.local._same import same
+from adjudge.judges.local._words import LONGEST, REFUSAL
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
 
 _RULED_IN = 0.95
-_TRAPPED = 0.5  # log-odds
+_EXACT = 0.99  # a reference, word for word or as a fuller name
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
 _LONG = 60  # words of an answer that is no short answer any more
-_CONTRASTS = frozenset(map(stem, ("rather", "instead", "doubt")))
-_CONTRAST = re.compile(r"\brather than\b|\binstead of\b|\b(?:no|without|beyond) (?:a |any )?doubt\b")
-_UNSURE = (0.2, 0.8)
+UNSURE = (0.2, 0.8)
+"""Probabilities between these are low confidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +52,30 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     (False, ('negated',), True)
     """
     model = load_model()
-    asked, prepared, candidate = read_question(question[:LONGEST]), prepare(references), Candidate(text)
-    if injected(candidate, question[:LONGEST], references):
+    asked, prepared = read_question(question[:LONGEST]), prepare(references)
+    answer = answer_of(text)
+    candidate = Candidate(answer)
+    if injected(candidate if answer == text else Candidate(untagged(text)), question[:LONGEST], references):
         return _out("injected-verdict")
+    candidate = _last_word(prepared, candidate)
+    form = same(asked, prepared, references, candidate)
+    if form is not None:
+        return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
     seen = observe(asked, prepared, candidate, model.weights)
-    if not seen.contained and is_vacuous(text, references):
+    if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
-    ruled = _by_kind(prepared, candidate)
+    ruled = _by_kind(prepared, candidate, seen)
     if ruled is not None:
         return ruled
     rule = fault(asked, prepared, candidate, seen)
-    if rule == "near-name" and is_same_name(asked, references, candidate):
+    if rule == "near-name" and is_part(references, candidate):
         rule = None
+    elif rule is None and is_elsewhere(prepared, candidate):
+        rule = "near-name"
     elif rule is None and not seen.contained:
-        rule = almost(asked, prepared, references, candidate)
+        rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
     if rule is None and candidate.numbers and is_other_currency(references, candidate):
         rule = "other-unit"
-    if rule is None and seen.complete and not prepared.explains and is_evasive(model, asked, candidate, seen):
-        rule = "evasive"
     probability = _by_model(model, prepared, seen)
     if rule is not None:
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
@@ -80,19 +85,28 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     return Assessment(probability, reasons, values=seen.values, statement=prepared.explains)
 
 
+def _last_word(prepared: Prepared, candidate: Candidate) -> Candidate:
+    """Return what a candidate says after it has corrected itself, if it names a reference there; else all of it."""
+    tail = corrected(candidate.text, candidate.unique)
+    if tail is None:
+        return candidate
+    rest = Candidate(tail)
+    return rest if any(one.padded in rest.padded for one in prepared.references) else candidate
+
+
 def _out(reason: str) -> Assessment:
     return Assessment(RULED_OUT, (reason,), ruled=True)
 
 
-def _by_kind(prepared: Prepared, candidate: Candidate) -> Assessment | None:
-    """Judge by the kind of answer that is accepted, where the kind decides: a refusal, yes or no."""
+def _by_kind(prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
+    """Judge by the kind of answer that is accepted, where it decides: a refusal, yes or no, any words at all."""
     if prepared.refuses:
         refuses = REFUSAL.search(candidate.lowered) is not None
         reason = "both-refuse" if refuses else "answers-the-unanswerable"
         return Assessment(_RULED_IN if refuses else RULED_OUT, (reason,), ruled=True)
     wanted = asked_polarity(prepared)
     if wanted is None:
-        return None
+        return None if candidate.content or seen.contained else _out("vacuous")
     agrees = polarity(candidate.text) == wanted
     return Assessment(_RULED_IN if agrees else RULED_OUT, ("yes-no",), ruled=True)
 
@@ -109,21 +123,9 @@ def _reasons(probability: float, prepared: Prepared, candidate: Candidate, seen:
         reasons.append("explanatory")
     elif len(candidate.plain) > _LONG:
         reasons.append("long-answer")
-    if prepared.explains or _UNSURE[0] < probability < _UNSURE[1]:
+    if prepared.explains or UNSURE[0] < probability < UNSURE[1]:
         reasons.append("low-confidence")
     return tuple(reasons)
-
-
-def is_evasive(model: Model, asked: Question, candidate: Candidate, seen: Seen) -> bool:
-    """Whether a reference is named and not given as the answer, as far as trees can tell that know such candidates.
-
-    They are asked only where something could be meant so: a list, a doubt, an `or`, words without grammar.
-    """
-    cues = (candidate.unique - asked.stems) & EVASIONS
-    if cues and cues <= _CONTRASTS and _CONTRAST.search(candidate.lowered):
-        cues = frozenset()
-    is_heap = seen.novel > 4 and len(candidate.content) > 0.85 * len(candidate.plain)
-    return (seen.rivals >= 2 or bool(cues) or is_heap) and model.traps.log_odds(seen.values) > _TRAPPED
 
 
 def doubted(probability: float, model: Model, prepared: Prepared, candidate: Candidate) -> float:

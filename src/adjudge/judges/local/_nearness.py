@@ -1,0 +1,218 @@
+"""How near a candidate is to the references, measure by measure: words, letters, numbers, dates, members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._facts import number_standing, span_standing, spans_of
+from adjudge.judges.local._reference import Prepared, Reference, trigrams
+from adjudge.judges.local._standing import Standing, standing
+from adjudge.judges.local._words import STOP
+
+Weights = Mapping[str, int]
+"""How much a stem says: its inverse document frequency, in hundredths; the empty one stands for all not listed."""
+
+_SPOKEN = 30  # words among which those may be that a reference abbreviates
+_LOOKED_AT = 50  # references whose numbers and dates are compared
+
+
+@dataclass(slots=True)
+class Overlap:
+    """How the references are found in a candidate, over all of them."""
+
+    best: Reference | None = None
+    recall: float = 0.0
+    new: float = 0.0
+    f1: float = 0.0
+    total: float = 0.0
+    exact: bool = False
+    contained: int = 0
+    bare: int = 0
+    full: int = 0
+    whole: bool = False  # all of a reference of several words
+    size: int = 0
+    reverse: float = 0.0
+    standing: Standing | None = None
+
+
+def overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Overlap:
+    unique, padded, bare = candidate.unique, candidate.padded, candidate.bare
+    most = weights[""]
+    found = Overlap()
+    best = (-1.0, -1.0, -1.0)
+    for reference in prepared.references:
+        content = reference.content
+        shared = content & unique
+        count = len(shared)
+        if count == len(content):
+            found.full += 1
+            found.whole = found.whole or count > 1
+            recall = new = 1.0
+        elif count:
+            recall, new = _recall(content, shared, asked, weights, most)
+        else:
+            recall = new = 0.0
+            if found.best is not None and padded not in reference.padded:
+                continue
+        if reference.padded in padded:
+            found.contained += 1
+            found.size = max(found.size, len(reference.stems))
+            found.exact = found.exact or reference.padded == padded
+            if found.standing is not Standing.GIVEN:
+                stands = standing(reference, candidate, asked, prepared.union)
+                found.standing = stands if found.standing is None or stands is Standing.GIVEN else found.standing
+        elif reference.bare in bare:
+            found.bare += 1
+            found.size = max(found.size, len(content))
+        elif candidate.stems and padded in reference.padded:
+            found.reverse = max(found.reverse, len(candidate.stems) / len(reference.stems))
+        found.total += recall
+        f1 = 2 * count / (len(content) + len(unique)) if count else 0.0
+        found.f1 = max(found.f1, f1)
+        if (new, recall, f1) > best:
+            best, found.best = (new, recall, f1), reference
+    found.new, found.recall = max(best[0], 0.0), max(best[1], 0.0)
+    return found
+
+
+def _recall(
+    content: frozenset[str], shared: frozenset[str], asked: Question, weights: Weights, most: int
+) -> tuple[float, float]:
+    """Return the weighted share of a reference's words that is there: of all, and of those that the question lacks."""
+    total = got = new_total = new_got = 0.0
+    for word in content:
+        weight = weights.get(word, most)
+        total += weight
+        hit = word in shared
+        if hit:
+            got += weight
+        if word not in asked.content:
+            new_total += weight
+            if hit:
+                new_got += weight
+    recall = got / total if total else 0.0
+    return recall, new_got / new_total if new_total else recall
+
+
+def numbers_in(best: Reference | None, prepared: Prepared, candidate: Candidate) -> tuple[str, bool]:
+    """Say how the nearest reference's numbers stand, and whether those of any are there."""
+    given = candidate.numbers
+    if best is None:
+        return "none", False
+    mine = _standing(best, given)
+    if mine in ("match", "rounded"):
+        return mine, True
+    any_match = given and any(
+        one.numbers and _standing(one, given) in ("match", "rounded") for one in prepared.references[:_LOOKED_AT]
+    )
+    return mine, bool(any_match)
+
+
+def _standing(reference: Reference, given: Mapping[float, str]) -> str:
+    """Say how a reference's numbers stand; any number of a range is meant by it."""
+    if reference.range is not None and any(reference.range[0] <= one <= reference.range[1] for one in given):
+        return "match"
+    return number_standing(reference.numbers, given)
+
+
+def dates_in(prepared: Prepared, candidate: Candidate) -> str:
+    """Say how the references' dates stand: the best of them counts."""
+    dated = [one for one in prepared.references[:_LOOKED_AT] if one.dates or one.spans]
+    if not dated:
+        return "none"
+    given, spans = candidate.dates, spans_of(candidate.plain, candidate.text)
+    standings = {span_standing(one.dates, one.spans, given, spans) for one in dated}
+    return next((one for one in ("match", "coarser", "clash", "missing") if one in standings), "none")
+
+
+def close_ones(missing: frozenset[str], candidate: Candidate) -> int:
+    """Count the missing words of which the candidate has a close spelling."""
+    if not missing or len(missing) > 8:
+        return 0
+    wanted = [word for word in missing if len(word) > 3 and word.isalpha()]
+    if not wanted:
+        return 0
+    longer = [word for word in candidate.unique if len(word) > 3]
+    return sum(any(other[0] == word[0] and is_close(word, other) for other in longer) for word in wanted)
+
+
+def is_close(word: str, other: str) -> bool:
+    """Return whether two words differ in a letter or two in one place, or begin alike.
+
+    >>> is_close("shakespear", "shakspear"), is_close("environment", "environmental"), is_close("paris", "parisian")
+    (True, True, False)
+    """
+    longer = max(len(word), len(other))
+    if longer < 6 or longer - min(len(word), len(other)) > 3:
+        return False
+    head = 0
+    for mine, yours in zip(word, other, strict=False):
+        if mine != yours:
+            break
+        head += 1
+    tail = 0
+    for mine, yours in zip(reversed(word), reversed(other), strict=False):
+        if mine != yours:
+            break
+        tail += 1
+    return head + tail >= longer - (1 if longer < 9 else 2) or head >= max(6, longer - 3)
+
+
+def trigram(best: Reference | None, candidate: Candidate, *, is_spelt: bool) -> float:
+    """Return how much of a reference's letters is there; `is_spelt` where its words are, in a close spelling."""
+    if best is None or not best.trigrams:
+        return 0.0
+    given = trigrams(candidate.padded[:400])
+    shared = len(best.trigrams & given)
+    if len(candidate.stems) <= len(best.stems) + 2:
+        alike = 2 * shared / (len(best.trigrams) + len(given))
+        return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)  # another word may begin alike
+    return shared / len(best.trigrams)
+
+
+def bigrams(best: Reference | None, candidate: Candidate) -> float:
+    if best is None:
+        return 0.0
+    if len(best.stems) < 2:
+        return float(not best.content.isdisjoint(candidate.unique))
+    pairs = list(zip(best.stems, best.stems[1:], strict=False))
+    padded = candidate.padded
+    return sum([f" {one} {other} " in padded for one, other in pairs[:60]]) / len(pairs[:60])
+
+
+def acronym_in(prepared: Prepared, candidate: Candidate) -> float:
+    """1 where one side has the initials of the other."""
+    plain = candidate.plain
+    initials = "".join([word[0] for word in plain if word not in STOP]) if 1 < len(plain) <= _SPOKEN else ""
+    for reference in prepared.references:
+        if reference.initials and reference.initials in candidate.unique:
+            return 1.0
+        if len(initials) > 1 and len(reference.stems) == 1:
+            short = reference.stems[0]
+            if short == initials or (2 < len(short) <= 6 and short in initials):
+                return 1.0
+    return 0.0
+
+
+def is_glued(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a reference of several words is there without its blanks, or with figures stuck to its end."""
+    joined = candidate.joined
+    return any(
+        len(one.stems) > 1 and len(one.padded) > 9 and one.padded.replace(" ", "") in joined
+        for one in prepared.references[:_LOOKED_AT]
+    )
+
+
+def members_in(best: Reference | None, unique: frozenset[str]) -> float:
+    """Return the share of a list's members that are there; 1 for what is no list."""
+    if best is None or not best.members:
+        return 1.0
+    return sum([not member.isdisjoint(unique) for member in best.members]) / len(best.members)
+
+
+def strangers(candidate: Candidate, asked: Question, prepared: Prepared) -> int:
+    """Count capitalised words that neither the question nor a reference has."""
+    found = candidate.capitals()
+    return min(20, sum([one not in asked.content and one not in prepared.union and one not in STOP for one in found]))

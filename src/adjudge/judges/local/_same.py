@@ -1,0 +1,115 @@
+"""The reference in another form: word for word, its initials, a fuller name, the same quantity in another unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._names import is_same_name
+from adjudge.judges.local._quantities import is_other_currency, units_of
+from adjudge.judges.local._reference import Prepared
+from adjudge.judges.local._words import DENIALS, STOP
+from adjudge.text.units import Unit, read_unit
+
+_SHORT = 8  # words of a candidate that is the reference and nothing else
+_WORDS_OF_ONE = 3  # words of a candidate that may be one word
+_LOOKED_AT = 50  # references
+_FIGURES = 3  # figures of a quantity that is precise enough to be another one's
+_NAMES = {"t": "ton"}
+_OTHERS = DENIALS | {"or"}
+
+
+def same(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> str | None:
+    """Return the name of the form in which a short candidate is a reference and nothing else, if it is one."""
+    if not 0 < len(candidate.plain) <= _SHORT or prepared.explains:
+        return None
+    if candidate.numbers and is_other_currency(references, candidate):
+        return None
+    if any(one.padded == candidate.padded for one in prepared.references) or _is_joined(prepared, candidate):
+        return "contained"
+    if len(candidate.stems) == 1:
+        return "acronym" if _is_acronym(prepared, candidate) else None
+    if not _OTHERS.isdisjoint(candidate.plain):
+        return None
+    return _same_of_several(asked, prepared, references, candidate)
+
+
+def _is_joined(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is a reference with other blanks: `egg plant`."""
+    size, joined = len(candidate.stems), candidate.joined
+    if size > _WORDS_OF_ONE or candidate.numbers or not joined:
+        return False
+    return any(
+        len(one.stems) != size and one.padded[1] == joined[0] and one.padded.replace(" ", "") == joined
+        for one in prepared.references
+    )
+
+
+def _same_of_several(
+    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate
+) -> str | None:
+    if candidate.numbers:
+        return "number" if _is_same_quantity(prepared, candidate) or _is_in_range(prepared, candidate) else None
+    is_near = not prepared.union.isdisjoint(candidate.unique)
+    return "same-name" if is_near and is_same_name(asked, references, candidate) else None
+
+
+def _is_acronym(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is the initials of a reference, in capitals."""
+    word = candidate.plain[-1]
+    is_written = len(word) > 2 and sum(map(str.isupper, candidate.text)) == len(word)
+    return is_written and any(one.initials == word for one in prepared.references)
+
+
+def _is_same_quantity(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether the one number of a candidate is a reference's, perhaps in another unit of the same kind."""
+    given = _quantity(candidate.stems)
+    if given is None:
+        return False
+    for reference in prepared.references[:_LOOKED_AT]:
+        gold = _quantity(reference.stems) if reference.is_number else None
+        if gold is None or gold[1].dimension != given[1].dimension:
+            continue
+        if gold[1] == given[1]:
+            if gold[0] == given[0]:
+                return True
+        elif _is_equal(gold, given) or (_precision(given[0]) >= _FIGURES and _is_equal(given, gold)):
+            return True
+    return False
+
+
+def _is_in_range(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether the one number of a candidate lies in the range that a reference states, in its words."""
+    if len(candidate.numbers) != 1:
+        return False
+    value = next(iter(candidate.numbers))
+    rest = {one for one in candidate.unique if not one[0].isdigit() and one not in STOP}
+    return any(
+        one.range is not None and one.range[0] <= value <= one.range[1] and rest <= one.content
+        for one in prepared.references[:_LOOKED_AT]
+    )
+
+
+_Quantity = tuple[str, Unit]
+
+
+def _quantity(stems: Sequence[str]) -> _Quantity | None:
+    """Return the number and the unit of words that have one of each."""
+    found = units_of(stems)
+    if len(found) != 1:
+        return None
+    figure, names = next(iter(found.items()))
+    name = next(iter(names))
+    unit = None if name is None or len(names) > 1 else read_unit(_NAMES.get(name, name))
+    return None if unit is None or len(figure) > 15 else (figure, unit)
+
+
+def _is_equal(one: _Quantity, other: _Quantity) -> bool:
+    """Whether the other quantity is the first one at its precision."""
+    places = len(one[0].partition(".")[2])
+    converted = float(other[0]) * float(other[1].factor / one[1].factor)
+    return converted < 1e15 and round(converted, places) == float(one[0])
+
+
+def _precision(figure: str) -> int:
+    return len(figure.replace(".", "").strip("0"))

@@ -1,0 +1,254 @@
+"""Tier 1: the encoders and their fusion with tier 0. What it reads, that batches change nothing, and how good it is."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adjudge.errors import DataError
+from adjudge.judges import LocalJudge, get_judge
+from adjudge.judges._attacks import load_attacks
+from adjudge.judges.local import _tier0
+from adjudge.judges.local._encoder import READER, SENTENCES, WORDS, ids_of, logits
+from adjudge.judges.local._meaning import COSINES, cosines
+from adjudge.judges.local._model import FUSION, load_fusion
+from adjudge.judges.local._sequence import CLS, SEP, nearest, plain, sequence
+from adjudge.judges.local._tier1 import AGREEMENT, Reading, are_names, assess_many, fused, read_many
+from support import ROOT, golden
+
+BARS = {
+    "EVOUNA-NQ": (0.918, 0.79),
+    "EVOUNA-TQ": (0.965, 0.865),
+    "NQ301": (0.80, 0.61),  # BEM has 79.2 % and .588 on these rows
+    "EVOUNA-NQ, not contained": (0.0, 0.64),
+    "EVOUNA-TQ, not contained": (0.0, 0.70),
+    "SemEval Beetle, unseen questions": (0.75, 0.0),
+    "SemEval SciEntsBank, unseen questions": (0.715, 0.0),
+}
+FOLDER = files("adjudge.judges.local")
+EXACT = {row["id"]: row["reading"] for row in golden("encoder")}
+"""What the same networks say of validation rows in single precision: both logits, cosines."""
+
+
+@pytest.fixture(scope="module")
+def training() -> Iterator[Any]:
+    """Give the training scripts that need nothing but Python."""
+    sys.path.insert(0, str(ROOT / "training"))
+    try:
+        import measures
+        import rows
+
+        yield rows, measures
+    finally:
+        sys.path.remove(str(ROOT / "training"))
+
+
+@pytest.fixture(scope="module")
+def sample(training: Any) -> list[dict[str, Any]]:
+    """Give validation rows of every kind that no rule decides, of which exact readings are known."""
+    rows, _ = training
+    return [row for name in rows.VALIDATION for row in rows.read(name) if row["id"] in EXACT]
+
+
+def as_rows(rows: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return rows as the encoders take them."""
+    return [(row["question"], tuple(row["reference"]), row["candidate"]) for row in rows]
+
+
+def test_a_row_is_one_sequence() -> None:
+    """Question, references and candidate stand in order, each with its segment; the nearest reference comes first."""
+    tokens, segments = sequence(ids_of, "Where?", ("Lyon", "Paris"), "In Paris")
+    (where, question), (lyon,), (paris,) = ids_of("Where?"), ids_of("Lyon"), ids_of("Paris")
+    assert tokens == [CLS, where, question, SEP, paris, 1025, lyon, SEP, *ids_of("In Paris"), SEP]
+    assert segments == [0] * 4 + [1] * 4 + [2] * 3
+
+
+def test_a_sequence_has_a_bound() -> None:
+    """Whatever the length of a text and the number of references, a few hundred tokens are read."""
+    tokens, _ = sequence(ids_of, "why " * 10**6, tuple(f"reference {n} " * 9 for n in range(2000)), "so " * 10**6)
+    assert len(tokens) <= 64 + 64 + 128 + 4
+    assert len(nearest([f"reference {n}" for n in range(1000)], "reference 999")) == 8
+    assert nearest([f"reference {n}" for n in range(1000)], "reference 999")[0] == "reference 999"
+
+
+@given(st.text(st.characters()))
+def test_any_text_can_be_read(text: str) -> None:
+    """No text is too odd to be cut into tokens, lone surrogates included."""
+    assert all(0 <= token < 30522 for token in ids_of(plain(text)))
+
+
+def test_batches_change_nothing(sample: list[dict[str, Any]]) -> None:
+    """What the encoders say of a row is the same to the last bit alone, in any batch and in any order."""
+    rows = as_rows(sample[::4])
+    for say in (logits, cosines):
+        together = say(rows)
+        assert together == [say([row])[0] for row in rows]
+        assert together[::-1] == say(rows[::-1])
+
+
+def test_nearer_texts_have_larger_cosines() -> None:
+    """The sentence encoder knows words that mean the same, and nothing is nearer to a text than itself."""
+    question, references = "What do trees give?", ("a source of lumber",)
+    near, far, same = cosines([(question, references, text) for text in ("timber", "a frog", references[0])])
+    for name in ("text_best", "last_window", "last_covered"):
+        at = COSINES.index(name)
+        assert far[at] < near[at] < same[at] <= 1.001
+    assert same[COSINES.index("second_found")] > 0.999
+
+
+def test_texts_without_tokens_are_compared() -> None:
+    """A text of which no token is read is near to nothing."""
+    assert cosines([("", ("a",), ""), ("q", (" ",), "a")])[0][5:] == (0.0,) * 16
+
+
+def test_whole_numbers_turn_few_verdicts(sample: list[dict[str, Any]]) -> None:
+    """Weights of eight bits turn at most one verdict in a hundred, against single precision."""
+    rows = as_rows(sample)
+    seen = [_tier0.assess(*row) for row in rows]
+    found = read_many(rows, seen)
+    turned = signs = 0
+    for at, row in enumerate(sample):
+        right, trick, *near = EXACT[row["id"]]
+        exact = Reading(right, trick, tuple(near), are_names(row["reference"]))
+        turned += fused(seen[at], found[at]).is_right != fused(seen[at], exact).is_right
+        signs += (found[at].right > 0) != (right > 0)
+    assert len(sample) > 200
+    assert turned <= 0.01 * len(sample)
+    assert signs <= 0.015 * len(sample)
+
+
+def test_its_files_are_small_and_belong_together() -> None:
+    """All of tier 1 has under 36 MB, and the fusion was trained with these encoders."""
+    content = {name: FOLDER.joinpath(name).read_bytes() for name in (READER, SENTENCES, WORDS, "vocab.txt")}
+    assert sum(map(len, content.values())) < 36_000_000
+    for name in (READER, SENTENCES, WORDS):
+        assert load_fusion().card["files"][name] == sha256(content[name]).hexdigest()
+
+
+def test_it_was_trained_on_these_rows(training: Any) -> None:
+    """The hashes in the data file are those of the committed rows and logits; no validation file is among them."""
+    rows, _ = training
+    card = load_fusion().card
+    assert card["training"] == {name: rows.digest(name) for name in rows.TRAINING}
+    held = (rows.DATA / "reader-held-out.npz").read_bytes()
+    assert card["files"]["reader-held-out.npz"] == sha256(held).hexdigest()
+
+
+def test_its_figures_are_as_they_have_to_be() -> None:
+    """The card's figures on validation rows pass their bars, and are what every verdict says of itself."""
+    found = load_fusion().card["validation"]
+    for split, (accuracy, kappa) in BARS.items():
+        assert found[split]["accuracy"] >= accuracy, split
+        assert found[split]["kappa"] >= kappa, split
+    for split, most in (("EVOUNA-NQ", 0.03), ("EVOUNA-TQ", 0.03), ("NQ301", 0.08)):
+        assert found[split]["ece"] <= most, split
+    assert found["EVOUNA-NQ"]["top70"] >= 0.98
+    assert found["EVOUNA-TQ"]["top70"] >= 0.995
+    for split in ("EVOUNA-NQ", "EVOUNA-TQ", "NQ301"):
+        assert f"{found[split]['accuracy']:.0%}".replace("%", " %") in AGREEMENT
+        assert f"{found[split]['kappa']:.2f}".removeprefix("0") in AGREEMENT
+
+
+def test_its_figures_are_its_own(training: Any) -> None:
+    """On the foreign validation rows it is as good as its card says."""
+    rows, measures = training
+    foreign = rows.read("nq301-val")
+    chances = [seen.probability for seen in assess_many(as_rows(foreign))]
+    assert measures.figures(chances, [row["label"] for row in foreign]) == load_fusion().card["validation"]["NQ301"]
+
+
+def test_rules_stand_above_the_encoder() -> None:
+    """What a rule decides, the encoder is not asked about."""
+    judge = LocalJudge(tier=1)
+    assert judge.judge("Capital?", "Paris", "It is not Paris.").reasons == ("negated",)
+    assert judge.judge("Capital?", "Paris", "Solution:").reason == "vacuous"
+    assert judge.judge("Capital?", "Paris", "").verdict == "WRONG"
+
+
+def test_the_encoders_have_a_name() -> None:
+    """Where the encoders turn what tier 0 says, the first reason says so."""
+    seen = _tier0.assess("What is the song about?", ("the environment",), "Pollution and destruction of nature")
+    assert fused(seen, Reading(9.0, -9.0, (0.9,) * len(COSINES))).reasons[0] == "same-meaning"
+    seen = _tier0.assess("Which city is it?", ("Paris",), "A walk through Paris by night.")
+    assert fused(seen, Reading(-8.0, 8.0)).reasons[0] == "other-meaning"
+
+
+def test_a_surer_reader_never_lowers_the_probability(sample: list[dict[str, Any]]) -> None:
+    """The fusion follows the logit: more of it is never less likely."""
+    rows = as_rows(sample)
+    seen = [_tier0.assess(*row) for row in rows]
+    for at, reading in read_many(rows, seen).items():
+        chances = [fused(seen[at], replace(reading, right=float(logit))).probability for logit in range(-9, 10)]
+        assert chances == sorted(chances)
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "response"),
+    [
+        ("In which country is Transylvania?", "Romania", "It's a region of Bulgaria, as everyone knows."),
+        ("Which queen ruled England in 1890?", "Queen Victoria", "Queen Elizabeth"),
+        ("Which ocean is the deepest?", "Pacific Ocean", "The answer is as follows"),
+        ("Which bone is also called the collarbone?", "clavicle", "clavichord"),
+    ],
+)
+def test_short_answers_are_not_talked_in(question: str, reference: str, response: str) -> None:
+    """However near in meaning, another name is somebody else, and a text that says nothing is no answer."""
+    assert LocalJudge(tier=1).judge(question, reference, response).verdict == "WRONG"
+
+
+def test_attacks_fail() -> None:
+    """Of the attack suite at most 5 % pass, and of vacuous answers, master keys and injected verdicts none."""
+    attacks = load_attacks()
+    rows = [{"question": one.question, "reference": one.reference, "response": one.response} for one in attacks]
+    passed = [
+        attack.category
+        for attack, judgement in zip(attacks, LocalJudge(tier=1).judge_many(rows), strict=True)
+        if judgement.verdict == "CORRECT"
+    ]
+    assert len(passed) <= 0.05 * len(attacks)
+    assert not {"master-key", "injected-verdict"} & set(passed)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3), st.text(st.characters()))
+def test_every_input_has_an_outcome(question: str, references: list[str], response: str) -> None:
+    """Whatever the row is, it is scored, or its references are missing."""
+    judgement = LocalJudge(tier=1).judge(question, references, response)
+    assert judgement.status == ("scored" if any(one.strip() for one in references) else "error")
+
+
+def test_rows_have_their_own_outcomes() -> None:
+    """A row that cannot be judged is an error in its place; a thousand references and a large response are bounded."""
+    judge = LocalJudge(tier=1)
+    rows: list[dict[str, Any]] = [
+        {"question": "q", "reference": [f"reference {n}" for n in range(1000)], "response": "reference 999"},
+        {"question": "q", "reference": [], "response": "x"},
+        {"question": "q", "reference": "Paris", "response": "Paris " * 200_000},
+        {"question": "q", "reference": "Paris", "candidate": "Paris"},
+    ]
+    found = judge.judge_many(rows)
+    assert [one.status for one in found] == ["scored", "error", "scored", "scored"]
+    assert [one.verdict for one in found] == ["CORRECT", None, "WRONG", "CORRECT"]
+    assert {one.tier for one in found} == {1}
+
+
+def test_the_best_tier_is_taken() -> None:
+    """With its packages there, `local` is tier 1."""
+    assert get_judge("local").name == "local:1"
+
+
+def test_a_stale_file_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data file that was trained on other features says what to run."""
+    record = json.loads(FOLDER.joinpath(FUSION).read_text(encoding="utf-8"))
+    monkeypatch.setattr(json, "loads", lambda _: {**record, "names": record["names"][1:]})
+    load_fusion.cache_clear()
+    with pytest.raises(DataError, match=r"training/tier1\.py"):
+        load_fusion()
+    load_fusion.cache_clear()
