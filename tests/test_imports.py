@@ -51,7 +51,16 @@ def test_import_budgets(arguments: tuple[str, ...], budget: float) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["adjudge", "adjudge.rewards", "adjudge.model", "adjudge.text", "adjudge.prompts", "adjudge.judges", "adjudge.cli"],
+    [
+        "adjudge",
+        "adjudge.rewards",
+        "adjudge.model",
+        "adjudge.text",
+        "adjudge.prompts",
+        "adjudge.judges",
+        "adjudge.judges.local",
+        "adjudge.cli",
+    ],
 )
 def test_nothing_heavy_is_loaded(module: str) -> None:
     """A light import loads no event loop, no data library and no terminal library."""
@@ -60,12 +69,14 @@ def test_nothing_heavy_is_loaded(module: str) -> None:
         "multiprocessing",
         "msgspec",
         "numpy",
+        "onnxruntime",
         "pandas",
         "pydantic",
         "pyarrow",
         "rich",
         "sqlite3",
         "sympy",
+        "tokenizers",
     ]
     code = f"import sys, json, {module}; print(json.dumps([name for name in {heavy} if name in sys.modules]))"
     output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
@@ -80,10 +91,12 @@ def test_runs_load_nothing_foreign() -> None:
         "fastapi",
         "langfuse",
         "numpy",
+        "onnxruntime",
         "openai",
         "pandas",
         "pyarrow",
         "starlette",
+        "tokenizers",
         "torch",
     ]
     code = (

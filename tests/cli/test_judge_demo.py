@@ -86,4 +86,6 @@ def test_the_judge_in_the_package(chapter: str) -> None:
     assert [key for key, *_ in found] == [f"a{number}" for number in range(1, 11)]
     assert all((float(sure) >= 0.5) == (verdict == "CORRECT") for _, sure, verdict, _ in found)
     assert {"vacuous", "injected-verdict"} <= {reason for *_, reason in found}
-    assert "agreement with people" in " ".join(table.split())
+    words = " ".join(table.split())
+    assert "in the package (local:1, rules and a small encoder)" in words
+    assert "local judge, tier 1; agreement with people" in words

@@ -137,7 +137,7 @@ def test_rescore_and_list(tmp_path: Path) -> None:
     write_rows(tmp_path / "rows.jsonl", 12)
     with ChatServer(by_number) as server:
         judge(tmp_path, server)
-    result = adjudge("rescore", "a.run", "--judge", "local", "--run", "b.run", "--out", "b.jsonl", cwd=tmp_path)
+    result = adjudge("rescore", "a.run", "--judge", "local:0", "--run", "b.run", "--out", "b.jsonl", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert {line["judge"] for line in lines(tmp_path / "b.jsonl")} == {"local:0"}
     listed = adjudge("runs", ".", cwd=tmp_path).stdout.decode().splitlines()

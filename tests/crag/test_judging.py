@@ -180,9 +180,10 @@ def test_without_a_key() -> None:
         ("ft:gpt-4o:us::1", "openai:ft:gpt-4o:us::1"),
         ("llama3:8b", "openai:llama3:8b"),
         ("anthropic:claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
-        ("local", "local:0"),
+        ("local", "local:1"),
         ("local:0", "local:0"),
-        ("panel:local,openai:gpt-4o", "panel:local:0,openai:gpt-4o"),
+        ("panel:local:0,openai:gpt-4o", "panel:local:0,openai:gpt-4o"),
+        ("cascade:local,openai:gpt-4o", "cascade:local:1,openai:gpt-4o"),
     ],
 )
 def test_names_of_judges(name: str, judge: str) -> None:
@@ -217,12 +218,13 @@ def test_switched_off() -> None:
 
 def test_the_local_judge() -> None:
     """`local` judges in the package: no key, no call."""
-    rows, scores = CRAGEvaluator(eval_model_name="local").evaluate_agent_responses(
+    rows, scores = CRAGEvaluator(eval_model_name="local:0").evaluate_agent_responses(
         [turn(0, "It is red."), turn(1, "It is blue.")]
     )
     assert [row["is_correct"] for row in rows] == [True, False]
     assert rows[0]["api_response"]["judge"] == "local:0"
-    assert scores["about"]["judge"] == "local:0 2"
+    assert scores["about"]["judge"] == "local:0 3"
+    assert "kappa" in scores["about"]["judge_agreement"]
 
 
 def test_other_scorers() -> None:
@@ -325,13 +327,24 @@ def test_progress_is_told() -> None:
     assert told[-1] == (-11, 11)
 
 
+def test_the_tier_is_said_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores by `local` say which tier judged and how far to trust it; another tier does not go on with their run."""
+    turns = [turn(0, "It is crimson."), turn(1, "It is red.")]
+    _, scores = CRAGEvaluator(eval_model_name="local", run_dir=tmp_path).evaluate_agent_responses(turns)
+    assert scores["about"]["judge"].startswith("local:1 ")
+    assert "local judge, tier 1; agreement with people" in scores["about"]["judge_agreement"]
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(RunError, match=r"local:1 \d+, not .*local:0 \d+"):
+        CRAGEvaluator(eval_model_name="local", run_dir=tmp_path).evaluate_agent_responses(turns)
+
+
 def test_saved_turns_need_nothing_else(tmp_path: Path) -> None:
     """Evaluating saved turns loads no tokenizer, no agents, no data set library and no HTTP client."""
     (tmp_path / "turns.jsonl").write_text(json.dumps(turn(0, "crimson")) + "\n")
     code = f"""
 import sys
 from adjudge.crag.evaluator import CRAGEvaluator
-evaluator = CRAGEvaluator(dataset=None, agent=None, eval_model_name="local")
+evaluator = CRAGEvaluator(dataset=None, agent=None, eval_model_name="local:0")
 results, scores = evaluator.evaluate_agent_responses(evaluator.load_turn_data({str(tmp_path / "turns.jsonl")!r}))
 evaluator.save_results(results, scores, {str(tmp_path / "results")!r})
 unwanted = ("adjudge.crag._tokens", "adjudge.crag._agent", "adjudge.crag._generate", "adjudge.agents._registry",

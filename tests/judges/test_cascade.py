@@ -4,12 +4,25 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from adjudge.crag._judges import judge_of
 from adjudge.errors import UsageError
-from adjudge.judges import CascadeJudge, LLMJudge, RubricJudge, get_judge
+from adjudge.judges import (
+    CascadeJudge,
+    LabelledRow,
+    LLMJudge,
+    LocalJudge,
+    PanelJudge,
+    RubricJudge,
+    calibrate,
+    get_judge,
+    judge_reward,
+)
 from adjudge.model import Ask, Judgement
+from adjudge.rewards import get_reward
 from adjudge.runs import RunConfig, evaluate
 from adjudge.testing import ChatServer, wrong
 
@@ -68,9 +81,57 @@ def test_summary(tmp_path: Path) -> None:
         assert server.counts.calls == 2
     report = result.summary.cascade
     assert report is not None
-    assert (report.kept, report.escalated, report.agreed, report.share) == (6, 2, 1, 0.25)
+    assert (report.kept, report.escalated, report.compared, report.agreed, report.share) == (6, 2, 2, 1, 0.25)
     assert report.saved is not None
     assert report.saved > 0
+
+
+def test_only_verdicts_are_compared(tmp_path: Path) -> None:
+    """Rows that the second judge failed on are escalated, and say nothing of how often the two agree."""
+    second = LLMJudge("m", base_url="http://127.0.0.1:9/v1", api_key="none", attempts=1, gate=False)
+    rows = [{"id": n, "question": "q?", "reference": "r", "response": text} for n, text in enumerate(("0.6", "0.95"))]
+    judge = CascadeJudge(Sure(), second, threshold=0.9)
+    result = evaluate(rows, judge=judge, run=tmp_path / "a.run", config=RunConfig(cache="off"))
+    report = result.summary.cascade
+    assert report is not None
+    assert (report.kept, report.escalated, report.compared, report.agreed) == (1, 1, 0, 0)
+
+
+def test_as_a_reward() -> None:
+    """Scores of a cascade have the same parts whoever decided: the probability is None where the second judge did."""
+    with ChatServer(wrong) as server:
+        second = LLMJudge("m", base_url=server.base_url, api_key="none", gate=False)
+        scorer = get_reward(judge_reward(CascadeJudge(Sure(), second, threshold=0.9)))
+        rows = [{"question": "q", "answer": "r", "final_response": text} for text in ("0.95", "0.6")]
+        kept, escalated = scorer.score_many(rows)
+    assert (kept.value, kept.parts) == (1.0, {"probability": 0.95})
+    assert (escalated.value, escalated.parts) == (0.0, {"probability": None})
+
+
+def test_known_agreement_is_handed_on() -> None:
+    """Whoever asks the local judge among others says how far that one agrees with people."""
+    local = LocalJudge(tier=0)
+    assert CascadeJudge(local, LLMJudge("m")).agreement == local.agreement
+    assert CascadeJudge(Sure(), LLMJudge("m"), threshold=0.9).agreement is None
+    assert PanelJudge([local, local, LLMJudge("m")]).agreement == local.agreement
+    assert PanelJudge([LLMJudge("m"), LLMJudge("n")]).agreement is None
+
+
+def test_in_crag() -> None:
+    """CRAG takes a cascade by its name, as every other judge."""
+    judge, why_not = judge_of("cascade:local:0,openai:m", base_url="http://127.0.0.1:9/v1")
+    assert why_not is None
+    assert judge is not None
+    assert judge.name == "cascade:local:0,openai:m"
+
+
+@pytest.mark.parametrize("spec", ["local", "openai:m", "panel:local,local"])
+def test_budgets_are_for_cascades(spec: str) -> None:
+    """An error budget for a judge that is no cascade is an error: it would change nothing."""
+    with pytest.raises(UsageError, match="cascade"):
+        get_judge(spec, error_budget=0.05)
+    with pytest.raises(UsageError, match="cascade"):
+        get_judge(spec, first_calibration="known.json")
 
 
 def test_failures_stay_failures() -> None:
@@ -91,6 +152,50 @@ def test_bad_cascades() -> None:
         CascadeJudge(Sure(), Sure())
     with pytest.raises(UsageError, match="for verdicts"):
         CascadeJudge(Sure(), RubricJudge("m"), threshold=0.9)
+
+
+def rows_of(worth: float, count: int = 2000) -> list[LabelledRow]:
+    """Return rows of a judge that says how sure it is, and is right in `worth` of what it says beyond one half."""
+    chance = Random(7)  # noqa: S311 (drawn rows)
+    rows = []
+    for number in range(count):
+        sure = chance.uniform(0.5, 1.0)
+        is_right = chance.random() < 0.5 + worth * (sure - 0.5)
+        rows.append(LabelledRow(f"q{number}", is_right, "scored", verdict=True, probability=sure))
+    return rows
+
+
+@pytest.mark.parametrize("budget", [0.02, 0.05, 0.1])
+def test_thresholds_by_labels(budget: float) -> None:
+    """A calibration of the first judge chooses the threshold: beyond it, that judge errs within the budget."""
+    known = calibrate(rows_of(1.0), judge="sure", version="1")
+    threshold = CascadeJudge(Sure(), LLMJudge("m"), error_budget=budget, calibration=known).threshold
+    assert threshold is not None
+    assert threshold == known.threshold_for(budget)
+    kept = [row for row in rows_of(1.0) if (row.probability or 0.0) >= threshold]
+    assert sum(not row.label for row in kept) <= budget * len(kept)
+    assert 1.0 - 3.0 * budget <= threshold < 1.0
+
+
+def test_no_threshold_by_few_labels() -> None:
+    """Where too few labels bear out the budget, or the judge is too sure of itself, no verdict of the first is kept."""
+    assert calibrate(rows_of(1.0, 40), judge="sure").threshold_for(0.01) == 1.0
+    assert calibrate(rows_of(0.5), judge="sure").threshold_for(0.02) == 1.0
+    assert calibrate(rows_of(1.0), judge="sure").threshold_for(0.0) == 1.0
+    with pytest.raises(UsageError, match="gives no probabilities"):
+        calibrate([LabelledRow("q", label=True, status="scored", verdict=True)], judge="m").threshold_for(0.1)
+
+
+def test_thresholds_by_labels_of_another(tmp_path: Path) -> None:
+    """A cascade by name reads the calibration of its first judge, and takes no other."""
+    local = LocalJudge(tier=0)
+    known = calibrate(rows_of(1.0), judge=local.name, version=local.version)
+    known.save(tmp_path / "known.json")
+    found = get_judge("cascade:local:0,openai:m", error_budget=0.05, first_calibration=str(tmp_path / "known.json"))
+    assert isinstance(found, CascadeJudge)
+    assert found.threshold == known.threshold_for(0.05)
+    with pytest.raises(UsageError, match="the calibration is of local:0"):
+        get_judge("cascade:openai:m,local:0", first_calibration=str(tmp_path / "known.json"))
 
 
 def test_local_knows_its_threshold() -> None:

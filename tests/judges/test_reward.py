@@ -93,12 +93,12 @@ def test_the_local_judge_needs_no_event_loop() -> None:
 @pytest.mark.parametrize(
     ("spec", "name"),
     [
-        ("local", "local:0"),
+        ("local", "local:1"),
         ("local:0", "local:0"),
         (" openai:gpt-4o ", "openai:gpt-4o"),
         ("openai:org/model:tag", "openai:org/model:tag"),
         ("anthropic:claude", "anthropic:claude"),
-        ("panel:local,openai:a, openai:b", "panel:local:0,openai:a,openai:b"),
+        ("panel:local:0,openai:a, openai:b", "panel:local:0,openai:a,openai:b"),
     ],
 )
 def test_judges_by_name(spec: str, name: str) -> None:

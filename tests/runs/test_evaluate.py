@@ -5,13 +5,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adjudge.errors import DataError, RunError, RunStopped, UsageError
-from adjudge.judges import LLMJudge, judge_reward
+from adjudge.judges import LabelledRow, LLMJudge, LocalJudge, calibrate, judge_reward
 from adjudge.model import Case, Conversation, Message, Trajectory, Turn
 from adjudge.rewards import reward
 from adjudge.runs import RunConfig, RunResult, aevaluate, evaluate
@@ -380,3 +381,20 @@ def test_reading_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Source, "_write", broken)
     with pytest.raises(RunError, match="cannot be read: raised: KeyError"):
         evaluate(rows(8), judge=AskingJudge(), run=tmp_path / "a.run", config=OFF)
+
+
+def test_what_is_known_of_the_judge(tmp_path: Path) -> None:
+    """The summary says how far the judge agrees with people and, given a calibration, what its mean is worth."""
+    judge = LocalJudge(tier=0)
+    cases = [{"id": n, "question": "Capital?", "reference": "Paris", "response": "Paris"} for n in range(3)]
+    people = [LabelledRow(f"q{n}", label=n % 2 == 0, status="scored", verdict=n % 2 == 0) for n in range(40)]
+    known = calibrate(people, judge=judge.name, version=judge.version)
+    result = evaluate(cases, judge=judge, run=tmp_path / "a.run", calibration=known)
+    assert result.summary.agreement == judge.agreement
+    assert result.summary.corrected is not None
+    assert result.summary.corrected.prediction_powered.value == 1.0
+    for other in (replace(known, judge="local:1"), replace(known, version="0")):
+        with pytest.raises(UsageError, match="the calibration is of"):
+            evaluate(cases, judge=judge, run=tmp_path / "b.run", calibration=other)
+    with pytest.raises(UsageError, match="the run has none"):
+        evaluate(cases, scorers=["contains_reward"], run=tmp_path / "b.run", calibration=known)

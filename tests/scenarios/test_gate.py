@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.errors import UsageError
-from adjudge.judges._calibration import LabelledRow, measure
+from adjudge.judges import LocalJudge, judge_reward
+from adjudge.judges._calibration import LabelledRow, calibrate
 from adjudge.scenarios import Gate, Scenario, Threshold, decide, load_gate
 
 
@@ -200,9 +201,12 @@ class TestFiles:
 
 
 def test_calibrated_judge(tmp_path: Path) -> None:
-    """A gate that requires a calibration takes only the judge that it is of, and says how good that is."""
+    """A gate that requires a calibration takes only the judge that it is of, and says how good that is.
+
+    The judge is that of the quality, or one that a scorer of the scenarios asks.
+    """
     people = [LabelledRow(f"q{n}", label=n % 2 == 0, status="scored", verdict=n % 2 == 0 or n == 1) for n in range(40)]
-    measure(people, judge="openai:m").save(tmp_path / "known.json")
+    calibrate(people, judge="openai:m").save(tmp_path / "known.json")
     (tmp_path / "gate.toml").write_text('require_calibrated = "known.json"\n')
     gate = load_gate(tmp_path / "gate.toml")
     scenario = Scenario(id="a", question="q")
@@ -210,7 +214,16 @@ def test_calibrated_judge(tmp_path: Path) -> None:
     for judge in (None, "openai:other"):
         with pytest.raises(UsageError, match="openai:m, which was calibrated"):
             gate.check([scenario], judge=judge)
+    calibrate(people, judge="local:0", version=LocalJudge(tier=0).version).save(tmp_path / "local.json")
+    local = load_gate({"require_calibrated": str(tmp_path / "local.json")})
+    asking = Scenario(id="a", question="q", references=["x"], scorers=[judge_reward(LocalJudge(tier=0))])
+    local.check([asking], judge=None)
+    with pytest.raises(UsageError, match="the judge is openai:m"):
+        local.check([scenario], judge="openai:m")
+    calibrate(people, judge="local:0", version="0").save(tmp_path / "local.json")
+    with pytest.raises(UsageError, match="the calibration is of local:0 0"):
+        load_gate({"require_calibrated": str(tmp_path / "local.json")}).check([asking], judge=None)
     finding = decide(gate, rows(2)).findings[-1]
     assert (finding.name, finding.verdict, finding.value) == ("calibrated", "pass", 0.975)
-    measure([], judge="openai:m").save(tmp_path / "known.json")
+    calibrate([], judge="openai:m").save(tmp_path / "known.json")
     assert decide(load_gate(tmp_path / "gate.toml"), rows(2)).verdict == "undecided"

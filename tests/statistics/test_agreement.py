@@ -2,16 +2,18 @@
 
 import math
 import random
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.errors import DataError
+from adjudge.errors import DataError, UsageError
 from adjudge.statistics import (
     Estimate,
     agreement,
+    estimate_mean,
     krippendorff_alpha,
     prediction_powered,
     reliability,
@@ -129,28 +131,81 @@ def test_corrections_find_the_truth(share: float) -> None:
     assert powered.se == pytest.approx(math.hypot(0.01, 0.01))
 
 
-def test_corrected_intervals_cover() -> None:
-    """Over 400 drawn worlds, about 95 % of Rogan and Gladen's intervals hold the true share."""
+@dataclass(frozen=True)
+class World:
+    """A true share, a judge's faults, and how many rows are labelled and judged."""
+
+    share: float
+    sensitivity: float
+    specificity: float
+    labelled: int
+    judged: int
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        World(0.6, 0.85, 0.8, 300, 500),
+        World(0.7, 0.99, 0.97, 30, 500),
+        World(0.7, 1.0, 1.0, 30, 300),
+        World(0.75, 0.95, 0.9, 60, 60),
+        World(0.5, 0.6, 0.5, 200, 500),
+    ],
+    ids=["usual", "few labels", "perfect judge", "few rows", "hardly better than chance"],
+)
+def test_corrected_intervals_cover(world: World) -> None:
+    """Over 400 drawn worlds, both corrections have an interval, and at least about 95 % of them hold the true share."""
     chance = random.Random(11)  # noqa: S311 (drawn worlds)
-    share, sensitivity, specificity, hits = 0.6, 0.85, 0.8, 0
+    hits, tries = Counter[str](), Counter[str]()
 
     def verdict(label: bool) -> bool:
-        return chance.random() < (sensitivity if label else 1 - specificity)
+        return chance.random() < (world.sensitivity if label else 1 - world.specificity)
 
     for _ in range(400):
-        labels = [chance.random() < share for _ in range(300)]
-        known = agreement(labels, [verdict(label) for label in labels])
-        judged = agreement([True] * 1000, [verdict(chance.random() < share) for _ in range(1000)])
+        labels = [chance.random() < world.share for _ in range(world.labelled)]
+        verdicts = [verdict(label) for label in labels]
+        known = agreement(labels, verdicts)
+        said = [float(verdict(chance.random() < world.share)) for _ in range(world.judged)]
+        observed = estimate_mean(said, method="wilson")
+        correction = estimate_mean([a - b for a, b in zip(labels, verdicts, strict=True)], range=(-1.0, 1.0))
         assert known is not None
-        assert judged is not None
         assert known.sensitivity is not None
         assert known.specificity is not None
-        found = rogan_gladen(judged.accuracy, known.sensitivity, known.specificity)
-        assert found is not None
-        assert found.low is not None
-        assert found.high is not None
-        hits += found.low <= share <= found.high
-    assert 0.92 <= hits / 400 <= 0.98
+        assert observed is not None
+        assert correction is not None
+        by_rates = rogan_gladen(observed, known.sensitivity, known.specificity)
+        for found in (by_rates, prediction_powered(observed, correction)):
+            if found is not None:  # a judge may look no better than chance
+                assert found.low is not None
+                assert found.high is not None
+                tries[found.method] += 1
+                hits[found.method] += found.low <= world.share <= found.high
+    assert all(hits[method] / tries[method] >= 0.93 for method in tries)
+    assert tries["prediction-powered"] == 400
+
+
+def test_no_interval_is_a_point() -> None:
+    """A judge without an error on its labelled rows is not known to make none: figures and corrections have a width."""
+    known = agreement([True, False] * 5, [True, False] * 5, [number // 2 for number in range(10)])
+    assert known is not None
+    assert known.kappa is not None
+    assert known.sensitivity is not None
+    assert known.specificity is not None
+    found = rogan_gladen(estimate(0.72), known.sensitivity, known.specificity)
+    assert found is not None
+    always = agreement([True] * 25 + [False] * 15, [True] * 40)
+    assert always is not None
+    assert always.kappa is not None
+    for each in (known.accuracy, known.kappa, known.sensitivity, found, always.kappa):
+        assert each.low is not None
+        assert each.high is not None
+        assert each.high - each.low > 0.1
+
+
+def test_corrections_of_one_confidence() -> None:
+    """Parts whose intervals are of different confidence cannot be put together."""
+    with pytest.raises(UsageError, match="different confidence"):
+        prediction_powered(estimate(0.5), replace(estimate(0.1), confidence=0.9))
 
 
 def test_no_correction_by_a_judge_without_skill() -> None:

@@ -113,4 +113,6 @@ def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
     cut = about["responses_cut"]
     by = "" if cut is None else f"; responses cut by {printable(str(cut))}"
     lines.append(f"judge: {printable(str(about['judge'] or 'none'))}{by}")
+    if about["judge_agreement"] is not None:
+        lines.append(printable(about["judge_agreement"], most=300))
     return lines

@@ -61,18 +61,23 @@ def live() -> Iterator[Callable[[Progress], None]]:
             status.stop()
 
 
-def show_finished(finished: Finished, *, to_stderr: bool) -> int:
-    """Print how a run ended and return its exit code."""
+def show_finished(finished: Finished, *, to_stderr: bool, again: str = "adjudge resume") -> int:
+    """Print how a run ended and return its exit code; `again` is what goes on with it, before the name of its file."""
     for warning in finished.warnings:
         click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
     if finished.signal is not None:
-        click.echo(f"adjudge: interrupted; adjudge resume {finished.file} goes on", err=True)
+        click.echo(f"adjudge: interrupted; {again} {finished.file} goes on", err=True)
         return finished.exit_code
     if finished.summary is not None:
         show_summary(finished.summary, Terminal(stderr=to_stderr))
+    show_end(finished, again)
+    return finished.exit_code
+
+
+def show_end(finished: Finished, again: str = "adjudge resume") -> None:
+    """Say whether a run decides anything, and where it is."""
     if finished.undecided is not None:
-        more = f"; adjudge resume {finished.file} goes on" if finished.undecided.startswith("stopped") else ""
+        more = f"; {again} {finished.file} goes on" if finished.is_stopped else ""
         click.echo(f"adjudge: undecided: {printable(finished.undecided, most=500)}{more}", err=True)
     else:
         click.echo(f"adjudge: the run is in {finished.file}", err=True)
-    return finished.exit_code

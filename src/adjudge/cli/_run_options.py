@@ -44,6 +44,13 @@ LIMITS = (
         "--max-unscored", default="5%", show_default=True, type=Share(), help="Share of rows that may have no score."
     ),
 )
+JUDGING = (
+    click.option("--base-url", help="Address of an OpenAI-compatible endpoint."),
+    click.option(
+        "--error-budget", type=Share(), help="A cascade's: share of wrong verdicts among those its first keeps.  [2%]"
+    ),
+    click.option("--first-calibration", help="A cascade's: what is known of its first judge chooses the threshold."),
+)
 CANARIES = click.option(
     "--canaries", default=0.0, type=Share(), help="Share of rows to add a known-bad answer to, to test the judge."
 )

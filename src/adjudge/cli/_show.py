@@ -16,6 +16,8 @@ from adjudge.runs import Summary, Tally
 
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport
+    from adjudge.judges._calibration import Corrected
+    from adjudge.statistics import Estimate
 
 PATIENCE = 2.0  # seconds before a progress bar appears
 EVERY = 10.0  # seconds between progress lines where there is no terminal
@@ -44,10 +46,28 @@ def show_summary(summary: Summary, console: Console) -> None:
         _show_cascade(summary.cascade, console)
     if summary.agreement is not None:
         console.print(Text(printable(summary.agreement, most=300)), soft_wrap=True)
+    if summary.corrected is not None:
+        _show_corrected(summary.corrected, console)
     if summary.canaries is not None:
         _show_canaries(summary.canaries, console)
     for warning in summary.warnings:
         console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
+
+
+def _show_corrected(found: "Corrected", console: Console) -> None:
+    """Say what the mean is once the faults of the judge are taken out."""
+    ways = {"by the judge's error rates": found.rogan_gladen, "by its mean error": found.prediction_powered}
+    said = [f"{plus_minus(one)} {how}" for how, one in ways.items() if one is not None]
+    console.print(Text(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(said)}"), soft_wrap=True)
+    for note in dict.fromkeys(one.note for one in ways.values() if one is not None and one.note):
+        console.print(Text(f"    {note}", style="yellow"), soft_wrap=True)
+
+
+def plus_minus(found: "Estimate") -> str:
+    """Return a number with how far its interval reaches, on the side where it reaches farther."""
+    if found.low is None or found.high is None:
+        return f"{found.value:.3f}"
+    return f"{found.value:.3f} ± {max(found.high - found.value, found.value - found.low):.3f}"
 
 
 def _show_cascade(report: "CascadeReport", console: Console) -> None:
@@ -55,8 +75,8 @@ def _show_cascade(report: "CascadeReport", console: Console) -> None:
     words = (
         f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
     )
-    if report.escalated:
-        words += f"; there both judges agreed in {report.agreed / report.escalated:.1%}"
+    if report.compared:
+        words += f"; there both judges agreed in {report.agreed / report.compared:.1%}"
     if report.saved is not None:
         words += f"; about ${report.saved:.4f} saved"
     console.print(Text(words), soft_wrap=True)

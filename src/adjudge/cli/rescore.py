@@ -19,7 +19,7 @@ Examples:
 )
 @click.argument("file")
 @click.option("--scorer", "scorers", multiple=True, help="A name, module:function, or either with (option=value).")
-@click.option("--judge", help="local, openai:MODEL, anthropic:MODEL, litellm:MODEL or panel:A,B.")
+@click.option("--judge", help="local, openai:MODEL, anthropic:MODEL, panel:A,B, cascade:local,B ...")
 @click.option("--base-url", help="Address of an OpenAI-compatible endpoint.")
 @with_options(*LIMITS, CANARIES, *BUDGETS)
 @click.option("--run", help="The new run file.")

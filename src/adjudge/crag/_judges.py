@@ -20,7 +20,7 @@ def judge_of(
 
     A bare name is a model behind an OpenAI-compatible endpoint; otherwise names are those of `adjudge.judges`.
 
-    >>> judge_of("local")[0].name, judge_of(None)
+    >>> judge_of("local:0")[0].name, judge_of(None)
     ('local:0', (None, None))
     """
     if name is None or not isinstance(name, str):
@@ -31,7 +31,7 @@ def judge_of(
     if kind == "local":
         return get_judge(name), None
     limits: dict[str, Any] = {"max_tokens": config.MAX_EVAL_TOKENS, "attempts": config.MAX_API_RETRIES}
-    if kind in ("panel", "litellm") and colon:  # whose keys are not ours to look for
+    if kind in ("panel", "cascade", "litellm") and colon:  # whose keys are not ours to look for
         return get_judge(name, api_key=api_key or None, base_url=base_url, **limits), None
     api, model = (kind, rest) if colon and kind in _KEYS else ("openai", name.strip())
     places = (_KEYS[api], f"{_KEYS[api]}_FILE", _ADDRESSES[api])

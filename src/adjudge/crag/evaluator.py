@@ -253,6 +253,7 @@ class CRAGEvaluator:
         return {
             "semantic_evaluation": "off" if judge is None else "on",
             "judge": None if judge is None else f"{judge.name} {judge.version}",
+            "judge_agreement": getattr(judge, "agreement", None),
             "rule_scope": self.rule_scope,
             "responses_cut": cuts[0] if len(cuts) == 1 else cuts or None,
             "adjudge": __version__,

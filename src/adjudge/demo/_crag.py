@@ -17,7 +17,7 @@ METRICS = {
     "truthfulness_score": "truthfulness",
     "mean_multi_turn_conversation_score": "conversation score",
 }
-# An agent, and what it answered: right, a miss, a paraphrase that the judge does not know, and a try to talk to it.
+# An agent, and what it answered: right, a miss, a paraphrase that the judge may not know, and a try to talk to it.
 TOLD = (("atlas", "sample-14-3"), ("atlas", "sample-10-1"), ("atlas", "sample-16-2"), ("cinder", "sample-24-3"))
 
 
@@ -33,13 +33,15 @@ def chapter(say: Callable[[str], None]) -> None:
         f"4. Benchmarks: {len(sample.AGENTS)} agents in {whole['conversations']} conversations about images, "
         f"{whole['total']:.0f} turns, with the files and scores of CRAG-MM"
     )
-    for name, turn in TOLD:
-        say(_told(name, next(row for row in results[name] if row["interaction_id"] == turn)))
+    told = [(name, next(row for row in results[name] if row["interaction_id"] == turn)) for name, turn in TOLD]
+    for name, row in told:
+        say(_told(name, row))
     say("\n".join(_table(scores)))
     say(_compared(results, *sample.AGENTS[:2]))
+    such = "" if told[2][1]["is_correct"] else ", such as the third answer above"
     say(
-        "The intervals know that turns of one conversation are not independent. The judge in the package goes by words "
-        'and misses some paraphrases, such as the third answer above; eval_model_name="gpt-4o" asks a model instead.'
+        "The intervals know that turns of one conversation are not independent. The judge in the package knows no "
+        f'facts and misses some paraphrases{such}; eval_model_name="gpt-4o" asks a large model instead.'
     )
 
 

@@ -90,7 +90,11 @@ def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None
         "paid twice. A run that is killed goes on in the same way."
     )
     local = LocalJudge()
-    say("The same answers by the judge in the package (local): no model, no network, and it says how sure it is")
+    means = "rules and a small encoder" if local.tier else "rules; pip install 'adjudge[local]' adds an encoder"
+    say(
+        f"The same answers by the judge in the package ({local.name}, {means}): no key, no network, and it says how "
+        "sure it is"
+    )
     say(_local_table(rows, local))
     say(f"How far it can be trusted is known: {local.agreement}. adjudge judge calibrate measures any judge so.")
 

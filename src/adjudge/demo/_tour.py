@@ -18,6 +18,7 @@ def tour(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
         "Try it on your own rows:\n"
         "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"
         "    adjudge scorers\n"
+        "    adjudge judge run rows.jsonl --judge local --out verdicts.jsonl\n"
         "    adjudge judge run rows.jsonl --judge openai:MODEL --run my.run\n"
         "    adjudge resume my.run\n"
         "    adjudge init"

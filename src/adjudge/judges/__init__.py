@@ -7,7 +7,7 @@ judge_reward(get_judge("local"))                                                
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from adjudge.judges._calibration import Calibration, load_calibration
+    from adjudge.judges._calibration import Calibration, LabelledRow, calibrate, load_calibration
     from adjudge.judges._canaries import CanaryReport, canaries, canary_report, with_canaries
     from adjudge.judges._cascade import CascadeJudge, CascadeReport
     from adjudge.judges._llm import LLMJudge
@@ -25,9 +25,11 @@ __all__ = [
     "CascadeJudge",
     "CascadeReport",
     "LLMJudge",
+    "LabelledRow",
     "LocalJudge",
     "PanelJudge",
     "RubricJudge",
+    "calibrate",
     "canaries",
     "canary_report",
     "get_judge",
@@ -39,7 +41,7 @@ __all__ = [
 
 # Each loaded when first used: whoever judges locally pays for no event loop.
 _HOMES = {
-    "_calibration": ("Calibration", "load_calibration"),
+    "_calibration": ("Calibration", "LabelledRow", "calibrate", "load_calibration"),
     "_canaries": ("CanaryReport", "canaries", "canary_report", "with_canaries"),
     "_cascade": ("CascadeJudge", "CascadeReport"),
     "_llm": ("LLMJudge",),

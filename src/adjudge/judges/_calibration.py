@@ -1,14 +1,16 @@
 """How far a judge can be trusted, measured on rows that people have labelled; kept as a file that runs can name.
 
-    measure(rows, name="openai:gpt-4o", ...)     labelled rows and what the judge said  ->  Calibration
+    calibrate(rows, judge="openai:gpt-4o")       labelled rows and what the judge said  ->  Calibration
     Calibration.corrected(estimate)              the true share behind the judge's share in a later run
 
 Pure: who asks the judge about the rows is `adjudge judge calibrate`.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from adjudge.statistics import (
     rogan_gladen,
 )
 
-__all__ = ["Calibration", "Corrected", "LabelledRow", "Probe", "labelled", "load_calibration", "measure"]
+__all__ = ["Calibration", "Corrected", "LabelledRow", "Probe", "calibrate", "labelled", "load_calibration"]
 
 _LABELS = {
     **dict.fromkeys(("1", "1.0", "true", "correct"), True),
@@ -34,6 +36,8 @@ _LABELS = {
 }
 LABEL, ANNOTATORS, GROUPS = ("label", "correct"), ("annotators", "ann"), ("group", "source", "split")
 FORMAT = 1
+CONFIDENCES = (*(step / 100 for step in range(50, 100)), 0.995, 0.999)
+MOST_GROUPS = 100  # that are told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,15 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """Of the rows of which a judge is at least so sure: how many there are, and on how many it errs."""
+
+    confidence: float
+    rows: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
 class Corrected:
     """A run's share of right responses as its judge saw it, and as it is once the judge's faults are taken out."""
 
@@ -70,7 +83,10 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What is known of one judge: `labels` is a hash of the labelled rows, `prompts` those of the judge's prompts."""
+    """What is known of one judge: `labels` is a hash of the labelled rows, `prompts` those of the judge's prompts.
+
+    `digest` is that of everything else in the file, so that a number which somebody changed in it is not believed.
+    """
 
     judge: str
     version: str
@@ -79,6 +95,7 @@ class Calibration:
     agreement: Agreement | None
     correction: Estimate | None
     reliability: Reliability | None = None
+    steps: tuple[Step, ...] = ()
     alpha: float | None = None
     alpha_people: float | None = None
     groups: Mapping[str, Agreement] = field(default_factory=dict)
@@ -86,10 +103,16 @@ class Calibration:
     prompts: tuple[str, ...] = ()
     labels: str = ""
     format: int = FORMAT
+    digest: str = ""
 
-    def fits(self, judge: str, prompt_hash: str | None = None) -> bool:
-        """Say whether this was measured with that judge and, where it has one, that prompt."""
-        return judge == self.judge and (prompt_hash is None or not self.prompts or prompt_hash in self.prompts)
+    def check(self, judge: str, version: str, prompt_hash: str | None = None) -> None:
+        """Raise `UsageError` unless this was measured with that judge, in that version and with that prompt."""
+        ours, theirs = f"{self.judge} {self.version}".strip(), f"{judge} {version}".strip()
+        if judge == self.judge and self.version in ("", version):
+            if prompt_hash is None or not self.prompts or prompt_hash in self.prompts:
+                return
+            theirs += " with another prompt"
+        raise UsageError(f"the calibration is of {ours}, not of {theirs}: calibrate that one", code="not-calibrated")
 
     def corrected(self, observed: Estimate) -> Corrected | None:
         """Return what a run's share is once the judge's faults are taken out; None where nothing is known of them."""
@@ -101,9 +124,27 @@ class Calibration:
             by_rates = rogan_gladen(observed, known.sensitivity, known.specificity)
         return Corrected(observed, by_rates, prediction_powered(observed, self.correction))
 
+    def threshold_for(self, error_budget: float) -> float:
+        """Return the least confidence from which on the judge errs in at most that share of rows; 1 for none.
+
+        A share needs 1 / `error_budget` rows at least: fewer cannot show it.
+        """
+        if not self.steps:
+            raise UsageError(f"{self.judge} gives no probabilities: how sure it is cannot choose a threshold")
+        least = 1.0
+        for step in reversed(self.steps):
+            if step.rows * error_budget >= 1.0:
+                if step.errors > error_budget * step.rows:
+                    break
+                least = step.confidence
+        return least
+
     def save(self, path: Path | str) -> None:
         """Write the file."""
-        Path(path).write_bytes(to_json(self) + b"\n")
+        Path(path).write_bytes(to_json(replace(self, digest=self._sum())) + b"\n")
+
+    def _sum(self) -> str:
+        return sha256(to_json(replace(self, digest=""))).hexdigest()[:32]
 
 
 def load_calibration(path: Path | str) -> Calibration:
@@ -113,12 +154,15 @@ def load_calibration(path: Path | str) -> Calibration:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
     try:
-        found = from_json(Calibration, data, source=str(path))
+        found = from_json(Calibration, data)
     except RowError as error:
         raise DataError(f"{path} is no calibration: {error.message}", code="bad-calibration") from None
     if found.format > FORMAT:
         raise DataError(f"{path} was written by a newer adjudge: update adjudge", code="bad-calibration")
-    return found
+    plain = replace(found, digest="")
+    if found.digest != plain._sum():  # noqa: SLF001 (of the same class)
+        raise DataError(f"{path} was changed after it was written: calibrate the judge again", code="bad-calibration")
+    return plain
 
 
 def labelled(row: Mapping[str, Any]) -> tuple[bool, tuple[bool | None, ...], str | None]:
@@ -150,17 +194,17 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)[:200]
 
 
-def measure(rows: Iterable[LabelledRow], *, judge: str, version: str = "", probes: Sequence[Probe] = ()) -> Calibration:
+def calibrate(
+    rows: Iterable[LabelledRow], *, judge: str, version: str = "", probes: Sequence[Probe] = ()
+) -> Calibration:
     """Return what labelled rows say of a judge; intervals are clustered by question.
 
-    Rows without a verdict are counted, and are in none of the figures.
+    Rows without a verdict are counted, and are in none of the figures. Of many groups the hundred largest are kept.
     """
     every = list(rows)
     counts = {status: sum(row.status == status for row in every) for status in ("scored", "unscored", "error")}
     judged = [row for row in every if row.verdict is not None]
     sure = [row for row in judged if row.probability is not None]
-    groups = sorted({row.group for row in judged if row.group is not None})
-    parts = {name: _agreement([row for row in judged if row.group == name]) for name in groups}
     people = [row for row in judged if any(one is not None for one in row.annotators)]
     return Calibration(
         judge=judge,
@@ -174,13 +218,36 @@ def measure(rows: Iterable[LabelledRow], *, judge: str, version: str = "", probe
             range=(-1.0, 1.0),
         ),
         reliability=reliability([row.probability or 0.0 for row in sure], [row.label for row in sure]),
+        steps=_steps([(row.probability or 0.0, row.label != row.verdict) for row in sure]),
         alpha=krippendorff_alpha([*row.annotators, row.verdict] for row in people),
         alpha_people=krippendorff_alpha(row.annotators for row in people),
-        groups={name: part for name, part in parts.items() if part is not None} if len(groups) > 1 else {},
+        groups=_by_group(judged),
         probes=tuple(probes),
         prompts=tuple(sorted({row.prompt_hash for row in judged if row.prompt_hash is not None})),
         labels=_hash(every),
     )
+
+
+def _steps(rows: Sequence[tuple[float, bool]]) -> tuple[Step, ...]:
+    """Return how often a judge errs beyond each confidence, given its probabilities and whether it errs."""
+    surest = sorted(((max(p, 1.0 - p), is_error) for p, is_error in rows), reverse=True)
+    errors = list(accumulate(int(is_error) for _, is_error in surest))
+    found: list[Step] = []
+    for confidence in CONFIDENCES if rows else ():
+        kept = bisect_right(surest, -confidence, key=lambda row: -row[0])
+        found.append(Step(confidence, kept, errors[kept - 1] if kept else 0))
+    return tuple(found)
+
+
+def _by_group(rows: Sequence[LabelledRow]) -> dict[str, Agreement]:
+    """Return the figures of every group, where there are several."""
+    groups: dict[str, list[LabelledRow]] = {}
+    for row in rows:
+        if row.group is not None:
+            groups.setdefault(row.group, []).append(row)
+    largest = sorted(groups, key=lambda name: (-len(groups[name]), name))[:MOST_GROUPS]
+    found = {name: _agreement(groups[name]) for name in sorted(largest)} if len(groups) > 1 else {}
+    return {name: part for name, part in found.items() if part is not None}
 
 
 def _agreement(rows: Sequence[LabelledRow]) -> Agreement | None:

@@ -13,16 +13,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from adjudge.errors import UsageError
-from adjudge.judges._panel import way_of
+from adjudge.judges._panel import agreement_of, way_of
 from adjudge.judges._rubric import RubricJudge
 from adjudge.judges._sync import run_sync
 from adjudge.model import Judge, Judgement
 
 if TYPE_CHECKING:
+    from adjudge.judges._calibration import Calibration
     from adjudge.model import Ask, Score
 
 ERROR_BUDGET = 0.02
 KEPT, ESCALATED, SAID = "kept", "escalated", "first-said-"
+COMPARED, AGREED = "compared", "agreed"
 
 
 @dataclass(eq=False)
@@ -30,11 +32,12 @@ class CascadeJudge:
     """Asks `first`, and `second` where `first` is less sure than `threshold`.
 
     Confidence is the greater of the probabilities of CORRECT and WRONG; a first judge that gives none, or no verdict,
-    is never sure. Without a `threshold` it is the least at which the first judge is known to err in at most
-    `error_budget` of the rows that it keeps, which it must be able to tell (`threshold_for`).
+    is never sure. Without a `threshold` it is the least at which the first judge was seen to err in at most
+    `error_budget` of the rows that it keeps: on the labels of its `calibration` or, without one, on rows that it
+    knows itself (`threshold_for`), which need not be like yours.
 
     >>> from adjudge.judges import LLMJudge, LocalJudge
-    >>> cascade = CascadeJudge(LocalJudge(), LLMJudge(model="gpt-4o"), threshold=0.9)
+    >>> cascade = CascadeJudge(LocalJudge(tier=0), LLMJudge(model="gpt-4o"), threshold=0.9)
     >>> cascade.name
     'cascade:local:0,openai:gpt-4o'
     """
@@ -43,13 +46,16 @@ class CascadeJudge:
     second: Judge
     threshold: float | None = None
     error_budget: float = ERROR_BUDGET
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         """Choose the threshold."""
         if any(isinstance(member, RubricJudge) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
+        if self.calibration is not None:
+            self.calibration.check(self.first.name, self.first.version, getattr(self.first, "prompt_hash", None))
         if self.threshold is None:
-            known = getattr(self.first, "threshold_for", None)
+            known = getattr(self.calibration or self.first, "threshold_for", None)
             if known is None:
                 raise UsageError(f"{self.first.name} does not say how sure it is: give the cascade a threshold")
             self.threshold = float(known(self.error_budget))
@@ -70,6 +76,11 @@ class CascadeJudge:
     def version(self) -> str:
         """The versions of both, and the threshold between them."""
         return f"{self.first.version}+{self.second.version} at {self.threshold:.4g}"
+
+    @property
+    def agreement(self) -> str | None:
+        """How far those of its judges who know it agree with people."""
+        return agreement_of(self.members)
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response; inside an event loop use `ajudge`."""
@@ -101,13 +112,14 @@ class CascadeJudge:
 
 @dataclass(frozen=True, slots=True)
 class CascadeReport:
-    """How a cascade's work was shared: `agreed` of the escalated rows had the same verdict from both judges.
+    """How a cascade's work was shared: `compared` of the escalated rows had verdicts of both judges, `agreed` the same.
 
     `saved` is what the rows kept would have cost at the mean cost of those escalated; None where there is no price.
     """
 
     kept: int
     escalated: int
+    compared: int
     agreed: int
     saved: float | None = None
 
@@ -122,9 +134,11 @@ def steps_of(score: Score) -> Iterable[str]:
     notes = score.notes or {}
     reasons = notes.get("reasons", "").split()
     if ESCALATED in reasons:
-        verdict = notes.get("verdict")
-        agreed = verdict is not None and f"{SAID}{verdict.lower()}" in reasons
-        return (ESCALATED, "agreed") if agreed else (ESCALATED,)
+        said = next((reason.removeprefix(SAID) for reason in reasons if reason.startswith(SAID)), None)
+        verdict = notes.get("verdict", "").lower()
+        if not verdict or said not in ("correct", "wrong"):
+            return (ESCALATED,)
+        return (ESCALATED, COMPARED, AGREED) if said == verdict else (ESCALATED, COMPARED)
     return (KEPT,) if KEPT in reasons else ()
 
 
@@ -132,4 +146,4 @@ def cascade_report(steps: Counter[str], cost: float) -> CascadeReport:
     """Return how the work was shared, given the steps of all scores and what was paid."""
     kept, escalated = steps[KEPT], steps[ESCALATED]
     saved = cost / escalated * kept if cost and escalated else None
-    return CascadeReport(kept, escalated, steps["agreed"], saved)
+    return CascadeReport(kept, escalated, steps[COMPARED], steps[AGREED], saved)

@@ -2,16 +2,17 @@
 
 from html import escape
 
-from adjudge.statistics import Reliability
+from adjudge.statistics import Moments, Reliability, mean_of
 
 __all__ = ["reliability_svg"]
 
-_SIZE, _LEFT, _TOP = 320, 56, 40
+_SIZE, _LEFT, _TOP = 320, 56, 48
+_TITLE = 45  # letters of a title that fit
 _STYLE = "font-family='system-ui, sans-serif' font-size='12' fill='#333'"
 
 
 def reliability_svg(found: Reliability, title: str) -> str:
-    """Draw the bins as points, larger for more rows; the diagonal is a judge that is as good as it says.
+    """Draw the bins as points, larger for more rows, with intervals; on the diagonal a judge is as good as it says.
 
     >>> from adjudge.statistics import reliability
     >>> svg = reliability_svg(reliability([0.9, 0.2], [True, False]), "local:0 <b>")
@@ -23,7 +24,7 @@ def reliability_svg(found: Reliability, title: str) -> str:
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}' width='{width}' height='{height}'>",
         f"<rect width='{width}' height='{height}' fill='white'/>",
-        f"<text x='{_LEFT}' y='18' {_STYLE} font-weight='600'>{escape(title)}</text>",
+        f"<text x='{_LEFT}' y='18' {_STYLE} font-weight='600'>{escape(_cut(title))}</text>",
         f"<text x='{_LEFT}' y='33' {_STYLE}>calibration error {found.error:.3f} over {rows:,} rows</text>",
     ]
     for tenth in range(0, 11, 2):
@@ -38,6 +39,10 @@ def reliability_svg(found: Reliability, title: str) -> str:
     points = " ".join(f"{_x(each.probability)},{_y(each.share)}" for each in found.bins)
     parts.append(f"<polyline points='{points}' fill='none' stroke='#2563eb' stroke-width='1.5'/>")
     for each in found.bins:
+        mean = mean_of(Moments(each.n, each.share))
+        if mean is not None and mean.low is not None and mean.high is not None:
+            x = _x(each.probability)
+            parts.append(f"<path d='M{x} {_y(mean.low)}V{_y(mean.high)}' stroke='#2563eb' stroke-opacity='.45'/>")
         radius = round(3 + 14 * (each.n / rows) ** 0.5, 1)
         words = f"{each.n:,} rows: said {each.probability:.2f}, right {each.share:.2f}"
         parts.append(
@@ -51,6 +56,10 @@ def reliability_svg(found: Reliability, title: str) -> str:
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _cut(title: str) -> str:
+    return title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
 
 
 def _x(share: float) -> float:

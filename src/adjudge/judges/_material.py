@@ -12,7 +12,10 @@ def text_of(value: object, name: str) -> str:
     if value is None:
         return ""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+        try:
+            return str(value)
+        except ValueError:  # Python writes no whole number of more than some thousand digits
+            raise DataError(f"{name} is a number with too many digits", code="bad-value") from None
     raise DataError(f"{name} must be text, got {type(value).__name__}", code="bad-value")
 
 

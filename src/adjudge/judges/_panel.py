@@ -53,6 +53,11 @@ class PanelJudge:
         """The versions of its members."""
         return "+".join(member.version for member in self.members)
 
+    @property
+    def agreement(self) -> str | None:
+        """How far those of its members who know it agree with people."""
+        return agreement_of(self.members)
+
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response; inside an event loop use `ajudge`."""
         return run_sync(self, lambda: self.ajudge(question, reference, response))
@@ -116,6 +121,12 @@ def way_of(member: Judge) -> Ask | None:
     """Return the way in which this context has a member's models asked; None where the member asks by itself."""
     way, chats = asking.get(), getattr(member, "chats", None)
     return None if way is None or not chats else way(chats)
+
+
+def agreement_of(members: Sequence[Judge]) -> str | None:
+    """Return what members say of how far they agree with people; None where none does."""
+    said = dict.fromkeys(found for member in members if (found := getattr(member, "agreement", None)))
+    return "; ".join(said) or None
 
 
 def _with(judgement: Judgement, **changes: object) -> Judgement:

@@ -13,29 +13,37 @@ from __future__ import annotations
 from typing import Any
 
 from adjudge.errors import UsageError, closest
+from adjudge.judges._calibration import load_calibration
 from adjudge.judges._cascade import ERROR_BUDGET, CascadeJudge
 from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
 from adjudge.judges.local import TIERS, LocalJudge
 
+CASCADE = ("error_budget", "first_calibration")
+"""Options that only a cascade takes."""
+
 _KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "litellm:MODEL", "panel:A,B", "cascade:A,B")
 
 
 def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge | CascadeJudge:
-    """Return the judge of that name; `options` go to the judges that ask a model, `error_budget` to a cascade.
+    """Return the judge of that name; `options` go to the judges that ask a model.
 
-    >>> get_judge("local").name
+    Two are a cascade's: `error_budget`, and `first_calibration`, the file that chooses its threshold by your labels.
+
+    >>> get_judge("local:0").name
     'local:0'
-    >>> get_judge("panel:local,openai:gpt-4o,anthropic:claude-sonnet-4-5").name
+    >>> get_judge("panel:local:0,openai:gpt-4o,anthropic:claude-sonnet-4-5").name
     'panel:local:0,openai:gpt-4o,anthropic:claude-sonnet-4-5'
     >>> get_judge("opnai:gpt-4o")
     Traceback (most recent call last):
     adjudge.errors.UsageError: no judge is called 'opnai:gpt-4o'; did you mean 'openai:gpt-4o'?
     """
     kind, colon, rest = spec.strip().partition(":")
-    budget = options.pop("error_budget", None)
+    own = {name: options.pop(name) for name in CASCADE if name in options}
     if kind == "cascade":
-        return _cascade(spec, rest, budget, options)
+        return _cascade(spec, rest, own, options)
+    if any(value is not None for value in own.values()):
+        raise UsageError(f"{spec!r} takes no {' or '.join(own)}: that is a cascade's, cascade:local,openai:MODEL")
     if kind == "local":
         return _local(spec, rest if colon else None)
     if kind == "panel":
@@ -71,9 +79,11 @@ def _panel(spec: str, rest: str, options: dict[str, Any]) -> PanelJudge:
     return PanelJudge([get_judge(member, **options) for member in members])
 
 
-def _cascade(spec: str, rest: str, budget: float | None, options: dict[str, Any]) -> CascadeJudge:
+def _cascade(spec: str, rest: str, own: dict[str, Any], options: dict[str, Any]) -> CascadeJudge:
     first, _, second = (part.strip() for part in rest.partition(","))
     if not first or not second or second.startswith("cascade:"):
         raise UsageError(f"{spec!r}: a cascade has two judges: write cascade:local,openai:MODEL", code="unknown-judge")
     members = get_judge(first, **options), get_judge(second, **options)
-    return CascadeJudge(*members, error_budget=ERROR_BUDGET if budget is None else budget)
+    budget, file = (own.get(name) for name in CASCADE)
+    known = None if file is None else load_calibration(file)
+    return CascadeJudge(*members, error_budget=ERROR_BUDGET if budget is None else budget, calibration=known)

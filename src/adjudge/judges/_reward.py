@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adjudge.judges._cascade import CascadeJudge
 from adjudge.judges._rubric import RubricJudge
 from adjudge.judges.local import LocalJudge
 from adjudge.model import Judge, Judgement, Provenance, Score
@@ -32,11 +33,13 @@ def judge_reward(judge: Judge, *, name: str | None = None) -> Callable[..., Any]
     if isinstance(judge, LocalJudge):
         return _of_local(judge, provenance)
 
-    @reward(name=name, version=judge.version, range=(0.0, 1.0))
+    parts = ("probability",) if isinstance(judge, CascadeJudge) else ()
+
+    @reward(name=name, version=judge.version, parts=parts or None, range=(0.0, 1.0))
     async def judged(final_response: Any, question: Any, reference: Any = None, answer: Any = None) -> Score:
         """1 if the judge calls the response correct, else 0."""
         wanted = answer if reference is None else reference
-        return score_of(await judge.ajudge(question, wanted, final_response), provenance)
+        return score_of(await judge.ajudge(question, wanted, final_response), provenance, parts)
 
     return judged
 

@@ -1,22 +1,19 @@
 """A judge under attack: answers that are wrong on purpose, and how many of each kind it calls CORRECT."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from adjudge.judges._attacks import load_attacks
-from adjudge.judges._canaries import CanaryReport, canary_report
-from adjudge.model import Judgement
 from adjudge.runs._config import RunConfig
 from adjudge.runs._evaluate import NOT_RUN, make_job, new_run_file
 from adjudge.runs._export import scored_cases
 from adjudge.runs._plan import Plan
 from adjudge.runs._run import Work
-from adjudge.runs._sessions import Finished, Watch, finish, public
+from adjudge.runs._sessions import UNDECIDED, Finished, Watch, check_place, finish, public
 from adjudge.runs._store import Store
-
-CATEGORY = "category"
+from adjudge.statistics import Mean, Moments, mean_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +21,36 @@ class Taken:
     """One wrong answer that the judge took for right."""
 
     id: str
-    category: str
     response: str
     why: str
-    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """The attacks of one kind: `rate` is the share of those judged that was called CORRECT, None where none was."""
+
+    name: str
+    total: int
+    judged: int
+    taken: int
+    rate: Mean | None
 
 
 @dataclass(frozen=True, slots=True)
 class Attacked:
-    """What came of an attack: the run, and unless it was stopped the shares by category and every answer taken."""
+    """What came of an attack: the run and, unless it was stopped, its categories, all as one, and what was taken."""
 
+    judge: str
     finished: Finished
-    report: CanaryReport | None = None
+    categories: tuple[Category, ...] = ()
+    whole: Category | None = None
     taken: tuple[Taken, ...] = ()
+
+    def exit_code(self, most: float | None) -> int:
+        """0 attacked, 1 a greater share than `most` was taken, 3 undecided."""
+        if self.finished.exit_code or self.whole is None or self.whole.rate is None:
+            return self.finished.exit_code or UNDECIDED
+        return int(most is not None and self.whole.rate.value > most)
 
 
 def attack_judge(
@@ -45,27 +59,39 @@ def attack_judge(
     options: Mapping[str, Any] | None = None,
     config: RunConfig | None = None,
     run: str | None = None,
+    out: str | None = None,
     watch: Watch | None = None,
 ) -> Attacked:
-    """Ask a judge about every attack of the package."""
+    """Ask a judge about every attack of the package; `out` gets a verdict a line."""
+    check_place(out)
     given = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **given)
     path = Path(run) if run is not None else new_run_file("attack")
     plan = Plan("judge", judge=judge, options=public(given), by_name=True)
-    rows = [attack.row() for attack in load_attacks()]
-    finished = finish(Work(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), None)
-    if finished.signal is not None or (finished.undecided or "").startswith("stopped"):
-        return Attacked(finished)
-    outcomes: list[tuple[str, Judgement]] = []
-    taken: list[Taken] = []
+    attacks = load_attacks()
+    rows = [attack.row() for attack in attacks]
+    finished = finish(Work(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), out)
+    if finished.is_stopped:
+        return Attacked(job.names[-1], finished)
     with Store.read(path) as store:
-        for page in scored_cases(store, job.names, NOT_RUN):
-            for case, scores in page:
-                row, score = case.row or {}, scores[-1]
-                verdict = (score.notes or {}).get("verdict")
-                kind = str(row.get(CATEGORY))
-                found = "CORRECT" if verdict == "CORRECT" else "WRONG" if verdict == "WRONG" else None
-                outcomes.append((kind, Judgement(score.status, found)))  # type: ignore[arg-type]
-                if verdict == "CORRECT":
-                    taken.append(Taken(str(case.id), kind, str(row.get("response")), str(row.get("why")), score.reason))
-    return Attacked(finished, canary_report(outcomes), tuple(taken))
+        scores = [found[-1] for page in scored_cases(store, job.names, NOT_RUN) for _, found in page]
+    verdicts = [(score.notes or {}).get("verdict") for score in scores]
+    by_kind: dict[str, list[str | None]] = {}
+    for attack, verdict in zip(attacks, verdicts, strict=True):
+        by_kind.setdefault(attack.category, []).append(verdict)
+    return Attacked(
+        job.names[-1],
+        finished,
+        tuple(_category(name, by_kind[name]) for name in sorted(by_kind)),
+        _category("all", verdicts),
+        tuple(
+            Taken(attack.id, attack.response, attack.why)
+            for attack, verdict in zip(attacks, verdicts, strict=True)
+            if verdict == "CORRECT"
+        ),
+    )
+
+
+def _category(name: str, verdicts: Sequence[str | None]) -> Category:
+    taken = [float(verdict == "CORRECT") for verdict in verdicts if verdict is not None]
+    return Category(name, len(verdicts), len(taken), int(sum(taken)), mean_of(Moments.of(taken)))

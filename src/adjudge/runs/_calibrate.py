@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError, RunStopped, UsageError
 from adjudge.judges import get_judge
-from adjudge.judges._calibration import Calibration, LabelledRow, Probe, labelled, measure
-from adjudge.model import Score
+from adjudge.judges._calibration import Calibration, LabelledRow, Probe, calibrate, labelled
+from adjudge.model import Judge, Score
 from adjudge.runs._cases import QUESTIONS, read_cases, references_in, text_in
 from adjudge.runs._config import RunConfig
-from adjudge.runs._evaluate import NOT_RUN, evaluate, new_run_file
+from adjudge.runs._evaluate import NOT_RUN, RunResult, evaluate, new_run_file
 from adjudge.runs._export import scored_cases
 from adjudge.runs._sessions import Finished, Watch, judge_file
 from adjudge.runs._store import Store
@@ -20,13 +21,18 @@ from adjudge.statistics import estimate_mean
 PROBED = 50  # rows of a probe, by default
 
 Row = Mapping[str, Any]
+Judged = Sequence[tuple[Row, bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """What came of a calibration: the run, and what is known of the judge unless the run was stopped."""
+    """What came of a calibration: the run, and what is known of the judge unless the run was stopped.
+
+    `left` is the config with what is left of its budgets.
+    """
 
     finished: Finished
+    left: RunConfig
     calibration: Calibration | None = None
 
 
@@ -40,46 +46,62 @@ def calibrate_file(
     probes: int = PROBED,
     watch: Watch | None = None,
 ) -> Calibrated:
-    """Ask a judge about labelled rows and compare; `probes` is how many rows a model is asked about once more."""
+    """Ask a judge about labelled rows and compare; `probes` is how many rows a model is asked about once more.
+
+    Probes get what the rows leave of the budgets; one that is stopped has fewer rows.
+    """
     config = config or RunConfig()
-    check_labels(rows)
-    path = Path(run) if run is not None else new_run_file("calibrate")
-    finished = judge_file(rows, judge, options=options, config=config, run=str(path), watch=watch)
-    if finished.signal is not None or finished.summary is None or (finished.undecided or "").startswith("stopped"):
-        return Calibrated(finished)
     given = {name: value for name, value in (options or {}).items() if value is not None}
     named = get_judge(judge, **given)
-    found = list(_rows_of(path, named.name))
-    probed: Sequence[Probe] = ()
+    check_labels(rows)
+    path = Path(run) if run is not None else new_run_file("calibrate")
+    finished = judge_file(rows, judge, options=given, config=config, run=str(path), watch=watch)
+    left = _left(config, path)
+    if finished.is_stopped:
+        return Calibrated(finished, left)
+    probed: list[Probe] = []
     if probes and _asks_models(named):
-        probed = _probes(
-            [row for row, _ in found], [one.verdict for _, one in found], judge, given, config, path, probes
-        )
-    known = measure((one for _, one in found), judge=named.name, version=named.version, probes=probed)
-    return Calibrated(finished, known)
+        judged = [(row, one.verdict) for row, one in _rows_of(path, named.name) if one.verdict is not None]
+        again = get_judge(judge, **given, sample=1)
+        first, left = _probe("same question again", _some(judged, probes), again, left, path)
+        second, left = _probe("references reversed", _some(_turned(judged), probes), named, left, path)
+        probed = [first, second]
+    found = (one for _, one in _rows_of(path, named.name))
+    known = calibrate(found, judge=named.name, version=named.version, probes=probed)
+    return Calibrated(finished, left, known)
 
 
 def check_labels(rows: str) -> None:
-    """Refuse labels that cannot be read before anybody is paid."""
+    """Refuse rows and labels that cannot be read before anybody is paid."""
     if rows == "-":
         raise UsageError("labelled rows are read twice: give a file", code="cannot-read")
-    count = 0
+    is_empty = True
     for read in read_cases(rows):
-        if read.row is not None and read.fault is None:
-            try:
-                labelled(read.row)
-            except DataError as error:
-                raise DataError(f"{rows}, row {read.id}: {error.message}", code=error.code) from None
-            count += 1
-    if not count:
+        is_empty = False
+        if read.row is None:
+            raise DataError(f"{rows}, row {read.id}: {read.fault}", code="bad-row")
+        try:
+            labelled(read.row)
+        except DataError as error:
+            raise DataError(f"{rows}, row {read.id}: {error.message}", code=error.code) from None
+    if is_empty:
         raise DataError(f"{rows} has no labelled rows", code="no-rows")
+
+
+def _left(config: RunConfig, path: Path) -> RunConfig:
+    """Return the config with what a run has left of its budgets."""
+    with Store.read(path) as store:
+        _, calls, tokens, cost, _ = store.totals()
+    spent = {"max_calls": calls, "max_tokens": tokens, "max_cost": cost}
+    budgets = {name: getattr(config, name) for name in spent}
+    return replace(config, **{name: max(0, most - spent[name]) for name, most in budgets.items() if most is not None})
 
 
 def _rows_of(path: Path, name: str) -> Iterator[tuple[Row, LabelledRow]]:
     with Store.read(path) as store:
         for page in scored_cases(store, [name], NOT_RUN):
             for case, scores in page:
-                if case.row is not None and case.fault is None:
+                if case.row is not None:
                     yield case.row, _labelled_row(case.row, scores[-1])
 
 
@@ -108,38 +130,28 @@ def _asks_models(judge: object) -> bool:
     return bool(getattr(judge, "chats", None)) or any(map(_asks_models, members))
 
 
-def _probes(
-    rows: Sequence[Row],
-    verdicts: Sequence[bool | None],
-    judge: str,
-    options: Mapping[str, Any],
-    config: RunConfig,
-    path: Path,
-    most: int,
-) -> tuple[Probe, ...]:
-    """Ask a model some questions a second time, and some with the references the other way round."""
-    judged = [(row, verdict) for row, verdict in zip(rows, verdicts, strict=True) if verdict is not None]
-    several = [(row, verdict) for row, verdict in judged if len(references_in(row)) > 1]
-    turned = [({**row, "reference": list(reversed(references_in(row)))}, verdict) for row, verdict in several]
-    again = get_judge(judge, **{**options, "sample": 1})
-    plain = get_judge(judge, **options)
-    return (
-        _probe("same question again", _some(judged, most), again, config, path.with_suffix(".again.run")),
-        _probe("references reversed", _some(turned, most), plain, config, path.with_suffix(".reversed.run")),
-    )
+def _turned(judged: Judged) -> Judged:
+    """Return the rows with several references with these the other way round."""
+    several = [(row, references_in(row), verdict) for row, verdict in judged]
+    return [({**row, "reference": texts[::-1]}, verdict) for row, texts, verdict in several if len(texts) > 1]
 
 
-def _some(rows: Sequence[tuple[Row, bool]], most: int) -> Sequence[tuple[Row, bool]]:
+def _some(rows: Judged, most: int) -> Judged:
     """Return at most so many rows, spread evenly."""
     step = max(1, -(-len(rows) // most))
     return rows[::step]
 
 
-def _probe(name: str, rows: Sequence[tuple[Row, bool]], judge: Any, config: RunConfig, path: Path) -> Probe:
+def _probe(name: str, rows: Judged, judge: Judge, config: RunConfig, path: Path) -> tuple[Probe, RunConfig]:
+    """Ask about rows whose verdict is known, and compare where there is one now; return what is left of the budgets."""
     if not rows:
-        return Probe(name, 0, None)
+        return Probe(name, 0, None), config
     cases = [{**row, "id": number} for number, (row, _) in enumerate(rows)]
-    result = evaluate(cases, judge=judge, run=path, config=replace(config, canaries=0.0))
-    found = [_verdict(one.score) for one in result.scores]
-    same = [float(one == before) for one, (_, before) in zip(found, rows, strict=True) if one is not None]
-    return Probe(name, len(rows), estimate_mean(same))
+    digest = sha256(f"{name} {cases!r}".encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    place = path.with_suffix(f".probe-{digest}.run")  # a calibration that goes on may probe other rows
+    try:
+        found = [_verdict(one.score) for one in evaluate(cases, judge=judge, run=place, config=config).scores]
+    except RunStopped:  # what was asked by then counts
+        found = [_verdict(one.score) for one in RunResult(place).scores]
+    same = [float(one == before) for one, (_, before) in zip(found, rows, strict=False) if one is not None]
+    return Probe(name, len(same), estimate_mean(same, method="wilson")), _left(config, place)

@@ -23,6 +23,7 @@ from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._store import Store
 
 if TYPE_CHECKING:
+    from adjudge.judges import Calibration
     from adjudge.model import Judge
     from adjudge.runs._cases import Cases
     from adjudge.runs._summary import Summary
@@ -90,16 +91,25 @@ def evaluate(
     judge: Judge | str | None = None,
     run: str | Path | None = None,
     config: RunConfig | None = None,
+    calibration: Calibration | None = None,
 ) -> RunResult:
     """Answer and score every case, and return what came of it.
 
     `cases` are a file, or cases or rows in any iterable. `agent` answers them; `trajectories` are saved answers,
     by id or in the order of the cases; with neither, the rows hold their responses. `scorers` are names, functions or
     scorers. `run` is the run file: one that exists is gone on with, if it is the same run. A run that is stopped
-    (a refused key, a spent budget) raises `RunStopped`; call again with the same `run` to go on.
+    (a refused key, a spent budget) raises `RunStopped`; call again with the same `run` to go on. `calibration` is what
+    was measured of the judge: `summary.corrected` then has its mean without its faults.
     """
     work = aevaluate(
-        cases, agent=agent, trajectories=trajectories, scorers=scorers, judge=judge, run=run, config=config
+        cases,
+        agent=agent,
+        trajectories=trajectories,
+        scorers=scorers,
+        judge=judge,
+        run=run,
+        config=config,
+        calibration=calibration,
     )
     return run_sync(work, "evaluate")
 
@@ -113,6 +123,7 @@ async def aevaluate(
     judge: Judge | str | None = None,
     run: str | Path | None = None,
     config: RunConfig | None = None,
+    calibration: Calibration | None = None,
 ) -> RunResult:
     """Answer and score every case, as `evaluate` does; for use inside an event loop."""
     from adjudge.runs._run import Work, conduct
@@ -120,11 +131,22 @@ async def aevaluate(
     job = make_job(scorers=scorers, judge=judge, agent=agent)
     path = Path(run) if run is not None else new_run_file("evaluate")
     plan = _plan_of(job, scorers, judge, agent, by_name=trajectories is None)
-    session = await conduct(Work(path, job, plan, config or RunConfig(), cases, trajectories))
+    check_calibration(calibration, job.judge)
+    work = Work(path, job, plan, config or RunConfig(), cases, trajectories, calibration=calibration)
+    session = await conduct(work)
     if session.stopped is not None:
         message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
         raise RunStopped(message, code=session.stopped.code) from session.stopped
     return RunResult(path, session.warnings)
+
+
+def check_calibration(calibration: Calibration | None, judge: Judge | None) -> None:
+    """Refuse a calibration that is not of this judge, in this version and with this prompt."""
+    if calibration is None:
+        return
+    if judge is None:
+        raise UsageError("a calibration is of a judge, and the run has none", code="not-calibrated")
+    calibration.check(judge.name, judge.version, getattr(judge, "prompt_hash", None))
 
 
 def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -> Plan:

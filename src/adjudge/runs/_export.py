@@ -8,6 +8,7 @@ from adjudge.datasets import json_line
 from adjudge.judges._cascade import cascade_report, steps_of
 from adjudge.model import Score
 from adjudge.runs._canary_cases import report_of
+from adjudge.runs._known import known_in
 from adjudge.runs._records import CaseRecord
 from adjudge.runs._score_file import score_line
 from adjudge.runs._store import Store
@@ -55,7 +56,9 @@ def summarise(
         if write is not None and lines is not None:
             write(b"".join([lines(case.id, names, scores) for case, scores in page]))
     report = cascade_report(cascade, store.totals()[3]) if cascade else None
-    return Summary(rows, tallies, canaries=report_of(store), cascade=report)
+    known = known_in(store)
+    corrected = known.corrected(tallies[-1]) if tallies else None
+    return Summary(rows, tallies, (), report_of(store), report, known.agreement, corrected)
 
 
 def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:
@@ -87,8 +90,8 @@ def _verdict(id_: Any, score: Score, judge: str) -> dict[str, Any]:
         "reason": score.reason,
         "judge": named,
     }
-    if "reasons" in notes:
+    if "reasons" in notes or judge.startswith(("local:", "cascade:")):  # whose lines have the same keys, failed or not
         line["probability"] = score.parts.get("probability")
         line["tier"] = int(notes["tier"]) if "tier" in notes else None
-        line["reasons"] = notes["reasons"].split()
+        line["reasons"] = notes.get("reasons", "").split()
     return line

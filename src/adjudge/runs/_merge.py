@@ -18,6 +18,7 @@ from typing import Any
 from adjudge.errors import RunError, UsageError
 from adjudge.runs._canary_cases import number_of
 from adjudge.runs._copy import copied, forgotten
+from adjudge.runs._known import KNOWN, known_in
 from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import CaseRecord, Write, write_case, write_meta
@@ -175,7 +176,8 @@ class _Merge:
             "CREATE INDEX temp.by_name ON units (name)",
         ):
             self.store.rows(statement)
-        self.store.commit([write_meta(PLAN, _plan_of(shards))])
+        known = known_in(shards[0].store)
+        self.store.commit([write_meta(PLAN, _plan_of(shards)), write_meta(KNOWN, known)])
         for shard in shards:
             for page in _pages(shard.store):
                 self._take(shard, page)

@@ -46,6 +46,7 @@ class Plan:
         judge = () if job.judge is None else (f"{job.judge.name} {job.judge.version}",)
         return replace(
             self,
+            judge=job.judge.name if self.by_name and job.judge is not None else self.judge,  # `local` with its tier
             agent=self.agent or (None if job.agent is None else job.agent.name),
             editions=(*(f"{scorer.name} {scorer.version}" for scorer in job.scorers), *judge),
             names=job.names,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from adjudge.errors import AdjudgeError, Caught, RunError, RunStopped, UsageError
+from adjudge.judges import Calibration
 from adjudge.runs._ask import Asker
 from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache
@@ -18,6 +19,7 @@ from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Engine, Progress
 from adjudge.runs._job import GROUP, Job
 from adjudge.runs._journal import Journal
+from adjudge.runs._known import keep_known
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import write_meta
 from adjudge.runs._source import COMPLETE, Source
@@ -39,6 +41,7 @@ class Work:
     retry_failed: bool = False
     signals: bool = False  # whether SIGINT and SIGTERM stop the run in good order
     watch: Callable[[Progress], None] | None = None
+    calibration: Calibration | None = None  # what was measured of the judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ async def conduct(work: Work) -> Session:
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
         plan = _agree(store, work)
+        keep_known(store, work.job.judge, work.calibration)
         if work.retry_failed:
             store.forget_failures()
         warnings: list[str] = []

@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from adjudge.datasets import whole_file
 from adjudge.errors import ArgumentError, UsageError, closest
+from adjudge.judges import Calibration
 from adjudge.runs._cases import QUESTIONS, REFERENCES, RESPONSES, Read, answered, read_cases, trajectory_columns
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Progress
-from adjudge.runs._evaluate import NOT_RUN, make_job, new_run_file
+from adjudge.runs._evaluate import NOT_RUN, check_calibration, make_job, new_run_file
 from adjudge.runs._export import score_lines, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._run import Session, Work, conduct
@@ -40,6 +41,11 @@ class Finished:
     warnings: tuple[str, ...] = ()
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether there is more of the run to do."""
+        return self.summary is None or (self.undecided or "").startswith("stopped")
+
+    @property
     def exit_code(self) -> int:
         """0 decided, 3 undecided, 130 or 143 interrupted."""
         if self.signal is not None:
@@ -55,18 +61,24 @@ def judge_file(
     config: RunConfig | None = None,
     run: str | None = None,
     out: str | None = None,
+    calibration: Calibration | None = None,
     watch: Watch | None = None,
 ) -> Finished:
-    """Judge every row of a file: `id`, `question`, `reference` and `response` in, a verdict a row out."""
+    """Judge every row of a file: `id`, `question`, `reference` and `response` in, a verdict a row out.
+
+    `calibration` is what was measured of this very judge: the summary then has its mean corrected, too.
+    """
     config = config or RunConfig()
     _refuse_same(rows, out, run)
-    _check_place(out)
+    check_place(out)
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **options)
+    check_calibration(calibration, job.judge)
     _check_columns(rows)
     path = Path(run) if run is not None else new_run_file("judge")
     plan = Plan("judge", judge=judge, options=public(options), by_name=True)
-    return finish(Work(path, job, plan, config, rows, signals=True, watch=watch), out)
+    work = Work(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration)
+    return finish(work, out)
 
 
 def resume_run(
@@ -79,7 +91,7 @@ def resume_run(
     watch: Watch | None = None,
 ) -> Finished:
     """Go on with a run where it was stopped; `limits` and `options` replace those it began with."""
-    _check_place(out)
+    check_place(out)
     work = work_of(path, options, limits)
     return finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
 
@@ -111,7 +123,7 @@ def rescore_run(
     watch: Watch | None = None,
 ) -> Finished:
     """Score what a run's agent did again, by other scorers or another judge, into a run file of its own."""
-    _check_place(out)
+    check_place(out)
     config = config or RunConfig()
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, **options)
@@ -151,7 +163,6 @@ def finish(work: Work, out: str | None) -> Finished:
         with whole_file(out) if out is not None else nullcontext() as file:
             write = None if file is None else file.write
             summary = summarise(store, plan.names, plan.ranges, reason, write, lines)
-    summary = replace(summary, agreement=getattr(work.job.judge, "agreement", None))
     undecided = _undecided(session, summary, work.config.max_unscored)
     return Finished(work.path, summary, undecided, warnings=warnings)
 
@@ -194,7 +205,7 @@ def _check_columns(rows: str) -> None:
             raise ArgumentError(f"{message}; its columns are {', '.join(there)}")
 
 
-def _check_place(out: str | None) -> None:
+def check_place(out: str | None) -> None:
     """Refuse an output that cannot be written before anybody is paid for what would stand in it."""
     if out is None or out == "-":
         return

@@ -10,6 +10,7 @@ from adjudge.statistics import Mean, Moments, mean_of
 
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport
+    from adjudge.judges._calibration import Corrected
 
 KINDS = 50  # kinds of reasons that a tally tells apart
 SHOWN = 3  # failed rows that a summary shows
@@ -96,6 +97,7 @@ class Summary:
     canaries: "CanaryReport | None" = None  # how the judge did on answers that are known to be bad
     cascade: "CascadeReport | None" = None  # how much of the work its second judge had
     agreement: str | None = None  # how far the judge is known to agree with people, where it says so
+    corrected: "Corrected | None" = None  # the judge's mean once its faults are taken out, where it was calibrated
 
     @property
     def failed_share(self) -> float:

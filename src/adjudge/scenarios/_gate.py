@@ -23,6 +23,7 @@ Read: TypeAlias = Callable[[Result], float | None]
 
 METRICS = (*QUALITY, "overall")
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "undecided": 3}
+JUDGED = "judge:"  # before the name of a scorer that asks a judge
 _ROUNDING = 1e-9  # a mean of numbers with decimals may miss a threshold by this much, and nobody means that
 
 
@@ -42,7 +43,7 @@ class Gate:
     answer_quality, factual_correctness, completeness and overall, `scorers` by the names of scorers. At most the share
     `max_unscored` of the runs may lack an answer that was asked for, and every number needs `min_rows` values: else
     the gate is undecided. `tags` hold gates of their own for the scenarios of a tag. With `require_calibrated` the
-    judge has to be the one that this was measured with.
+    judge of the quality, or one that a scorer asks (`judge_reward`), has to be the one that this was measured with.
     """
 
     workflow: Threshold | None = field(default_factory=lambda: Threshold(1.0))
@@ -56,12 +57,8 @@ class Gate:
 
     def check(self, scenarios: Sequence[Scenario], *, judge: str | None) -> None:
         """Raise `UsageError` if the gate wants what no run of these scenarios, with this judge or none, can have."""
-        known_judge = self.require_calibrated
-        if known_judge is not None and (judge is None or not known_judge.fits(judge)):
-            message = (
-                f"the gate requires {known_judge.judge}, which was calibrated; the judge is {judge or 'not given'}"
-            )
-            raise UsageError(message, code="not-calibrated")
+        if self.require_calibrated is not None:
+            _check_judges(self.require_calibrated, scenarios, judge)
         for place, gate in (("", self), *((f"tags.{tag}.", inner) for tag, inner in self.tags.items())):
             if gate.quality and judge is None:
                 name = next(iter(gate.quality))
@@ -76,6 +73,18 @@ class Gate:
             if tag not in known:
                 message = f"the gate has the tag {tag!r}, which no scenario has{closest(tag, known)}"
                 raise UsageError(message, code="bad-gate")
+
+
+def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str | None) -> None:
+    """Refuse scenarios that the calibrated judge has no part in, by its model or as a scorer (`judge_reward`)."""
+    made = (use.made() for one in scenarios for use in one.scorers)
+    judges = {one.name.removeprefix(JUDGED): one.version for one in made if one.name.startswith(JUDGED)}
+    if known.judge in judges:
+        known.check(known.judge, judges[known.judge])
+    elif known.judge != judge:
+        there = ", ".join(one for one in (judge, *judges) if one is not None)
+        message = f"the gate requires {known.judge}, which was calibrated; the judge is {there or 'not given'}"
+        raise UsageError(message, code="not-calibrated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,7 @@ def _calibrated(known: Calibration) -> Finding:
     if found is None:
         return Finding("calibrated", "undecided", f"{known.judge} was measured on no row that it judged")
     kappa = "" if found.kappa is None else f", kappa {found.kappa.value:.3f}"
-    words = f"{known.judge} agrees with people in {found.accuracy.value:.3f}{kappa} (n {found.n})"
+    words = f"verdicts of {known.judge} agree with people in {found.accuracy.value:.3f}{kappa} (n {found.n})"
     return Finding("calibrated", "pass", words, found.accuracy.value, found.accuracy.low, found.accuracy.high, found.n)
 
 

@@ -4,7 +4,7 @@ max_unscored = 0.05
 workflow = 0.9                                 a number: what the mean has to be at least
 quality = { overall = 0.8, factual_correctness = { min = 0.9, lower_end = true } }
 scorers = { contains_reward = 0.7 }
-require_calibrated = "calibration/openai-gpt-4.1.json"     beside the gate file
+require_calibrated = "calibration/local-0.json"    beside the gate file: the judge must be the one that was measured
 
 [tags.safety]                                  a gate of its own for the scenarios of a tag
 workflow = 1.0

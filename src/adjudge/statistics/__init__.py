@@ -14,12 +14,11 @@ from adjudge.statistics._agreement import (
     Reliability,
     agreement,
     krippendorff_alpha,
-    prediction_powered,
     reliability,
-    rogan_gladen,
 )
 from adjudge.statistics._bootstrap import Bootstrap, bootstrap_mean
 from adjudge.statistics._clusters import Clusters, Correction
+from adjudge.statistics._corrections import prediction_powered, rogan_gladen
 from adjudge.statistics._estimate import Estimate, Interval, Range
 from adjudge.statistics._hypotheses import McNemar, benjamini_hochberg, holm, mcnemar
 from adjudge.statistics._mean import Mean, Method, Moments, mean_of

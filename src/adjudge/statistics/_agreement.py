@@ -1,9 +1,8 @@
-"""How far a judge agrees with people, and what its verdicts are worth once that is known.
+"""How far a judge agrees with people.
 
 agreement(labels, verdicts, questions)      accuracy, kappa, sensitivity, specificity, with their intervals
 krippendorff_alpha(units)                   agreement of any number of annotators, with gaps
 reliability(probabilities, labels)          whether "90 % sure" is right in 90 % of cases
-rogan_gladen(...), prediction_powered(...)  the true share behind a judge's share
 """
 
 import math
@@ -12,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from adjudge.errors import DataError, UsageError
-from adjudge.statistics._estimate import Estimate, around, within
+from adjudge.statistics._estimate import DUST, Estimate, around, within
 from adjudge.statistics._rows import estimate_mean, same_length
 
 __all__ = [
@@ -21,12 +20,8 @@ __all__ = [
     "Reliability",
     "agreement",
     "krippendorff_alpha",
-    "prediction_powered",
     "reliability",
-    "rogan_gladen",
 ]
-
-_UNIT = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +55,9 @@ def agreement(
 ) -> Agreement | None:
     """Compare verdicts with labels, row by row; None without rows. Intervals are clustered where `clusters` are given.
 
-    Kappa is Cohen's (1960), (p - e) / (1 - e) with p the share of rows that agree and e what chance would give; its
-    error is that of its linearisation. It is None where labels and verdicts are all alike.
+    Shares have Wilson's interval. Kappa is Cohen's (1960), (p - e) / (1 - e) with p the share of rows that agree and e
+    what chance would give; its error is that of its linearisation. It is None where labels and verdicts are all alike;
+    where all agree, or one side never varies, its interval is that of p in its formula.
 
     >>> found = agreement([True, True, False, False, True], [True, True, False, True, True])
     >>> found.accuracy.value, round(found.kappa.value, 4), found.specificity.value
@@ -87,22 +83,21 @@ def agreement(
         counts[True, False],
         counts[False, False],
         accuracy,
-        _kappa(labels, verdicts, clusters, confidence),
+        _kappa(labels, verdicts, clusters, accuracy),
         among(wanted=True),
         among(wanted=False),
     )
 
 
 def _share(hits: Sequence[bool], clusters: Sequence[Hashable] | None, confidence: float) -> Estimate | None:
-    return estimate_mean([float(hit) for hit in hits], clusters, confidence=confidence)
+    return estimate_mean([float(hit) for hit in hits], clusters, method="wilson", confidence=confidence)
 
 
 def _kappa(
-    labels: Sequence[bool], verdicts: Sequence[bool], clusters: Sequence[Hashable] | None, confidence: float
+    labels: Sequence[bool], verdicts: Sequence[bool], clusters: Sequence[Hashable] | None, accuracy: Estimate
 ) -> Estimate | None:
-    n = len(labels)
+    n, agreed, confidence = accuracy.n, accuracy.value, accuracy.confidence
     p, q = sum(map(bool, labels)) / n, sum(map(bool, verdicts)) / n
-    agreed = sum(bool(label) == bool(verdict) for label, verdict in zip(labels, verdicts, strict=True)) / n
     chance = p * q + (1 - p) * (1 - q)
     if chance >= 1.0:
         return None
@@ -114,8 +109,10 @@ def _kappa(
         pulls.append((same - agreed) / (1 - chance) + (agreed - 1) / (1 - chance) ** 2 * by_chance)
     error = estimate_mean(pulls, clusters, range=None, confidence=confidence)
     assert error is not None  # noqa: S101 (there are rows)
-    if error.se is None:
-        return replace(error, value=kappa, low=None, high=None)
+    if error.se is None or error.se <= DUST:
+        ends = [(end - chance) / (1 - chance) for end in (accuracy.low, accuracy.high) if end is not None]
+        low, high = within(ends[0], ends[-1], (-1.0, 1.0))
+        return replace(accuracy, value=kappa, se=None, low=low, high=high)
     low, high = within(*around(kappa, error.se, error.df, confidence), (-1.0, 1.0))
     return replace(error, value=kappa, low=low, high=high)
 
@@ -192,57 +189,3 @@ def reliability(probabilities: Sequence[float], labels: Sequence[bool], *, bins:
     error = math.fsum(each.n * abs(each.probability - each.share) for each in found) / len(labels)
     brier = math.fsum((p - float(label)) ** 2 for p, label in zip(probabilities, labels, strict=True)) / len(labels)
     return Reliability(error, brier, tuple(found))
-
-
-def rogan_gladen(
-    observed: Estimate, sensitivity: Estimate, specificity: Estimate, *, confidence: float = 0.95
-) -> Estimate | None:
-    """Return the true share of right responses behind a judge's share, by Rogan and Gladen (1978).
-
-    (observed + specificity - 1) / (sensitivity + specificity - 1), its error by the delta method from the three errors.
-    None where the judge is no better than chance. Sensitivity and specificity must hold for the rows at hand.
-
-    >>> share = Estimate(0.72, 0.01, None, None, 2000, None, None, "normal")
-    >>> found = rogan_gladen(share, replace(share, value=0.95), replace(share, value=0.9))
-    >>> f"{found.value:.3f} ± {found.se:.3f}"
-    '0.729 ± 0.015'
-    """
-    skill = sensitivity.value + specificity.value - 1.0
-    if skill <= 0.0:
-        return None
-    value = (observed.value + specificity.value - 1.0) / skill
-    return _combined(
-        value,
-        [(observed, 1.0 / skill), (sensitivity, -value / skill), (specificity, (1.0 - value) / skill)],
-        "rogan-gladen",
-        confidence,
-    )
-
-
-def prediction_powered(observed: Estimate, correction: Estimate, *, confidence: float = 0.95) -> Estimate:
-    """Return the true mean from many judged rows and few labelled ones (Angelopoulos and others, Science 382, 2023).
-
-    `observed` is the judge's mean over the run, `correction` the mean of label minus verdict over labelled rows of the
-    same kind: the result is their sum, and its error that of both.
-
-    >>> judged = Estimate(0.72, 0.01, None, None, 2000, None, None, "normal")
-    >>> found = prediction_powered(judged, Estimate(-0.04, 0.012, None, None, 400, None, None, "normal"))
-    >>> f"{found.value:.2f} ± {found.se:.4f}"
-    '0.68 ± 0.0156'
-    """
-    return _combined(
-        observed.value + correction.value, [(observed, 1.0), (correction, 1.0)], "prediction-powered", confidence
-    )
-
-
-def _combined(value: float, parts: Sequence[tuple[Estimate, float]], method: str, confidence: float) -> Estimate:
-    """Return an estimate whose error comes from independent parts, each with its weight; cut to 0..1."""
-    errors = [None if part.se is None else part.se * weight for part, weight in parts]
-    n = min(part.n for part, _ in parts)
-    inside = min(max(value, 0.0), 1.0)
-    note = None if inside == value else f"{value:.4g} lies outside 0..1: the rows differ from those it was measured on"
-    if any(error is None for error in errors):
-        return Estimate(inside, None, None, None, n, None, None, method, note, confidence)
-    se = math.sqrt(math.fsum(error * error for error in errors if error is not None))
-    low, high = within(*around(value, se, None, confidence), _UNIT)
-    return Estimate(inside, se, min(low, inside), max(high, inside), n, None, None, method, note, confidence)
