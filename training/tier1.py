@@ -40,7 +40,7 @@ from adjudge.judges.local._model import load_model
 FOLDER = ROOT / "src" / "adjudge" / "judges" / "local"
 MODEL = FOLDER / "tier1.json"
 HELD_OUT = labelled.DATA / "reader-held-out.npz"
-DOUBT = {"share": 0.18, "words": 5, "references": 6}
+DOUBT = {"share": 0.18, "words": 5, "references": 3}
 CONTAINED = NAMES.index("contained")
 PENALTY = {"contained": 1.0, "apart": 0.1}
 """The inverse of the penalty on weights."""
