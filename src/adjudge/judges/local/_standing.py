@@ -189,8 +189,8 @@ def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, h
         beside = [plain[at + step] for at, word in enumerate(plain) if word == own and 0 <= at + step < len(plain)]
         others = [one for one in beside if one in names and not _is_known(one, prepared, asked)]
         if len(others) <= _FEW:
-            pairs = [(one, own)[::-step] for one in others]
-            others = [pair[step > 0] for pair in pairs if not _is_parted(*pair, candidate.text)]
+            pairs = [(one, own) if step < 0 else (own, one) for one in others]
+            others = [one for one, pair in zip(others, pairs, strict=True) if not _is_parted(*pair, candidate.text)]
         if others and (not has_part or len(others) == plain.count(own)):
             return not any(_is_form(one, own, prepared) for one in others)
     return False
