@@ -2,9 +2,13 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+
+from support import ROOT
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -29,3 +33,16 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             if name in os.environ:
                 patch.delenv(name)
         yield
+
+
+@pytest.fixture(scope="module")
+def training() -> Iterator[Any]:
+    """Give the training scripts that need nothing but Python."""
+    sys.path.insert(0, str(ROOT / "training"))
+    try:
+        import measures
+        import rows
+
+        yield rows, measures
+    finally:
+        sys.path.remove(str(ROOT / "training"))

@@ -4,9 +4,9 @@
     python training/encoder.py students --folder build/encoder
 
 The folder has rows.npz (encoder_rows.py) and published.npz (encoder_weights.py). Needs torch and numpy and nothing of
-this package: the folder, this script, encoder_learning.py and bert.py can be taken to a machine with a GPU. There ten
-minutes do; on a CPU count four hours a model. A student leaves out one fold, for the fusion to learn from honest
-logits; the last one leaves out nothing and is the model.
+this package: the folder, this script, encoder_kinds.py, encoder_learning.py and bert.py can be taken to a machine with
+a GPU. There ten minutes do; on a CPU count four hours a model. A student leaves out one fold, for the fusion to learn
+from honest logits; the last one leaves out nothing and is the model.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from encoder_learning import EXPLAINS, HONEST, KINDS, REAL, TRICKS, Array, Rows, Setting, logits, train
+from encoder_kinds import FOLDS, KINDS, REAL
+from encoder_learning import EXPLAINS, HONEST, TRICKS, Array, Rows, Setting, logits, train
 from torch import multiprocessing, nn
 
-FOLDS = 4
 PART = 15_000_000
 """Bytes of one file of weights, at most."""
 

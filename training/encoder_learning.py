@@ -10,14 +10,11 @@ import numpy as np
 import torch
 import torch.nn.functional as f
 from bert import Bert, from_sentence_encoder
+from encoder_kinds import KINDS, REAL
 from torch import Tensor, nn
 
 Array = np.ndarray[Any, Any]
-FOLDS, REAL, EXPLAINS = 4, 0, (3, 4)
-KINDS = (
-    "real", "mismatch", "other-reference", "alias", "swapped-name", "other-number", "negated", "hedged", "stuffed",
-    "echo", "key", "plain", "corrected", "peer", "refusal", "pupil", "blind", "near-name",
-)  # fmt: skip
+EXPLAINS = (3, 4)
 SHARES = {
     "mismatch": 3, "other-reference": 2, "alias": 3, "swapped-name": 2.5, "other-number": 1.5, "negated": 2,
     "hedged": 1, "stuffed": 1, "echo": 0.5, "key": 0.5, "plain": 1.5, "corrected": 1.5, "peer": 1.5, "refusal": 0.5,

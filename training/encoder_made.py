@@ -15,16 +15,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 import rows as labelled
+from encoder_kinds import FOLDS
 from encoder_phrases import ALIASES, ASIDES, CORRECTED, ECHOES, HEDGED, KEYS, NEGATED, PLAIN, REFUSALS
 
 from adjudge.judges.local._sequence import plain
-
-FOLDS = 4
-KINDS = (
-    "real", "mismatch", "other-reference", "alias", "swapped-name", "other-number", "negated", "hedged", "stuffed",
-    "echo", "key", "plain", "corrected", "peer", "refusal", "pupil", "blind", "near-name",
-)  # fmt: skip
-
 
 ASKED = (
     "how many", "how much", "how long", "how old", "what year", "who", "when", "where", "which", "what", "how",

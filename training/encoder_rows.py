@@ -16,7 +16,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 import rows as labelled
-from encoder_made import KINDS, Row, contained, read, training_rows
+from encoder_kinds import KINDS
+from encoder_made import Row, contained, read, training_rows
 
 from adjudge.judges.local._encoder import ids_of
 from adjudge.judges.local._sequence import sequence

@@ -1,8 +1,6 @@
 """Tier 1: the encoders and their fusion with tier 0. What it reads, that batches change nothing, and how good it is."""
 
 import json
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import files
@@ -21,7 +19,7 @@ from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import FUSION, load_fusion
 from adjudge.judges.local._sequence import CLS, SEP, nearest, plain, sequence
 from adjudge.judges.local._tier1 import AGREEMENT, Reading, are_names, assess_many, fused, read_many
-from support import ROOT, golden
+from support import golden
 
 BARS = {
     "EVOUNA-NQ": (0.918, 0.79),
@@ -35,19 +33,6 @@ BARS = {
 FOLDER = files("adjudge.judges.local")
 EXACT = {row["id"]: row["reading"] for row in golden("encoder")}
 """What the same networks say of validation rows in single precision: both logits, cosines."""
-
-
-@pytest.fixture(scope="module")
-def training() -> Iterator[Any]:
-    """Give the training scripts that need nothing but Python."""
-    sys.path.insert(0, str(ROOT / "training"))
-    try:
-        import measures
-        import rows
-
-        yield rows, measures
-    finally:
-        sys.path.remove(str(ROOT / "training"))
 
 
 @pytest.fixture(scope="module")

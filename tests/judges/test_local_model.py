@@ -1,8 +1,6 @@
 """The trained part of tier 0: where it comes from, how good it is, and that it is what the training data gave."""
 
 import json
-import sys
-from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -13,7 +11,6 @@ from adjudge.judges import get_judge
 from adjudge.judges.local import AGREEMENT, LocalJudge, LocalRubricJudge, _tiers
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._model import FILE, chance, load_model
-from support import ROOT
 
 BARS = {
     "EVOUNA-NQ": (0.90, 0.76),
@@ -24,19 +21,6 @@ BARS = {
     "SemEval Beetle, unseen questions": (0.73, 0.0),
     "SemEval SciEntsBank, unseen questions": (0.70, 0.0),
 }
-
-
-@pytest.fixture(scope="module")
-def training() -> Iterator[Any]:
-    """Give the training scripts that need nothing but Python."""
-    sys.path.insert(0, str(ROOT / "training"))
-    try:
-        import measures
-        import rows
-
-        yield rows, measures
-    finally:
-        sys.path.remove(str(ROOT / "training"))
 
 
 def test_it_was_trained_on_these_rows(training: Any) -> None:

@@ -1,0 +1,8 @@
+"""The kinds of rows that the reader is trained on, and how questions are divided: shared by making and learning."""
+
+FOLDS = 4
+KINDS = (
+    "real", "mismatch", "other-reference", "alias", "swapped-name", "other-number", "negated", "hedged", "stuffed",
+    "echo", "key", "plain", "corrected", "peer", "refusal", "pupil", "blind", "near-name",
+)  # fmt: skip
+REAL = KINDS.index("real")
