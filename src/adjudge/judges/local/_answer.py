@@ -24,6 +24,8 @@ _FIGURES = re.compile(r"\d[ \u2009'./]\d")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u2009']\d{3})+(?![\d.,]*\d)")
 _DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.,]*\d)")
 _DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2([12]\d{3})(?![\d./]*\d)")
+_APART = re.compile(r"(?<=\d)(?:, (?=\d{3}(?!\d))|\. (?=\d))")
+_QUOTES = re.compile(r"` ?`|''")
 TAKEN_BACK = re.compile(
     r"\b(?:no,? wait|wait,? no|hold on|scratch that|strike that|correction"
     r"|i mis(?:spoke|remembered|typed|read)|i (?:meant?|take (?:that|it) back|was wrong)"
@@ -61,6 +63,8 @@ def answer_of(text: str) -> str:
         tagged = _TAGGED.search(text[-LONGEST:])
         text = text if tagged is None else tagged[1]
     text = text[:LONGEST]
+    if "`" in text:
+        text = _QUOTES.sub('"', text)
     if '"' in text and "{" in text[:20]:
         values = [_value(field) for field in _FIELD.finditer(text)]
         text = ", ".join(values) if values else text
@@ -69,6 +73,16 @@ def answer_of(text: str) -> str:
     text = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), text)
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
     return _DATE.sub(_dated, text)
+
+
+def unspaced(text: str) -> str | None:
+    """Return a text without the blanks that some systems put into figures; None if it has none.
+
+    >>> unspaced("1, 776 steps"), unspaced("3. 97 degrees"), unspaced("July 4, 1776"), unspaced("1, 2, 3")
+    ('1,776 steps', '3.97 degrees', None, None)
+    """
+    found = _APART.sub(lambda match: match[0][0], text)
+    return None if found == text else found
 
 
 def corrected(text: str, stems: frozenset[str]) -> str | None:

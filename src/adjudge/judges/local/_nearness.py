@@ -104,10 +104,15 @@ def numbers_in(best: Reference | None, prepared: Prepared, candidate: Candidate)
     mine = _standing(best, given)
     if mine in ("match", "rounded"):
         return mine, True
-    any_match = given and any(
+    return mine, gives_number(prepared, candidate)
+
+
+def gives_number(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether the numbers of some reference are there, perhaps rounded."""
+    given = candidate.numbers
+    return bool(given) and any(
         one.numbers and _standing(one, given) in ("match", "rounded") for one in prepared.references[:_LOOKED_AT]
     )
-    return mine, bool(any_match)
 
 
 def _standing(reference: Reference, given: Mapping[float, str]) -> str:

@@ -200,6 +200,15 @@ def _is_root(one: str, other: str) -> bool:
     return one.startswith(other[:4]) and (one.startswith(other[:-1]) or other.startswith(one[:-1]))
 
 
+def is_chatter(prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a candidate talks to the asker and has no word, number or date of any reference."""
+    if not prepared.union.isdisjoint(candidate.unique) or seen.number_match or seen.dates in ("match", "coarser"):
+        return False
+    return sum(word in _PERSONS for word in candidate.plain) >= _TALK
+
+
+_PERSONS = frozenset("i im id ill ive me my you your youll youd youre lets".split())
+_TALK = 3  # words of a talk between two
 _FILLERS = frozenset(
     map(stem, "answer question ask asked asking asks response regarding here topic yes name named called".split())
 )

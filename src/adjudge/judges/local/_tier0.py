@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
-from adjudge.judges.local._answer import answer_of, corrected, untagged
-from adjudge.judges.local._candidate import Candidate, read_question
+from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
+from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
+from adjudge.judges.local._nearness import gives_number
+from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
-from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign
+from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._words import LONGEST, REFUSAL
 
@@ -22,7 +25,9 @@ RULED_OUT = 0.02
 
 _RULED_IN = 0.95
 _EXACT = 0.99  # a reference, word for word or as a fuller name
+_COARSER = 0.6  # where something is: the country of the town, the continent of the country
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
+_LEFT = 0.49  # the most for talk that has no word of any reference
 _LONG = 60  # words of an answer that is no short answer any more
 UNSURE = (0.2, 0.8)
 """Probabilities between these are low confidence."""
@@ -57,14 +62,17 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     candidate = Candidate(answer)
     if injected(candidate if answer == text else Candidate(untagged(text)), question[:LONGEST], references):
         return _out("injected-verdict")
-    candidate = _last_word(prepared, candidate)
-    form = same(asked, prepared, references, candidate)
-    if form is not None:
-        return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
+    candidate = _in_one_piece(prepared, _last_word(prepared, candidate))
+    ruled = _at_once(asked, prepared, references, candidate)
+    if ruled is not None:
+        return ruled
     seen = observe(asked, prepared, candidate, model.weights)
     if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
+    is_apart = not (seen.contained or prepared.explains)
     ruled = _by_kind(prepared, candidate, seen)
+    if ruled is None and is_apart and is_coarser_place(asked, references, candidate):
+        ruled = Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     if ruled is not None:
         return ruled
     rule = fault(asked, prepared, candidate, seen)
@@ -80,6 +88,8 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if rule is not None:
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
         return Assessment(capped, (rule,), ruled=True, values=seen.values, statement=prepared.explains)
+    if probability >= 0.5 and is_apart and is_chatter(prepared, candidate, seen):
+        probability = _LEFT
     probability = doubted(probability, model, prepared, candidate)
     reasons = _reasons(probability, prepared, candidate, seen)
     return Assessment(probability, reasons, values=seen.values, statement=prepared.explains)
@@ -94,8 +104,29 @@ def _last_word(prepared: Prepared, candidate: Candidate) -> Candidate:
     return rest if any(one.padded in rest.padded for one in prepared.references) else candidate
 
 
+def _in_one_piece(prepared: Prepared, candidate: Candidate) -> Candidate:
+    """Return a candidate with its figures in one piece (`1, 776`), if they are a reference's then; else as it is."""
+    text = unspaced(candidate.text) if candidate.numbers else None
+    if text is None or any(one.padded in candidate.padded for one in prepared.references):
+        return candidate
+    rest = Candidate(text)
+    return rest if gives_number(prepared, rest) else candidate
+
+
 def _out(reason: str) -> Assessment:
     return Assessment(RULED_OUT, (reason,), ruled=True)
+
+
+def _at_once(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> Assessment | None:
+    """Judge a candidate that is a reference and nothing else, or by its letter where only letters are accepted."""
+    letter = by_letter(asked, references, candidate)
+    if letter is not None:
+        is_right, reason = letter
+        return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
+    form = same(asked, prepared, references, candidate)
+    if form is None:
+        return None
+    return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
 
 def _by_kind(prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
