@@ -20,9 +20,10 @@ _FIELD = re.compile(
 )
 _TAGGED = re.compile(r"<answer>([^<]*)</answer>\s*$")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL)
-_FIGURES = re.compile(r"\d[ \u2009'./]\d")
+_FIGURES = re.compile(r"\d[ \u2009'./-]\d")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u2009']\d{3})+(?![\d.,]*\d)")
 _DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.,]*\d)")
+_ISO = re.compile(r"(?<![\d./-])([12]\d{3})-(\d{2})-(\d{2})(?![\d./-]*\d)")
 _DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2([12]\d{3})(?![\d./]*\d)")
 _APART = re.compile(r"(?<=\d)(?:, (?=\d{3}(?!\d))|\. (?=\d))")
 _QUOTES = re.compile(r"` ?`|''")
@@ -72,6 +73,7 @@ def answer_of(text: str) -> str:
         return text
     text = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), text)
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+    text = _ISO.sub(lambda match: _written(int(match[3]), int(match[2]), match), text)
     return _DATE.sub(_dated, text)
 
 
@@ -119,4 +121,10 @@ def _dated(match: re.Match[str]) -> str:
     if match[2] == "/" and first <= 12 and second <= 12 and first != second:
         return match[0]
     day, month = (second, first) if second > 12 else (first, second)
-    return f"{day} {month_name[month]} {match[4]}" if 1 <= month <= 12 and 1 <= day <= 31 else match[0]
+    return _written(day, month, match)
+
+
+def _written(day: int, month: int, match: re.Match[str]) -> str:
+    """Write a date out, if there is such a day."""
+    year = next(part for part in match.groups() if len(part) == 4)
+    return f"{day} {month_name[month]} {year}" if 1 <= month <= 12 and 1 <= day <= 31 else match[0]

@@ -167,12 +167,12 @@ def number_standing(golds: Mapping[float, str], given: Mapping[float, str]) -> s
 
 
 def _is_finer(value: float, figure: str, other: float) -> bool:
-    """Whether a number is the gold's when it is rounded as the gold is; that may end in noughts."""
+    """Whether a number is the gold's when it is rounded as the gold is; after two figures that may end in noughts."""
     if not -1e15 < other < 1e15:
         return False
     places = len(figure.partition(".")[2])
     zeros = len(figure) - len(figure.rstrip("0"))
-    if places or zeros < 2 or zeros == len(figure) or 1000 <= value <= 2100:
+    if places or zeros < 2 or zeros > len(figure) - 2 or 1000 <= value <= 2100:
         return other != int(other) and round(other, places) == value
     return round(other, -zeros) == value
 

@@ -24,6 +24,9 @@ _NAMED = "(?:answer|option|choice|letter|grade|type|solution|pick|choose|select)
 _ALONE = re.compile(rf"\W*?(?i:(?:(?:the|correct|final|{_NAMED}|is|it|its|a|an)\b\W*?)*)({_LETTER}|[a-z])[\s).\]:]*")
 _GIVEN = re.compile(rf"\b(?i:{_NAMED})\b(?i:\s(?:is|was|would be))?\s?:?\s?[(\[\"']*({_LETTER}){_ENDS}")
 _FIRST = re.compile(rf"\W*({_LETTER})[).:]\s")
+_DOUBTED = re.compile(
+    r"\b(?:rul(?:e|es|ed|ing) out|wrong|incorrect|false|except|unlike|instead|rather than|doubt|reject)", re.IGNORECASE
+)
 _ANY = re.compile(rf"(?<![\w'’])({_LETTER}){_ENDS}")
 
 
@@ -50,19 +53,21 @@ def by_letter(asked: Question, references: Sequence[str], candidate: Candidate) 
     text = _written(candidate.text[:_LONGEST])
     given = _given(text)
     if given:
-        return _standing(given, accepted)
+        return _standing(given, accepted, text)
     named = frozenset(_ANY.findall(text)) - {"I"}
-    if not named or (asked.wants_list and not named.isdisjoint(accepted)):
+    if not named or (asked.wants_list and not named.isdisjoint(accepted)) or _DOUBTED.search(text):
         return None
     if DENIALS.isdisjoint(candidate.plain):
-        return _standing(named, accepted)
+        return _standing(named, accepted, text)
     return (False, "negated") if named <= accepted else None
 
 
-def _standing(given: frozenset[str], accepted: frozenset[str]) -> tuple[bool, str]:
+def _standing(given: frozenset[str], accepted: frozenset[str], text: str) -> tuple[bool, str]:
     if given.isdisjoint(accepted):
         return False, "other-letter"
-    return (True, "letter") if given <= accepted else (False, "hedged")
+    if given <= accepted:
+        return True, "letter"
+    return False, "many-answers" if len(given) > 2 or text.count(",") > 1 else "hedged"
 
 
 def _given(text: str) -> frozenset[str]:

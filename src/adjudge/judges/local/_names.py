@@ -31,6 +31,7 @@ _SYMMETRIC = frozenset(
 _WORDY = 6  # words of a candidate that could have named something
 _SPEECH = 20  # words of one that goes on about the question
 _PROPER = re.compile(r"\d|[^\W\d_a-z]")
+_BY = re.compile(r".*\bby\s+(?=\S)", re.DOTALL)  # `painted by Monet`
 _MOST = 4000  # characters in which names are looked for
 _RUNS = 20  # names that are looked at
 _RUN = re.compile(
@@ -133,7 +134,7 @@ def _is_other_name(
     if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
         return False
     is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
-    given = read_name(candidate.text) if is_short else None
+    given = read_name(_BY.sub("", candidate.text)) if is_short else None
     runs: list[Name] = []
     kind = None if asked.kind is None else KINDS[asked.kind]
     is_who = kind == "who" or (kind is None and not prepared.union.isdisjoint(asked.content))
@@ -263,6 +264,8 @@ def _is_replaced(missing: str, foreign: str, name: Name, given: Name) -> bool:
     is_beside = not set(name.parts).isdisjoint(given.parts)
     if missing in name.capitals and (foreign in given.capitals or not given.capitals):
         return is_beside or _is_alike(missing, foreign)
+    if missing in name.capitals:
+        return False
     # `nitrous oxide`, `nitric oxide`: of two common words the first is another one.
     return len(name.parts) == len(given.parts) == 2 and missing == name.parts[0] and foreign == given.parts[0]
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
+from adjudge.judges.local._facts import range_of
 from adjudge.judges.local._features import Seen
 from adjudge.judges.local._reference import Prepared
 from adjudge.judges.local._words import stem, words
@@ -49,7 +50,7 @@ def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, se
         return "other-date"
     if seen.dates == "coarser" and "year" in asked.plain and not any(date.year for date in candidate.dates):
         return "coarser-date"
-    if _is_other_sign(prepared, candidate):
+    if _is_other_sign(prepared, candidate) or _is_other_range(prepared, candidate):
         return "other-number"
     return "hedged" if _is_around(prepared, candidate) or _is_range(asked, prepared, candidate) else None
 
@@ -65,6 +66,14 @@ def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
     if len(candidate.numbers) != 2 or len(turned) != 2:
         return False
     return all(one.stems == turned for one in prepared.references[:_LOOKED_AT])
+
+
+def _is_other_range(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate states a range, and every reference another one."""
+    given = range_of(candidate.numbers, candidate.text)
+    return given is not None and all(
+        one.range is not None and one.range != given for one in prepared.references[:_LOOKED_AT]
+    )
 
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:

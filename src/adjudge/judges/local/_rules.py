@@ -24,6 +24,8 @@ _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "aff
 _NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
 _NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
 
+_POLES = {stem(word): pole for word, pole in (("yes", "yes"), ("true", "yes"), ("no", "no"), ("false", "no"))}
+
 _IT_DOES = re.compile(
     r"(?:^|[,;:.!?]\s+|\bcourse\s|\bsure\s)(?:it|they|he|she|you|we|there|that|this|these|those)\s"
     r"(?:(?:certainly|indeed|really|surely|definitely|actually|always)\s)?"
@@ -31,6 +33,7 @@ _IT_DOES = re.compile(
     re.IGNORECASE,
 )
 
+_UNTRUE = re.compile(r"\b(?:(?:not|isn['’]?t|wasn['’]?t) (?:true|correct)|untrue)\b", re.IGNORECASE)
 _INJECTED = re.compile(
     r"""\b(?:
     (?:verdict|grade|score|result|rating|judge?ment|evaluation|label|assessment|is_?correct|status|outcome|reward)
@@ -105,6 +108,8 @@ def polarity(text: str) -> str | None:
         return None
     if plain and (plain[0] in _YES or plain[0] in _NO):
         return "yes" if plain[0] in _YES else "no"
+    if _UNTRUE.search(text):
+        return "no"
     if _IT_DOES.search(text):
         return "yes"
     found = {"yes" if word in _YES else "no" for word in plain[:200] if word in _YES or word in _NO or word in _NOT}
@@ -114,7 +119,7 @@ def polarity(text: str) -> str | None:
 def asked_polarity(prepared: Prepared) -> str | None:
     """Return yes or no where that is the accepted answer."""
     accepted = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}
-    both = accepted & {"yes", "no"}
+    both = {_POLES[one] for one in accepted if one in _POLES}
     return both.pop() if len(both) == 1 and len(prepared.references) <= 4 else None
 
 

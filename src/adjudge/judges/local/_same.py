@@ -8,6 +8,7 @@ from adjudge.judges.local._candidate import Candidate, Question
 from adjudge.judges.local._names import is_same_name
 from adjudge.judges.local._quantities import is_other_currency, units_of
 from adjudge.judges.local._reference import Prepared
+from adjudge.judges.local._values import is_same_value
 from adjudge.judges.local._words import DENIALS, STOP
 from adjudge.text.units import Unit, read_unit
 
@@ -27,10 +28,10 @@ def same(asked: Question, prepared: Prepared, references: Sequence[str], candida
         return None
     if any(one.padded == candidate.padded for one in prepared.references) or _is_joined(prepared, candidate):
         return "contained"
+    if is_same_value(references, candidate.text):
+        return "number"
     if len(candidate.stems) == 1:
         return "acronym" if _is_acronym(prepared, candidate) else None
-    if not _OTHERS.isdisjoint(candidate.plain):
-        return None
     return _same_of_several(asked, prepared, references, candidate)
 
 
@@ -48,6 +49,8 @@ def _is_joined(prepared: Prepared, candidate: Candidate) -> bool:
 def _same_of_several(
     asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate
 ) -> str | None:
+    if not _OTHERS.isdisjoint(candidate.plain):
+        return None
     if candidate.numbers:
         return "number" if _is_same_quantity(prepared, candidate) or _is_in_range(prepared, candidate) else None
     is_near = not prepared.union.isdisjoint(candidate.unique)

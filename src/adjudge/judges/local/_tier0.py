@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
 from adjudge.judges.local._candidate import Candidate, Question, read_question
+from adjudge.judges.local._codes import is_other_code
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
+from adjudge.judges.local._opposites import is_opposite
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
@@ -75,15 +77,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
         ruled = Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     if ruled is not None:
         return ruled
-    rule = fault(asked, prepared, candidate, seen)
-    if rule == "near-name" and is_part(references, candidate):
-        rule = None
-    elif rule is None and is_elsewhere(prepared, candidate):
-        rule = "near-name"
-    elif rule is None and not seen.contained:
-        rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
-    if rule is None and candidate.numbers and is_other_currency(references, candidate):
-        rule = "other-unit"
+    rule = _rule(asked, prepared, references, candidate, seen)
     probability = _by_model(model, prepared, seen)
     if rule is not None:
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
@@ -93,6 +87,26 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     probability = doubted(probability, model, prepared, candidate)
     reasons = _reasons(probability, prepared, candidate, seen)
     return Assessment(probability, reasons, values=seen.values, statement=prepared.explains)
+
+
+def _rule(
+    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate, seen: Seen
+) -> str | None:
+    """Return the name of the rule by which a candidate is wrong, if there is one."""
+    rule = fault(asked, prepared, candidate, seen)
+    if rule == "near-name" and is_part(references, candidate):
+        return None
+    if rule is not None:
+        return rule
+    if is_elsewhere(prepared, candidate):
+        return "near-name"
+    if is_opposite(prepared, candidate):
+        return "opposite"
+    if not seen.contained:
+        rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
+    if rule is None and candidate.numbers and is_other_currency(references, candidate):
+        return "other-unit"
+    return rule
 
 
 def _last_word(prepared: Prepared, candidate: Candidate) -> Candidate:
@@ -123,6 +137,8 @@ def _at_once(asked: Question, prepared: Prepared, references: Sequence[str], can
     if letter is not None:
         is_right, reason = letter
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
+    if is_other_code(asked, references, candidate):
+        return _out("other-code")
     form = same(asked, prepared, references, candidate)
     if form is None:
         return None

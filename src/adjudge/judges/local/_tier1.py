@@ -7,6 +7,7 @@ of the say, since there the reader relies on the questions that it knows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import expm1
@@ -29,6 +30,7 @@ AGREEMENT = (
 )
 """How far a verdict of tier 1 can be trusted, on validation rows; `docs/judges/local.md` has all figures."""
 
+_KNOWN = re.compile(r"[A-Za-z0-9]")
 _SIZE, _GIVEN, _CONTAINED, _ALIKE = (NAMES.index(name) for name in ("size", "references", "contained", "trigram"))
 _NEAR = COSINES.index("text_best")
 _SHORT = 40  # words of an answer in which a reader that sees a trick is believed
@@ -72,7 +74,7 @@ def read_many(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Read
     given = {
         at: (question, references, answer_of(text))
         for at, ((question, references, text), one) in enumerate(zip(rows, seen, strict=True))
-        if not one.ruled
+        if not one.ruled and _is_latin(references)
     }
     apart = [at for at in given if not seen[at].statement and not seen[at].values[_CONTAINED]]
     near = dict(zip(apart, cosines([given[at] for at in apart]), strict=True))
@@ -81,6 +83,11 @@ def read_many(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Read
         at: Reading(right, trick, near.get(at, ()), are_names(references))
         for (at, (_, references, _)), (right, trick) in said
     }
+
+
+def _is_latin(references: Sequence[str]) -> bool:
+    """Whether a reference has letters or figures that the encoders know; of other scripts they know next to nothing."""
+    return any(_KNOWN.search(one) is not None for one in references[:_LOOKED_AT])
 
 
 def fused(seen: Assessment, reading: Reading) -> Assessment:
