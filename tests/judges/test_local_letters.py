@@ -72,7 +72,7 @@ def test_another_letter(reference: str, response: str, reason: str) -> None:
 )
 def test_no_letter(response: str) -> None:
     """An article, the first person and what is doubted are no letters; what gives none is left to the model."""
-    assert by_letter(ASKED, ["A"], Candidate(response)) is None
+    assert by_letter(ASKED, frozenset("A"), Candidate(response)) is None
     assert not assess("Which one is it?", ("A",), response).is_right
 
 
@@ -86,5 +86,5 @@ def test_letters_beside_words() -> None:
 @given(st.text(alphabet="aA Bthe.()answer:isC+#-*' \n", max_size=3000))
 def test_any_text(text: str) -> None:
     """Whatever a text is made of, it is judged or left, and soon."""
-    found = by_letter(ASKED, ["A"], Candidate(text))
+    found = by_letter(ASKED, frozenset("A"), Candidate(text))
     assert found is None or found[1] in ("letter", "other-letter", "hedged", "many-answers", "negated")

@@ -17,20 +17,32 @@ _CODE = re.compile(r"(?=\S*\d)(?!\S*[^\W\d_]{5})[^\W\d_][\w-]{1,19}|[^\s@]+@[^\s
 _TOKEN = re.compile(r"[^\s,;!?()\"'“”]+")
 _VERSION = frozenset(("version", "versions", "release", "releases"))
 _FIGURE = re.compile(r"\d+(?:\.\d+)+")
+_FIGURES = re.compile(r"(?:[^\W\d_]+ )?v?\d+(?:\.\d+)+")
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u30fb]+")
 
 
-def is_other_code(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
+def code_of(references: Sequence[str]) -> str | None:
+    """Return what references are in which every character counts: figures with points, words of a script, codes.
+
+    >>> code_of(["2.10"]), code_of(["東京"]), code_of(["H2O", "HOH"]), code_of(["AB-12", "AB12"])
+    ('figures', 'script', None, 'code')
+    """
+    for name, pattern in (("figures", _FIGURES), ("script", _SCRIPT), ("code", _CODE)):
+        if references and all(map(pattern.fullmatch, references[:_LOOKED_AT])):
+            return name
+    return None
+
+
+def is_other_code(asked: Question, code: str | None, references: Sequence[str], candidate: Candidate) -> bool:
     """Whether a short candidate has a code where one is asked for, and it is another one."""
-    if len(candidate.plain) > _SHORT:
+    if code is None or len(candidate.plain) > _SHORT:
         return False
     golds = references[:_LOOKED_AT]
-    if not _VERSION.isdisjoint(asked.plain) and all(_FIGURE.search(one) for one in golds):
-        return _differ([_FIGURE.findall(one) for one in golds], _FIGURE.findall(candidate.text))
-    if all(_SCRIPT.fullmatch(one) for one in golds):
+    if code == "figures":
+        is_version = not _VERSION.isdisjoint(asked.plain)
+        return is_version and _differ([_FIGURE.findall(one) for one in golds], _FIGURE.findall(candidate.text))
+    if code == "script":
         return not any(one in candidate.text for one in golds) and _SCRIPT.search(candidate.text) is not None
-    if not all(_CODE.fullmatch(one) for one in golds):
-        return False
     given = [one for one in map(_plain, _TOKEN.findall(candidate.text)) if _CODE.fullmatch(one)]
     whole = _plain(candidate.text.strip())
     if any(_plain(one).startswith(whole) for one in golds):  # `CO` of `CO2`

@@ -13,6 +13,7 @@ from adjudge.judges.local._words import DENIALS
 from adjudge.text import fold
 
 _LOOKED_AT = 50  # references
+_LONG = 20  # characters of a reference that is a letter
 _LONGEST = 2000  # characters of a response in which its letter is looked for
 _LETTER = r"[A-Z](?:\+{1,2}|[#-])?|[A-Z]{2}[+-]"
 _NO_ARTICLE = r"(?!(?<=\bA)\s(?!(?:or|and|is|was|because|since|but|as|not)\b)[a-z])"  # `A bird` is none of them
@@ -36,18 +37,20 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
     >>> sorted(letter_of(["(B)"])), sorted(letter_of(["C++", "D"])), sorted(letter_of(["A", "Paris"]))
     (['B'], ['C++', 'D'], [])
     """
-    found = [_REFERENCE.fullmatch(_written(text)) for text in references[:_LOOKED_AT] if len(text) < 20]
-    if not found or len(found) < min(len(references), _LOOKED_AT):
-        return frozenset()
-    return frozenset(match[1].upper() for match in found if match) if all(found) else frozenset()
+    found: set[str] = set()
+    for text in references[:_LOOKED_AT]:
+        match = _REFERENCE.fullmatch(_written(text)) if len(text) <= _LONG else None
+        if match is None:
+            return frozenset()
+        found.add(match[1].upper())
+    return frozenset(found)
 
 
-def by_letter(asked: Question, references: Sequence[str], candidate: Candidate) -> tuple[bool, str] | None:
+def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -> tuple[bool, str] | None:
     """Judge a response by its letter where a letter is accepted; None where it gives none, or none is accepted.
 
     Where several things are asked for, other letters beside it are no choice.
     """
-    accepted = letter_of(references) if min(map(len, references), default=20) < 20 else frozenset()
     if not accepted:
         return None
     text = _written(candidate.text[:_LONGEST])

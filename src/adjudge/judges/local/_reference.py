@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import median_low
 
+from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
+from adjudge.judges.local._letters import letter_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, stem, words
 
 MOST = 1000
@@ -55,6 +57,8 @@ class Prepared:
     longest: int
     refuses: bool  # the accepted answer is that there is none
     explains: bool  # they are statements, not names
+    letters: frozenset[str]  # where nothing else is accepted
+    code: str | None  # what they all are, if every character of them counts
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -90,6 +94,8 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         max(lengths, default=0),
         refuses,
         explains=middle >= 7 or (middle >= 4 and is_statement),
+        letters=letter_of(references),
+        code=code_of(references),
     )
 
 

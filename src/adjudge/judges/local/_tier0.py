@@ -133,11 +133,11 @@ def _out(reason: str) -> Assessment:
 
 def _at_once(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> Assessment | None:
     """Judge a candidate that is a reference and nothing else, or by its letter where only letters are accepted."""
-    letter = by_letter(asked, references, candidate)
+    letter = by_letter(asked, prepared.letters, candidate)
     if letter is not None:
         is_right, reason = letter
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
-    if is_other_code(asked, references, candidate):
+    if is_other_code(asked, prepared.code, references, candidate):
         return _out("other-code")
     form = same(asked, prepared, references, candidate)
     if form is None:
