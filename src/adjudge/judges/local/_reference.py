@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import median_low
 
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
-from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, stem, words
+from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
 MOST = 1000
 """References that are looked at; every one of them may decide."""
@@ -49,6 +49,7 @@ class Prepared:
     """All accepted answers to one question."""
 
     references: tuple[Reference, ...]
+    texts: tuple[str, ...]  # as they are written, but for broken encodings
     union: frozenset[str]
     given: int
     shortest: int
@@ -67,11 +68,14 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     lengths: list[int] = []
     is_statement = refuses = False
     left = 20 * LONGEST
-    for text in references[:MOST]:
+    texts: list[str] = []
+    for given in references[:MOST]:
         if left <= 0:
             break
-        left -= len(text)
-        for form in _forms(text[:LONGEST]):
+        left -= len(given)
+        text = mended(given[:LONGEST])
+        texts.append(text)
+        for form in _forms(text):
             plain = words(form)
             reference = _reference(plain, form)
             if reference.stems and reference.stems not in made:
@@ -84,6 +88,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
     return Prepared(
         kept,
+        tuple(texts),
         union,
         len(references),
         min(lengths, default=0),

@@ -57,7 +57,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     candidate = Candidate(answer)
     if injected(candidate if answer == text else Candidate(untagged(text)), question[:LONGEST], references):
         return _out("injected-verdict")
-    candidate = _last_word(prepared, candidate)
+    candidate, references = _last_word(prepared, candidate), prepared.texts
     form = same(asked, prepared, references, candidate)
     if form is not None:
         return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
