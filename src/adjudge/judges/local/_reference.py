@@ -112,7 +112,9 @@ def _forms(text: str) -> tuple[str, ...]:
 
 def _reference(plain: list[str], text: str) -> Reference:
     stems = tuple(stem(word) for word in plain if word not in ARTICLES) or tuple(plain)
-    content = [one for one in stems if one not in STOP] or list(stems)
+    is_name = 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) is not None
+    small = STOP - {"will"} if is_name and plain[0] == "will" else STOP
+    content = [one for one in stems if one not in small] or list(stems)
     letters = [word[0] for word in plain if word not in STOP]
     joined = " ".join(stems)
     numbers = numbers_of(plain)
@@ -129,7 +131,7 @@ def _reference(plain: list[str], text: str) -> Reference:
         not DENIALS.isdisjoint(plain),
         trigrams(f" {joined[:300]} "),
         _members(text) if len(stems) <= 30 else (),
-        tuple(plain) if 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) else (),
+        tuple(plain) if is_name else (),
     )
 
 
