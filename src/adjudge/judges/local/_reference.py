@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import median_low
 
+from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
@@ -50,6 +51,7 @@ class Prepared:
 
     references: tuple[Reference, ...]
     texts: tuple[str, ...]  # as they are written, but for broken encodings
+    aliases: Aliases
     union: frozenset[str]
     given: int
     shortest: int
@@ -89,6 +91,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     return Prepared(
         kept,
         tuple(texts),
+        aliases_of(texts),
         union,
         len(references),
         min(lengths, default=0),

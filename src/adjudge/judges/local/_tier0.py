@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
+from adjudge.judges.local._aliases import as_written
 from adjudge.judges.local._answer import answer_of, corrected, untagged
-from adjudge.judges.local._candidate import Candidate, read_question
+from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
@@ -59,6 +60,9 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
         return _out("injected-verdict")
     candidate, references = _last_word(prepared, candidate), prepared.texts
     form = same(asked, prepared, references, candidate)
+    if form is None:
+        given, candidate = candidate, _rewritten(asked, prepared, candidate)
+        form = None if candidate is given else same(asked, prepared, references, candidate)
     if form is not None:
         return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
     seen = observe(asked, prepared, candidate, model.weights)
@@ -92,6 +96,16 @@ def _last_word(prepared: Prepared, candidate: Candidate) -> Candidate:
         return candidate
     rest = Candidate(tail)
     return rest if any(one.padded in rest.padded for one in prepared.references) else candidate
+
+
+def _rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Candidate:
+    """Return a candidate that has a reference in another form with the reference in its place."""
+    if prepared.explains:
+        return candidate
+    text = as_written(prepared.aliases, candidate.text, candidate.unique, asked.plain)
+    if text == candidate.text or any(one.padded in candidate.padded for one in prepared.references):
+        return candidate
+    return Candidate(text)
 
 
 def _out(reason: str) -> Assessment:
