@@ -2,11 +2,13 @@
 
 "the Bureau of Land Management"  ->  "the BLM", where that is the reference; and the other way round
 "the Norwegian team"             ->  "the Norway team"
+"played byAda Moss in19782."     ->  "played by Ada Moss in 1978.": the marks of citations stuck to figures, blanks lost
 """
 
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -20,10 +22,16 @@ _ACRONYM = re.compile(r"(?:[A-Z]\.?){3,7}")
 _SMALL = r"(?:of|the|and|for|in|on|to|de|&)"
 _RUN = re.compile(rf"\b[A-Z][\w'’]*(?:(?:\s{_SMALL}){{0,2}}[\s-][A-Z][\w'’]*){{2,9}}")
 _NOT_BEFORE = r"(?i:oceans?|seas?|gulf|channel|territory|guiana|polynesia|samoa|guinea|indies|river|languages?|steps)"
-_NOT_AFTER = "".join(
-    rf"(?<!\b{word}.)" for word in "North South East West Northern Latin Central Native American Equatorial New".split()
-)
-_LANGUAGE = frozenset("language languages speak speaks spoken".split())
+_NOT_AFTER = r"(?<!North.)(?<!South.)(?<!East.)(?<!West.)(?<!Northern.)(?<!Latin.)(?<!Central.)(?<!Native.)(?<!New.)"
+_LANGUAGE = frozenset(("language", "languages", "speak", "speaks", "spoken"))
+_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)")
+_MARKED = re.compile(r"(?<![\d,.])([12]\d{3}s?|\d{1,3}(?:,\d{3})+)\d{1,2}(?=[.,;:!?)\]\"”](?!\d)|\s*$)")
+_CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")
+_STUCK = re.compile(r"\b([a-z]{2,})([A-Z][a-z]+)")
+_CAPITALISED = re.compile(r"\b[A-Z]\w+")
+_MONTHS = tuple(name.lower() for name in month_name[1:])
+_MARKED_YEAR = (5, 6)  # figures of a year and its marks
+_FEW = 5  # blanks of a text that is long enough for citations
 _PART = re.compile(r"[\w'’&]+")
 
 
@@ -35,6 +43,9 @@ class Aliases:
     initials: Mapping[str, str]  # the references of several words, by their initials
     acronyms: Mapping[str, str]  # those that are initials
     countries: Mapping[str, Mapping[str, str]]  # other words for the countries among them, by their last stem
+    years: frozenset[str]
+    sums: frozenset[str]  # numbers from a thousand on, as they are written with commas
+    names: frozenset[str]  # words with a capital, and months
 
 
 def aliases_of(texts: Iterable[str]) -> Aliases:
@@ -49,10 +60,14 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     initials: dict[str, str] = {}
     acronyms: dict[str, str] = {}
     countries: dict[str, dict[str, str]] = {}
+    figures: list[str] = []
+    names = set(_MONTHS)
     for given in list(texts)[:_LOOKED_AT]:
         text = given.strip()
         if not text or len(text) > _LONGEST:
             continue
+        figures += _FIGURE.findall(text)
+        names.update(word.lower() for word in _CAPITALISED.findall(text))
         for name in OTHER_NAMES.get(text.lower().removeprefix("the ").rstrip("."), ()):
             countries.setdefault(stem(words(name)[-1]), {})[name] = text
         if _ACRONYM.fullmatch(text):
@@ -61,7 +76,9 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
         letters = "".join(word[0] for word in words(text) if word not in STOP)
         if len(letters) > 2 and letters.isalpha():
             initials[letters] = text
-    return Aliases(frozenset((*initials, *countries)), initials, acronyms, countries)
+    years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
+    sums = frozenset(one for one in figures if "," in one)
+    return Aliases(frozenset((*initials, *countries)), initials, acronyms, countries, years, sums, frozenset(names))
 
 
 def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozenset[str]) -> str:
@@ -75,9 +92,22 @@ def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozen
                 text = _spelt_out(text, hint, aliases.initials[hint])
             for name, country in aliases.countries.get(hint, {}).items() if is_place else ():
                 text = _named(text, name, country)
+    if _CAMEL.search(text) is not None:
+        text = _STUCK.sub(lambda word: f"{word[1]} {word[2]}" if word[2].lower() in aliases.names else word[0], text)
+    if aliases.years or aliases.sums:
+        text = _unmarked(text, aliases, stems)
     if aliases.acronyms:
         text = _RUN.sub(lambda run: _shortened(run[0], aliases.acronyms, asked), text[:_MOST]) + text[_MOST:]
     return text
+
+
+def _unmarked(text: str, aliases: Aliases, stems: frozenset[str]) -> str:
+    """Take the figures of citations off the end of a reference's number; a short text has none."""
+    years, sums = aliases.years, aliases.sums
+    is_year = "s" in stems or any(len(one) in _MARKED_YEAR and one[:4] in years for one in stems)
+    if text.count(" ") < _FEW or not (is_year or any(one in text for one in sums)):
+        return text
+    return _MARKED.sub(lambda found: found[1] if found[1].rstrip("s") in years or found[1] in sums else found[0], text)
 
 
 def _named(text: str, name: str, country: str) -> str:
