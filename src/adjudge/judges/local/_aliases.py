@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adjudge.judges.local._countries import OTHER_NAMES
+from adjudge.judges.local._nicknames import is_nickname
 from adjudge.judges.local._words import STOP, stem, words
 
 _LOOKED_AT = 50  # references
@@ -32,6 +33,8 @@ _CAPITALISED = re.compile(r"\b[A-Z]\w+")
 _MONTHS = tuple(name.lower() for name in month_name[1:])
 _MARKED_YEAR = (5, 6)  # figures of a year and its marks
 _FEW = 5  # blanks of a text that is long enough for citations
+_PERSON = re.compile(r"([A-Z][a-z]+)(?:\s[A-Z][\w'’.-]*){0,2}\s([A-Z][a-z]{2,})")
+_BEFORE_NAMES = re.compile(r"\b[A-Z][a-z]+(?=((?:\s[A-Z][\w'’.-]*){1,3}))")
 _PART = re.compile(r"[\w'’&]+")
 
 
@@ -46,6 +49,7 @@ class Aliases:
     years: frozenset[str]
     sums: frozenset[str]  # numbers from a thousand on, as they are written with commas
     names: frozenset[str]  # words with a capital, and months
+    people: Mapping[str, tuple[str, str]]  # first and last names of people, by the last stem
 
 
 def aliases_of(texts: Iterable[str]) -> Aliases:
@@ -62,6 +66,7 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     countries: dict[str, dict[str, str]] = {}
     figures: list[str] = []
     names = set(_MONTHS)
+    people: dict[str, tuple[str, str]] = {}
     for given in list(texts)[:_LOOKED_AT]:
         text = given.strip()
         if not text or len(text) > _LONGEST:
@@ -73,12 +78,16 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
         if _ACRONYM.fullmatch(text):
             acronyms[text.replace(".", "").lower()] = text
             continue
+        person = _PERSON.fullmatch(text)
+        if person is not None:
+            people[stem(person[2].lower())] = person[1], person[2]
         letters = "".join(word[0] for word in words(text) if word not in STOP)
         if len(letters) > 2 and letters.isalpha():
             initials[letters] = text
     years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
     sums = frozenset(one for one in figures if "," in one)
-    return Aliases(frozenset((*initials, *countries)), initials, acronyms, countries, years, sums, frozenset(names))
+    hints = frozenset((*initials, *countries, *people))
+    return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people)
 
 
 def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozenset[str]) -> str:
@@ -90,6 +99,8 @@ def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozen
                 continue
             if hint in aliases.initials:
                 text = _spelt_out(text, hint, aliases.initials[hint])
+            if hint in aliases.people and stem(aliases.people[hint][0].lower()) not in stems:
+                text = _in_full(text, *aliases.people[hint])
             for name, country in aliases.countries.get(hint, {}).items() if is_place else ():
                 text = _named(text, name, country)
     if _CAMEL.search(text) is not None:
@@ -116,6 +127,14 @@ def _named(text: str, name: str, country: str) -> str:
         return _spelt_out(text, name.lower(), country)
     written = name if text.islower() else name.title()
     return re.sub(rf"{_NOT_AFTER}\b{written}s?\b(?!\s{_NOT_BEFORE}\b)", lambda _: country, text)
+
+
+def _in_full(text: str, first: str, last: str) -> str:
+    """Write the short form of a first name before a last one as the reference does, or the full one as it is short."""
+    own = stem(first.lower())
+    return _BEFORE_NAMES.sub(
+        lambda name: first if is_nickname(name[0].lower(), own) and last in _PART.findall(name[1]) else name[0], text
+    )
 
 
 def _spelt_out(text: str, letters: str, full: str) -> str:
