@@ -49,7 +49,8 @@ def same(asked: Question, prepared: Prepared, references: Sequence[str], candida
     if any(one.padded == candidate.padded for one in prepared.references) or _is_joined(prepared, candidate):
         return "contained"
     if len(candidate.stems) == 1:
-        return "acronym" if _is_acronym(prepared, candidate) else None
+        is_acronym = candidate.unique.isdisjoint(asked.plain) and _is_acronym(prepared, candidate)
+        return "acronym" if is_acronym else None
     if not _OTHERS.isdisjoint(candidate.plain):
         return None
     return _same_of_several(asked, prepared, references, candidate)

@@ -14,7 +14,7 @@ from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
-from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, sign
+from adjudge.judges.local._rules import asked_polarity, fault, injected, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._words import LONGEST, REFUSAL
 
@@ -64,7 +64,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
         given, candidate = candidate, _rewritten(asked, prepared, candidate)
         form = None if candidate is given else same(asked, prepared, references, candidate)
     if form is not None:
-        return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
+        return _in_form(form, question, references, candidate)
     seen = observe(asked, prepared, candidate, model.weights)
     if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
@@ -96,6 +96,13 @@ def _last_word(prepared: Prepared, candidate: Candidate) -> Candidate:
         return candidate
     rest = Candidate(tail)
     return rest if any(one.padded in rest.padded for one in prepared.references) else candidate
+
+
+def _in_form(form: str, question: str, references: Sequence[str], candidate: Candidate) -> Assessment:
+    """Judge a candidate that is a reference in some form and nothing else."""
+    if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], references, candidate):
+        return _out("repeats-question")
+    return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
 
 def _rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Candidate:
