@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ from adjudge.judges.local._candidate import Candidate, Question
 from adjudge.judges.local._names import is_same_name
 from adjudge.judges.local._quantities import is_other_currency, units_of
 from adjudge.judges.local._reference import Prepared
-from adjudge.judges.local._words import DENIALS, STOP
+from adjudge.judges.local._words import ARTICLES, DENIALS, STOP, stem, words
 from adjudge.text.units import read_unit
 
 _SHORT = 8  # words of a candidate that is the reference and nothing else
@@ -18,6 +19,7 @@ _LOOKED_AT = 50  # references
 _FIGURES = 3  # figures of a quantity that is precise enough to be another one's
 _OFF = 0.02  # the most by which a rounded quantity is another
 _SENTENCE = 20  # words of a candidate that states one quantity
+_BRACKETS = re.compile(r"\s*([^()?]+?)\s\((?:(?:played|portrayed|voiced|sung|written|directed) by )?([^()?]+)\)[\s.!]*")
 _NAMES = {"t": "ton", "kmh": "kph"}
 _OTHERS = DENIALS | {"or"}
 _BOUNDS = _OTHERS | {"than", "least", "under", "over", "nearly", "almost", "up", "half", "every", "per"}
@@ -67,17 +69,26 @@ def _is_joined(prepared: Prepared, candidate: Candidate) -> bool:
     )
 
 
+def _is_bracketed(prepared: Prepared, text: str) -> bool:
+    """Whether a name of several words is all that stands within brackets, or before them: a role and its actor."""
+    found = _BRACKETS.fullmatch(text)
+    if found is None:
+        return False
+    sides = [f" {' '.join(stem(word) for word in words(side) if word not in ARTICLES)} " for side in found.groups()]
+    return any(len(one.stems) > 1 and one.padded in sides for one in prepared.references)
+
+
 def _same_of_several(
     asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate
 ) -> str | None:
     if candidate.numbers:
-        return (
-            "number"
-            if _is_same_quantity(prepared, _quantity(candidate.stems)) or _is_in_range(prepared, candidate)
-            else None
-        )
-    is_near = not prepared.union.isdisjoint(candidate.unique)
-    return "same-name" if is_near and is_same_name(asked, references, candidate) else None
+        is_same = _is_same_quantity(prepared, _quantity(candidate.stems)) or _is_in_range(prepared, candidate)
+        return "number" if is_same else None
+    if prepared.union.isdisjoint(candidate.unique):
+        return None
+    if is_same_name(asked, references, candidate):
+        return "same-name"
+    return "contained" if "(" in candidate.text and _is_bracketed(prepared, candidate.text) else None
 
 
 def _is_acronym(prepared: Prepared, candidate: Candidate) -> bool:
