@@ -21,7 +21,7 @@ _OFF = 0.02  # the most by which a rounded quantity is another
 _SENTENCE = 20  # words of a candidate that states one quantity
 _BRACKETS = re.compile(r"\s*([^()?]+?)\s\((?:(?:played|portrayed|voiced|sung|written|directed) by )?([^()?]+)\)[\s.!]*")
 _NAMES = {"t": "ton", "kmh": "kph"}
-_OTHERS = DENIALS | {"or"}
+_OTHERS = DENIALS | {"or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false"}
 _BOUNDS = _OTHERS | {"than", "least", "under", "over", "nearly", "almost", "up", "half", "every", "per"}
 
 
