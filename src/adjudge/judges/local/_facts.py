@@ -19,7 +19,7 @@ _MONTHS = {
 _MONTH_NAMES = frozenset(_MONTHS)
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _RANGE = re.compile(r"\b([12]\d{3})\s?(?:-|–|—|to|until)\s?(\d{2}|[12]\d{3})\b")
-_FROM_TO = re.compile(r"\d\S{0,9}\s?(?:-|–|—|\u00e2\u20ac\S|to|and)\s?\d")
+_FROM_TO = re.compile(r"\d\S{0,9}\s?(?:-|–|—|to|and)\s?\d")
 _YEARS = range(1000, 2101)
 
 

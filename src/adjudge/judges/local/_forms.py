@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from adjudge.judges.local._standing import TITLES, is_nickname
+from adjudge.judges.local._nicknames import is_nickname
+from adjudge.judges.local._standing import TITLES
 from adjudge.judges.local._words import ARTICLES, STOP, stem, words
 
 _TITLES = TITLES | frozenset(
@@ -19,18 +20,6 @@ _TITLES = TITLES | frozenset(
     " mahatma bishop archbishop cardinal doctor first former late".split()
 )
 _SUFFIXES = {"junior": "jr", "senior": "sr", "limited": "ltd", "incorporated": "inc", "corporation": "corp"}
-_SHORT_FORMS = {
-    frozenset((short, full))
-    for short, full in re.findall(
-        r"(\w+) (\w+)",
-        "walt walter, dave david, tom thomas, tim timothy, dan daniel, danny daniel, matt matthew, sam samuel,"
-        " ben benjamin, ed edward, eddie edward, ted theodore, charlie charles, chris christopher, steve steven,"
-        " steve stephen, andy andrew, pete peter, phil philip, ron ronald, don donald, ken kenneth, jeff jeffrey,"
-        " jerry gerald, ray raymond, al albert, bert albert, fritz friedrich, hans johannes, sue susan, jenny jennifer,"
-        " pat patricia, pat patrick, vicky victoria, abe abraham, nate nathaniel, max maximilian, leo leonardo,"
-        " leo leonard, mick michael",
-    )
-}
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 _SOUNDS = tuple(
@@ -54,7 +43,9 @@ def read_name(text: str) -> Name:
     written = _LETTERS.findall(text)
     lowered = {part.lower() for part in written}
     short = {part.lower() for part in written if len(part) <= 3 and part.isupper()} - ARTICLES
-    parts = tuple(word for word in plain if word not in _TITLES and (word not in STOP or word in short))
+    is_will = plain[:1] == ["will"] or "Will" in written  # a name, where it is no verb
+    kept = short | {"will"} if is_will else short
+    parts = tuple(word for word in plain if word not in _TITLES and (word not in STOP or word in kept))
     initials = frozenset(
         part
         for part in parts
@@ -99,7 +90,7 @@ def is_form(part: str, one: str, name: Name, given: Name, *, is_strict: bool = F
 @lru_cache(maxsize=20_000)
 def _is_variant(one: str, other: str, is_strict: bool) -> bool:
     """Whether one word is a nickname, the beginning or another spelling of the other."""
-    if is_nickname(one, stem(other)) or is_nickname(other, stem(one)) or frozenset((one, other)) in _SHORT_FORMS:
+    if is_nickname(one, stem(other)):
         return True
     if is_strict:
         return _sound(one) == _sound(other)

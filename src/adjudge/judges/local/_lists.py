@@ -58,6 +58,7 @@ _KINDS = tuple(
         "iceland ireland", "austria australia", "niger nigeria", "slovakia slovenia", "mali malawi malta", "iran iraq",
         "gambia zambia", "mauritius mauritania", "guinea guyana", "paraguay uruguay", "libya liberia", "rwanda uganda",
         "latvia lithuania", "sweden switzerland", "armenia albania", "algeria angola", "syria serbia",
+        "india indiana", "indian indiana",
         "solid liquid gas plasma", "father mother brother sister son daughter uncle aunt",
         "iron copper gold silver tin lead zinc mercury aluminium nickel", "hearts clubs spades diamonds",
         "oxygen nitrogen hydrogen helium argon carbon neon chlorine", "breakfast lunch dinner", "first second third",

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from statistics import median_low
 
+from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._letters import letter_of
-from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, stem, words
+from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
 MOST = 1000
 """References that are looked at; every one of them may decide."""
@@ -51,6 +52,8 @@ class Prepared:
     """All accepted answers to one question."""
 
     references: tuple[Reference, ...]
+    texts: tuple[str, ...]  # as they are written, but for broken encodings
+    aliases: Aliases
     union: frozenset[str]
     given: int
     shortest: int
@@ -71,11 +74,14 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     lengths: list[int] = []
     is_statement = refuses = False
     left = 20 * LONGEST
-    for text in references[:MOST]:
+    texts: list[str] = []
+    for given in references[:MOST]:
         if left <= 0:
             break
-        left -= len(text)
-        for form in _forms(text[:LONGEST]):
+        left -= len(given)
+        text = mended(given[:LONGEST])
+        texts.append(text)
+        for form in _forms(text):
             plain = words(form)
             reference = _reference(plain, form)
             if reference.stems and reference.stems not in made:
@@ -88,6 +94,8 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
     return Prepared(
         kept,
+        tuple(texts),
+        aliases_of(texts),
         union,
         len(references),
         min(lengths, default=0),
@@ -113,7 +121,9 @@ def _forms(text: str) -> tuple[str, ...]:
 
 def _reference(plain: list[str], text: str) -> Reference:
     stems = tuple(stem(word) for word in plain if word not in ARTICLES) or tuple(plain)
-    content = [one for one in stems if one not in STOP] or list(stems)
+    is_name = 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) is not None
+    small = STOP - {"will"} if is_name and plain[0] == "will" else STOP
+    content = [one for one in stems if one not in small] or list(stems)
     letters = [word[0] for word in plain if word not in STOP]
     joined = " ".join(stems)
     numbers = numbers_of(plain)
@@ -130,7 +140,7 @@ def _reference(plain: list[str], text: str) -> Reference:
         not DENIALS.isdisjoint(plain),
         trigrams(f" {joined[:300]} "),
         _members(text) if len(stems) <= 30 else (),
-        tuple(plain) if 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) else (),
+        tuple(plain) if is_name else (),
     )
 
 

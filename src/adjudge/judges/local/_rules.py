@@ -64,6 +64,8 @@ _RETRACTED = re.compile(
     r"|doubtful)\b",
     re.IGNORECASE,
 )
+_ROMAN = re.compile(r"[ivxlc]+")
+_PIECE = re.compile(r"\w+")
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
 _SIGNS = "<[{#"
@@ -198,6 +200,19 @@ def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
         return asked.padded in candidate.padded
     meant = asked.content - _FILLERS
     return len(meant & candidate.unique) >= 0.8 * len(meant)
+
+
+def repeats_figure(question: str, references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a candidate is a number as the question writes it, and the references are in the other figures.
+
+    >>> [repeats_figure("What is 9 in Roman figures?", [one], Candidate("9.")) for one in ("IX", "9")]
+    [True, False]
+    """
+    given = candidate.text.strip(" .!\n").lower()
+    is_roman = _ROMAN.fullmatch(given) is not None
+    if not (is_roman or given.isdecimal()) or given not in _PIECE.findall(question.lower()):
+        return False
+    return all((text.isdecimal() if is_roman else _ROMAN.fullmatch(text.lower())) for text in references)
 
 
 def _is_root(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
+from adjudge.judges.local._nicknames import is_nickname
 from adjudge.judges.local._reference import Prepared, Reference
 from adjudge.judges.local._words import STOP, stem
 
@@ -218,24 +219,3 @@ def _is_form(other: str, own: str, prepared: Prepared) -> bool:
         elif other[:2] == word[:2] or word[1:] in other or is_nickname(other, word):
             return True
     return False
-
-
-def is_nickname(one: str, other: str) -> bool:
-    """Return whether one word is a short form of the other, a stem."""
-    return other in _NICKNAMES.get(one, ()) or stem(one) in _NICKNAMES.get(other, ())
-
-
-_NICKNAMES = {
-    short: frozenset(map(stem, full.split()))
-    for short, _, full in (
-        pair.partition(" ")
-        for pair in (
-            "jim james", "jimmy james", "bill william", "billy william", "will william", "bob robert", "bobby robert",
-            "rob robert", "dick richard", "rick richard", "ted theodore edward", "tony anthony", "jack john jacob",
-            "harry henry harold", "chuck charles", "liz elizabeth", "beth elizabeth", "betty elizabeth",
-            "peggy margaret", "meg margaret", "maggie margaret", "kate catherine katherine", "hank henry",
-            "larry lawrence", "drew andrew", "gene eugene", "greg gregory", "fred frederick alfred",
-            "alex alexander", "sandy alexander", "leo lionel leopold", "nick nicholas", "joe joseph", "mike michael",
-        )
-    )
-}  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
+from adjudge.judges.local._aliases import as_written
 from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
 from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._codes import is_other_code
@@ -18,7 +19,7 @@ from adjudge.judges.local._opposites import is_opposite
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
-from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, sign
+from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._words import LONGEST, REFUSAL
 
@@ -64,8 +65,11 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     candidate = Candidate(answer)
     if injected(candidate if answer == text else Candidate(untagged(text)), question[:LONGEST], references):
         return _out("injected-verdict")
-    candidate = _in_one_piece(prepared, _last_word(prepared, candidate))
-    ruled = _at_once(asked, prepared, references, candidate)
+    candidate, references = _in_one_piece(prepared, _last_word(prepared, candidate)), prepared.texts
+    ruled = _at_once(question, asked, prepared, candidate)
+    if ruled is None:
+        given, candidate = candidate, _rewritten(asked, prepared, candidate)
+        ruled = None if candidate is given else _at_once(question, asked, prepared, candidate)
     if ruled is not None:
         return ruled
     seen = observe(asked, prepared, candidate, model.weights)
@@ -127,21 +131,33 @@ def _in_one_piece(prepared: Prepared, candidate: Candidate) -> Candidate:
     return rest if gives_number(prepared, rest) else candidate
 
 
+def _rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Candidate:
+    """Return a candidate that has a reference in another form with the reference in its place."""
+    if prepared.explains:
+        return candidate
+    text = as_written(prepared.aliases, candidate.text, candidate.unique, asked.plain)
+    if text == candidate.text or any(one.padded in candidate.padded for one in prepared.references):
+        return candidate
+    return Candidate(text)
+
+
 def _out(reason: str) -> Assessment:
     return Assessment(RULED_OUT, (reason,), ruled=True)
 
 
-def _at_once(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> Assessment | None:
-    """Judge a candidate that is a reference and nothing else, or by its letter where only letters are accepted."""
+def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
+    """Judge a candidate that is a reference and nothing else, or in which every character counts."""
     letter = by_letter(asked, prepared.letters, candidate)
     if letter is not None:
         is_right, reason = letter
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
-    if is_other_code(asked, prepared.code, references, candidate):
+    if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
-    form = same(asked, prepared, references, candidate)
+    form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return None
+    if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):
+        return _out("repeats-question")
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
 

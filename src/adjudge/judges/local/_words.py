@@ -18,8 +18,11 @@ _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "ħ": "h", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "'": None}
 )
 _MARKS = re.compile("[\u0300-\u036f]+")
-_DOUBLED = re.compile("\u00c3[\u0080-\u00bf\u0100-\u2122]")  # UTF-8 that was read as Latin-1 or Windows-1252
-_MOJIBAKE = re.compile("\u00e2\u20ac[\u201c\u201d\u2122\u0153\u02dc\u009d]?|\u00e2\u0080[\u0093\u0094\u0099]?")
+# UTF-8 that was read as Windows-1252 or Latin-1: the first byte of a letter or of a mark, and bytes that go on.
+_GOES_ON = "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122"
+_BROKEN = re.compile(
+    f"[\u00c2-\u00c5][{_GOES_ON}]|\u00e2[\u20ac\u201a\u201e\u02c6\u0080\u0082\u0084\u0088][{_GOES_ON}]?"
+)
 _NOTES = re.compile("(?<=[\\w.])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")  # footnotes: `in 1994⁶`
 _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
@@ -92,7 +95,7 @@ def words(text: str) -> list[str]:
     ['2500000', 'people', '3', 'place', 'world', 'war', '2']
     """
     if not text.isascii():
-        text = _MARKS.sub("", normalize("NFKD", _NOTES.sub("", fold(_repaired(text)))))
+        text = _MARKS.sub("", normalize("NFKD", _NOTES.sub("", fold(mended(text)))))
     text = text.lower().translate(_LETTERS)
     if "$" in text or "£" in text or "€" in text:
         text = _MONEY.sub(lambda match: f"{match[1]} {_SHORT[match[2]]}", text)
@@ -112,17 +115,24 @@ def words(text: str) -> list[str]:
     return found if _SINGLES.isdisjoint(found) else _joined(found)
 
 
-def _repaired(text: str) -> str:
-    """Undo what reading UTF-8 as Windows-1252 does to accents and dashes."""
-    if "\u00e2" in text:
-        text = _MOJIBAKE.sub("-", text)
-    if _DOUBLED.search(text):
-        for encoding in ("cp1252", "latin-1"):
-            try:
-                return text.encode(encoding).decode()
-            except UnicodeError:
-                continue
-    return text
+def mended(text: str) -> str:
+    """Return a text without the damage of UTF-8 that was read as Windows-1252.
+
+    >>> mended("10\u00e2\u20ac\u201c12 caf\u00c3\u00a9s"), mended("São “Â”")
+    ('10–12 cafés', 'São “Â”')
+    """
+    if text.isascii() or _BROKEN.search(text) is None:
+        return text
+    return _BROKEN.sub(_decoded, text)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    """Return what a sequence was; a dash for a mark whose last byte is lost, itself if it was a letter and a quote."""
+    try:
+        found = b"".join(one.encode("cp1252" if one > "\u00ff" else "latin-1") for one in match[0]).decode()
+    except UnicodeError:
+        return "-" if match[0][0] == "\u00e2" else match[0]
+    return match[0] if "\u0080" <= found < "\u00a0" else found
 
 
 def _joined(found: list[str]) -> list[str]:

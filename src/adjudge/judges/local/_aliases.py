@@ -1,0 +1,162 @@
+"""Other forms of a reference in a response, written as the reference is: all that is seen is then seen of them too.
+
+"the Bureau of Land Management"  ->  "the BLM", where that is the reference; and the other way round
+"the Norwegian team"             ->  "the Norway team"
+"played byAda Moss in19782."     ->  "played by Ada Moss in 1978.": the marks of citations stuck to figures, blanks lost
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import month_name
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from adjudge.judges.local._countries import OTHER_NAMES
+from adjudge.judges.local._nicknames import is_nickname
+from adjudge.judges.local._words import STOP, stem, words
+
+_LOOKED_AT = 50  # references
+_LONGEST = 80  # characters of a reference that has other forms
+_MOST = 4000  # characters in which they are looked for
+_ACRONYM = re.compile(r"(?:[A-Z]\.?){3,7}")
+_SMALL = r"(?:of|the|and|for|in|on|to|de|&)"
+_RUN = re.compile(rf"\b[A-Z][\w'’]*(?:(?:\s{_SMALL}){{0,2}}[\s-][A-Z][\w'’]*){{2,9}}")
+_NOT_BEFORE = r"(?i:oceans?|seas?|gulf|channel|territory|guiana|polynesia|samoa|guinea|indies|river|languages?|steps)"
+_NOT_AFTER = r"(?<!North.)(?<!South.)(?<!East.)(?<!West.)(?<!Northern.)(?<!Latin.)(?<!Central.)(?<!Native.)(?<!New.)"
+_LANGUAGE = frozenset(("language", "languages", "speak", "speaks", "spoken"))
+_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)")
+_MARKED = re.compile(r"(?<![\d,.])([12]\d{3}s?|\d{1,3}(?:,\d{3})+)\d{1,2}(?=[.,;:!?)\]\"”](?!\d)|\s*$)")
+_CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")
+_STUCK = re.compile(r"\b([a-z]{2,})([A-Z][a-z]+)")
+_CAPITALISED = re.compile(r"\b[A-Z]\w+")
+_MONTHS = tuple(name.lower() for name in month_name[1:])
+_MARKED_YEAR = (5, 6)  # figures of a year and its marks
+_FEW = 5  # blanks of a text that is long enough for citations
+_PERSON = re.compile(r"([A-Z][a-z]+)(?:\s[A-Z][\w'’.-]*){0,2}\s([A-Z][a-z]{2,})")
+_BEFORE_NAMES = re.compile(r"\b[A-Z][a-z]+(?=((?:\s[A-Z][\w'’.-]*){1,3}))")
+_PART = re.compile(r"[\w'’&]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """What to look for instead of the references."""
+
+    hints: frozenset[str]  # a response without any of these words has none of the named forms
+    initials: Mapping[str, str]  # the references of several words, by their initials
+    acronyms: Mapping[str, str]  # those that are initials
+    countries: Mapping[str, Mapping[str, str]]  # other words for the countries among them, by their last stem
+    years: frozenset[str]
+    sums: frozenset[str]  # numbers from a thousand on, as they are written with commas
+    names: frozenset[str]  # words with a capital, and months
+    people: Mapping[str, tuple[str, str]]  # first and last names of people, by the last stem
+
+
+def aliases_of(texts: Iterable[str]) -> Aliases:
+    """Read what other forms references have.
+
+    >>> found = aliases_of(["Bureau of Land Management", "B.L.M."])
+    >>> found.initials, found.acronyms
+    ({'blm': 'Bureau of Land Management'}, {'blm': 'B.L.M.'})
+    >>> aliases_of(["Norway", "New Norway"]).countries
+    {'norwegian': {'norwegian': 'Norway'}}
+    """
+    initials: dict[str, str] = {}
+    acronyms: dict[str, str] = {}
+    countries: dict[str, dict[str, str]] = {}
+    figures: list[str] = []
+    names = set(_MONTHS)
+    people: dict[str, tuple[str, str]] = {}
+    for given in list(texts)[:_LOOKED_AT]:
+        text = given.strip()
+        if not text or len(text) > _LONGEST:
+            continue
+        figures += _FIGURE.findall(text)
+        names.update(word.lower() for word in _CAPITALISED.findall(text))
+        for name in OTHER_NAMES.get(text.lower().removeprefix("the ").rstrip("."), ()):
+            countries.setdefault(stem(words(name)[-1]), {})[name] = text
+        if _ACRONYM.fullmatch(text):
+            acronyms[text.replace(".", "").lower()] = text
+            continue
+        person = _PERSON.fullmatch(text)
+        if person is not None:
+            people[stem(person[2].lower())] = person[1], person[2]
+        letters = "".join(word[0] for word in words(text) if word not in STOP)
+        if len(letters) > 2 and letters.isalpha():
+            initials[letters] = text
+    years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
+    sums = frozenset(one for one in figures if "," in one)
+    hints = frozenset((*initials, *countries, *people))
+    return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people)
+
+
+def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozenset[str]) -> str:
+    """Return a text with the forms of a reference written as it is; forms that the question has are left alone."""
+    if not aliases.hints.isdisjoint(stems):
+        is_place = _LANGUAGE.isdisjoint(asked)
+        for hint in aliases.hints & stems:
+            if hint in asked:
+                continue
+            if hint in aliases.initials:
+                text = _spelt_out(text, hint, aliases.initials[hint])
+            if hint in aliases.people and stem(aliases.people[hint][0].lower()) not in stems:
+                text = _in_full(text, *aliases.people[hint])
+            for name, country in aliases.countries.get(hint, {}).items() if is_place else ():
+                text = _named(text, name, country)
+    if _CAMEL.search(text) is not None:
+        text = _STUCK.sub(lambda word: f"{word[1]} {word[2]}" if word[2].lower() in aliases.names else word[0], text)
+    if aliases.years or aliases.sums:
+        text = _unmarked(text, aliases, stems)
+    if aliases.acronyms:
+        text = _RUN.sub(lambda run: _shortened(run[0], aliases.acronyms, asked), text[:_MOST]) + text[_MOST:]
+    return text
+
+
+def _unmarked(text: str, aliases: Aliases, stems: frozenset[str]) -> str:
+    """Take the figures of citations off the end of a reference's number; a short text has none."""
+    years, sums = aliases.years, aliases.sums
+    is_year = "s" in stems or any(len(one) in _MARKED_YEAR and one[:4] in years for one in stems)
+    if text.count(" ") < _FEW or not (is_year or any(one in text for one in sums)):
+        return text
+    return _MARKED.sub(lambda found: found[1] if found[1].rstrip("s") in years or found[1] in sums else found[0], text)
+
+
+def _named(text: str, name: str, country: str) -> str:
+    """Write another word for a country as the country, unless it is a part of another name: `the Indian Ocean`."""
+    if name.isupper():
+        return _spelt_out(text, name.lower(), country)
+    written = name if text.islower() else name.title()
+    return re.sub(rf"{_NOT_AFTER}\b{written}s?\b(?!\s{_NOT_BEFORE}\b)", lambda _: country, text)
+
+
+def _in_full(text: str, first: str, last: str) -> str:
+    """Write the short form of a first name before a last one as the reference does, or the full one as it is short."""
+    own = stem(first.lower())
+    return _BEFORE_NAMES.sub(
+        lambda name: first if is_nickname(name[0].lower(), own) and last in _PART.findall(name[1]) else name[0], text
+    )
+
+
+def _spelt_out(text: str, letters: str, full: str) -> str:
+    """Write initials in capitals as what they stand for, unless all is in capitals or brackets say what they are."""
+    if text.isupper():
+        return text
+    dotted = r"\.?\s?".join(letters.upper())
+    return re.sub(rf"\b{dotted}\b\.?(?!\w|\s?\([A-Z])", lambda _: full, text)
+
+
+def _shortened(run: str, acronyms: Mapping[str, str], asked: frozenset[str]) -> str:
+    """Write those words of a run of capitalised ones as initials that are what a reference's stand for."""
+    parts = list(_PART.finditer(run))
+    for acronym, text in acronyms.items():
+        if acronym in asked:
+            continue
+        for first in range(len(parts)):
+            for last in range(first + 2, len(parts)):
+                found = parts[first : last + 1]
+                capitals = "".join(part[0][0] for part in found if part[0][0].isupper()).lower()
+                if len(capitals) > len(acronym):
+                    break
+                if acronym in (capitals, "".join(part[0][0] for part in found).lower()) and found[-1][0][0].isupper():
+                    return run[: found[0].start()] + text + run[found[-1].end() :]
+    return run
