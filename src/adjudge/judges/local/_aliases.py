@@ -24,6 +24,7 @@ _SMALL = r"(?:of|the|and|for|in|on|to|de|&)"
 _RUN = re.compile(rf"\b[A-Z][\w'’]*(?:(?:\s{_SMALL}){{0,2}}[\s-][A-Z][\w'’]*){{2,9}}")
 _NOT_BEFORE = r"(?i:oceans?|seas?|gulf|channel|territory|guiana|polynesia|samoa|guinea|indies|river|languages?|steps)"
 _NOT_AFTER = r"(?<!North.)(?<!South.)(?<!East.)(?<!West.)(?<!Northern.)(?<!Latin.)(?<!Central.)(?<!Native.)(?<!New.)"
+_MEMBERS = re.compile(r"\s*[,;&]\s*(?:and\s+)?|\s+and\s+")
 _LANGUAGE = frozenset(("language", "languages", "speak", "speaks", "spoken"))
 _FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)")
 _MARKED = re.compile(r"(?<![\d,.])([12]\d{3}s?|\d{1,3}(?:,\d{3})+)\d{1,2}(?=[.,;:!?)\]\"”](?!\d)|\s*$)")
@@ -73,8 +74,10 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
             continue
         figures += _FIGURE.findall(text)
         names.update(word.lower() for word in _CAPITALISED.findall(text))
-        for name in OTHER_NAMES.get(text.lower().removeprefix("the ").rstrip("."), ()):
-            countries.setdefault(stem(words(name)[-1]), {})[name] = text
+        members = {member: OTHER_NAMES.get(_bare(member), ()) for member in _MEMBERS.split(text)}
+        for member, others in members.items() if all(members.values()) else ():  # `Seattle, USA` is no list of them
+            for name in others:
+                countries.setdefault(stem(words(name)[-1]), {})[name] = member
         if _ACRONYM.fullmatch(text):
             acronyms[text.replace(".", "").lower()] = text
             continue
@@ -88,6 +91,10 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     sums = frozenset(one for one in figures if "," in one)
     hints = frozenset((*initials, *countries, *people))
     return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people)
+
+
+def _bare(name: str) -> str:
+    return name.lower().removeprefix("the ").rstrip(".")
 
 
 def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozenset[str]) -> str:

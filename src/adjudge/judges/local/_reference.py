@@ -133,7 +133,7 @@ def _reference(plain: list[str], text: str) -> Reference:
         spans_of(plain, text),
         not DENIALS.isdisjoint(plain),
         trigrams(f" {joined[:300]} "),
-        _members(text) if len(stems) <= 30 else (),
+        members_of(text) if len(stems) <= 30 else (),
         tuple(plain) if is_name else (),
     )
 
@@ -143,7 +143,7 @@ def trigrams(text: str) -> frozenset[str]:
     return frozenset([text[at : at + 3] for at in range(max(1, len(text) - 2))])
 
 
-def _members(text: str) -> tuple[frozenset[str], ...]:
+def members_of(text: str) -> tuple[frozenset[str], ...]:
     """Return the members of a list such as `red, white and blue`; a date or `Paris, Texas` is none."""
     parts = [part for part in _MEMBERS.split(text) if part]
     if len(parts) < 2 or (len(parts) == 2 and "," in text) or any(part[0].isdigit() for part in parts):

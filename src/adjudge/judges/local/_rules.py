@@ -15,7 +15,7 @@ from adjudge.judges.local._features import Seen
 from adjudge.judges.local._lists import is_list
 from adjudge.judges.local._offers import is_choice, is_offer, is_torn, is_undecided
 from adjudge.judges.local._quantities import quantity_fault
-from adjudge.judges.local._reference import Prepared
+from adjudge.judges.local._reference import Prepared, members_of
 from adjudge.judges.local._standing import Standing
 from adjudge.judges.local._words import stem, words
 from adjudge.text import fold
@@ -63,6 +63,8 @@ _RETRACTED = re.compile(
 )
 _ROMAN = re.compile(r"[ivxlc]+")
 _PIECE = re.compile(r"\w+")
+_SHORT_LIST = 20  # words of a sentence that is a list and little else
+_COUNTS = frozenset(map(str, range(2, 11)))
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
 _SIGNS = "<[{#"
@@ -152,10 +154,18 @@ def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, 
 
 
 def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
-    """Whether a candidate gives some members of a list and nothing else, where only lists are accepted."""
+    """Whether a candidate gives some members of a list and nothing else, where only lists are accepted.
+
+    Where so many are asked for, another member in the place of one is no better than none.
+    """
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
-    return all(one in prepared.union or one in asked.content for one in candidate.content)
+    if all(one in prepared.union or one in asked.content for one in candidate.content):
+        return True
+    if len(candidate.plain) > _SHORT_LIST or _COUNTS.isdisjoint(asked.plain):
+        return False
+    given = members_of(candidate.text.strip(" ."))
+    return any(one.isdisjoint(prepared.union) and not one <= asked.content for one in given)
 
 
 def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
