@@ -17,7 +17,7 @@ from adjudge.judges.local._offers import is_choice, is_offer, is_torn, is_undeci
 from adjudge.judges.local._quantities import quantity_fault
 from adjudge.judges.local._reference import Prepared, members_of
 from adjudge.judges.local._standing import Standing
-from adjudge.judges.local._words import stem, words
+from adjudge.judges.local._words import STOP, stem, words
 from adjudge.text import fold
 
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
@@ -199,12 +199,20 @@ def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate says only what the question does, and most of it; word for word, if an answer is in that."""
     if len(asked.content) < 2 or any(one not in asked.content and one not in _FILLERS for one in candidate.content):
         return False
+    if _ends_with_small(prepared, candidate) and not asked.padded.endswith(f" {candidate.stems[-1]} "):
+        return False
     if candidate.content and not any(_is_root(one, other) for one in candidate.content for other in prepared.union):
         return True
     if any(one.content <= asked.content for one in prepared.references):
         return asked.padded in candidate.padded
     meant = asked.content - _FILLERS
     return len(meant & candidate.unique) >= 0.8 * len(meant)
+
+
+def _ends_with_small(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate ends with a word that says little elsewhere, and is a reference: `It is "of".`."""
+    last = candidate.stems[-1] if candidate.stems else ""
+    return last in STOP and any(one.stems == (last,) for one in prepared.references)
 
 
 def repeats_figure(question: str, references: Sequence[str], candidate: Candidate) -> bool:
