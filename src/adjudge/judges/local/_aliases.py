@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adjudge.judges.local._countries import OTHER_NAMES
+from adjudge.judges.local._facts import spans_of
 from adjudge.judges.local._nicknames import is_nickname
 from adjudge.judges.local._words import STOP, stem, words
 
@@ -26,7 +27,7 @@ _NOT_BEFORE = r"(?i:oceans?|seas?|gulf|channel|territory|guiana|polynesia|samoa|
 _NOT_AFTER = r"(?<!North.)(?<!South.)(?<!East.)(?<!West.)(?<!Northern.)(?<!Latin.)(?<!Central.)(?<!Native.)(?<!New.)"
 _MEMBERS = re.compile(r"\s*[,;&]\s*(?:and\s+)?|\s+and\s+")
 _LANGUAGE = frozenset(("language", "languages", "speak", "speaks", "spoken"))
-_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)")
+_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)|\d+\.\d+")
 _MARKED = re.compile(r"(?<![\d,.])([12]\d{3}s?|\d{1,3}(?:,\d{3})+)\d{1,2}(?=[.,;:!?)\]\"”](?!\d)|\s*$)")
 _CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")
 _STUCK = re.compile(r"\b([a-z]{2,})([A-Z][a-z]+)")
@@ -49,6 +50,7 @@ class Aliases:
     countries: Mapping[str, Mapping[str, str]]  # other words for the countries among them, by their last stem
     years: frozenset[str]
     sums: frozenset[str]  # numbers from a thousand on, as they are written with commas
+    decimals: frozenset[str]
     names: frozenset[str]  # words with a capital, and months
     people: Mapping[str, tuple[str, str]]  # first and last names of people, by the last stem
 
@@ -73,6 +75,7 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
         if not text or len(text) > _LONGEST:
             continue
         figures += _FIGURE.findall(text)
+        figures += [str(year) for span in spans_of((), text) for year in span]
         names.update(word.lower() for word in _CAPITALISED.findall(text))
         members = {member: OTHER_NAMES.get(_bare(member), ()) for member in _MEMBERS.split(text)}
         for member, others in members.items() if all(members.values()) else ():  # `Seattle, USA` is no list of them
@@ -89,8 +92,9 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
             initials[letters] = text
     years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
     sums = frozenset(one for one in figures if "," in one)
+    decimals = frozenset(one for one in figures if "." in one)
     hints = frozenset((*initials, *countries, *people))
-    return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people)
+    return Aliases(hints, initials, acronyms, countries, years, sums, decimals, frozenset(names), people)
 
 
 def _bare(name: str) -> str:
@@ -112,6 +116,9 @@ def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozen
                 text = _named(text, name, country)
     if _CAMEL.search(text) is not None:
         text = _STUCK.sub(lambda word: f"{word[1]} {word[2]}" if word[2].lower() in aliases.names else word[0], text)
+    for figure in aliases.decimals:
+        parted = figure.replace(".", ". ")
+        text = re.sub(rf"(?<!\d){parted}(?!\d)", figure, text) if parted in text else text
     if aliases.years or aliases.sums:
         text = _unmarked(text, aliases, stems)
     if aliases.acronyms:
