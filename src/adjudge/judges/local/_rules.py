@@ -24,6 +24,9 @@ _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "aff
 _NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
 _NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
 
+_POLAR = {"yes": "yes", stem("true"): "yes", "no": "no", stem("false"): "no"}
+_EITHER_WAY = frozenset(map(stem, _YES | _NO))
+
 _IT_DOES = re.compile(
     r"(?:^|[,;:.!?]\s+|\bcourse\s|\bsure\s)(?:it|they|he|she|you|we|there|that|this|these|those)\s"
     r"(?:(?:certainly|indeed|really|surely|definitely|actually|always)\s)?"
@@ -116,10 +119,12 @@ def polarity(text: str) -> str | None:
 
 
 def asked_polarity(prepared: Prepared) -> str | None:
-    """Return yes or no where that is the accepted answer."""
+    """Return yes or no where that, or true or false, is the accepted answer, and no other word is."""
     accepted = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}
-    both = accepted & {"yes", "no"}
-    return both.pop() if len(both) == 1 and len(prepared.references) <= 4 else None
+    found = {_POLAR[one] for one in accepted if one in _POLAR}
+    if len(found) != 1 or len(prepared.references) > 4 or not accepted <= _EITHER_WAY:
+        return None
+    return found.pop()
 
 
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
