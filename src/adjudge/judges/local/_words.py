@@ -26,6 +26,7 @@ _BROKEN = re.compile(
 _NOTES = re.compile("(?<=[\\w.])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")  # footnotes: `in 1994⁶`
 _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
+_SYMBOL = re.compile(r"(?<![^\s\"'(“*])([a-z]{1,2})(\+{1,2}|#)(?![\w+#])")  # `C++`, `F#`, `A+`
 _MINUS = re.compile(r"(?:^|(?<=[\s(]))-(?=[\d.])")
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
@@ -97,6 +98,8 @@ def words(text: str) -> list[str]:
     text = text.lower().translate(_LETTERS)
     if "$" in text or "£" in text or "€" in text:
         text = _MONEY.sub(lambda match: f"{match[1]} {_SHORT[match[2]]}", text)
+    if "+" in text or "#" in text:
+        text = _SYMBOL.sub(lambda match: match[1] + match[2].replace("+", "plus").replace("#", "sharp"), text)
     if "-" in text:
         text = _MINUS.sub("minus ", text)
     if "." in text:
