@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _SOUNDS = tuple(
     pair.split("-") for pair in ["oe-o", "ae-a", "ue-u", "ph-f", "v-f", "ck-k", "c-k", "q-k", "y-i", "z-s", "h-"]
 )
+
+
+_SPELLINGS = tuple(pair.split("-") for pair in ["aa-a", "ph-f", "tch-ch", "ck-k", "c-k", "q-k", "y-i", "z-s", "w-v"])
+
+
+@lru_cache(maxsize=50_000)
+def spellings(word: str) -> tuple[str, ...]:
+    """Return what a word has in common with its other spellings; `ae` and `oe` may be either vowel.
+
+    >>> spellings("aether"), spellings("ether"), spellings("haendel")
+    (('ather', 'ether'), ('ether',), ('handel', 'hendel'))
+    """
+    for sign, own in _SPELLINGS:
+        word = word.replace(sign, own)
+    if "ae" not in word and "oe" not in word:
+        return (word,)
+    return word.replace("ae", "a").replace("oe", "o"), word.replace("ae", "e").replace("oe", "e")
 
 
 def is_spelling(one: str, other: str) -> bool:
