@@ -11,12 +11,13 @@ import re
 from calendar import month_name
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from adjudge.judges.local._countries import OTHER_NAMES
 from adjudge.judges.local._facts import spans_of
 from adjudge.judges.local._nicknames import is_nickname
 from adjudge.judges.local._spelling import spellings
-from adjudge.judges.local._words import STOP, stem, words
+from adjudge.judges.local._words import stem, words
 
 _LOOKED_AT = 50  # references
 _LONGEST = 80  # characters of a reference that has other forms
@@ -58,13 +59,13 @@ class Aliases:
     people: Mapping[str, tuple[str, str]]  # first and last names of people, by the last stem
 
 
-def aliases_of(texts: Iterable[str]) -> Aliases:
-    """Read what other forms references have.
+def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
+    """Read what other forms references have, which are given with their initials.
 
-    >>> found = aliases_of(["Bureau of Land Management", "B.L.M."])
+    >>> found = aliases_of([("Bureau of Land Management", "blm"), ("B.L.M.", "")])
     >>> found.initials, found.acronyms
     ({'blm': 'Bureau of Land Management'}, {'blm': 'B.L.M.'})
-    >>> aliases_of(["Norway", "New Norway"]).countries
+    >>> aliases_of([("Norway", ""), ("New Norway", "nn")]).countries
     {'norwegian': {'norwegian': 'Norway'}}
     """
     initials: dict[str, str] = {}
@@ -73,12 +74,13 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     figures: list[str] = []
     names = set(_MONTHS)
     people: dict[str, tuple[str, str]] = {}
-    for given in list(texts)[:_LOOKED_AT]:
+    for given, letters in islice(references, _LOOKED_AT):
         text = given.strip()
         if not text or len(text) > _LONGEST:
             continue
-        figures += _FIGURE.findall(text)
-        figures += [str(year) for span in spans_of((), text) for year in span]
+        found = _FIGURE.findall(text)
+        if found:
+            figures += [*found, *(str(year) for span in spans_of((), text) for year in span)]
         for word in _CAPITALISED.findall(text):
             names.update((word.lower(), stem(word.lower())))
         members = {member: OTHER_NAMES.get(_bare(member), ()) for member in _MEMBERS.split(text)}
@@ -91,7 +93,6 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
         person = _PERSON.fullmatch(text)
         if person is not None:
             people[stem(person[2].lower())] = person[1], person[2]
-        letters = "".join(word[0] for word in words(text) if word not in STOP)
         if len(letters) > 2 and letters.isalpha():
             initials[letters] = text
     years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")

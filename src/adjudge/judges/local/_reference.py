@@ -71,6 +71,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     is_statement = refuses = False
     left = 20 * LONGEST
     texts: list[str] = []
+    forms: list[tuple[str, str]] = []
     for given in references[:MOST]:
         if left <= 0:
             break
@@ -82,6 +83,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
             reference = _reference(plain, form)
             if reference.stems and reference.stems not in made:
                 made[reference.stems] = reference
+                forms.append((form, reference.initials))
                 lengths.append(len(plain))
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
                 refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
@@ -91,7 +93,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     return Prepared(
         kept,
         tuple(texts),
-        aliases_of(texts),
+        aliases_of(forms),
         union,
         len(references),
         min(lengths, default=0),
