@@ -11,10 +11,13 @@ import re
 from calendar import month_name
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from adjudge.judges.local._countries import OTHER_NAMES
+from adjudge.judges.local._facts import spans_of
 from adjudge.judges.local._nicknames import is_nickname
-from adjudge.judges.local._words import STOP, stem, words
+from adjudge.judges.local._spelling import spellings
+from adjudge.judges.local._words import stem, words
 
 _LOOKED_AT = 50  # references
 _LONGEST = 80  # characters of a reference that has other forms
@@ -24,13 +27,15 @@ _SMALL = r"(?:of|the|and|for|in|on|to|de|&)"
 _RUN = re.compile(rf"\b[A-Z][\w'’]*(?:(?:\s{_SMALL}){{0,2}}[\s-][A-Z][\w'’]*){{2,9}}")
 _NOT_BEFORE = r"(?i:oceans?|seas?|gulf|channel|territory|guiana|polynesia|samoa|guinea|indies|river|languages?|steps)"
 _NOT_AFTER = r"(?<!North.)(?<!South.)(?<!East.)(?<!West.)(?<!Northern.)(?<!Latin.)(?<!Central.)(?<!Native.)(?<!New.)"
+_MEMBERS = re.compile(r"\s*[,;&]\s*(?:and\s+)?|\s+and\s+")
 _LANGUAGE = frozenset(("language", "languages", "speak", "speaks", "spoken"))
-_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)")
+_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)|\d+\.\d+")
 _MARKED = re.compile(r"(?<![\d,.])([12]\d{3}s?|\d{1,3}(?:,\d{3})+)\d{1,2}(?=[.,;:!?)\]\"”](?!\d)|\s*$)")
 _CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")
 _STUCK = re.compile(r"\b([a-z]{2,})([A-Z][a-z]+)")
 _CAPITALISED = re.compile(r"\b[A-Z]\w+")
 _MONTHS = tuple(name.lower() for name in month_name[1:])
+_LONG = 5  # letters of a word that may have several spellings
 _MARKED_YEAR = (5, 6)  # figures of a year and its marks
 _FEW = 5  # blanks of a text that is long enough for citations
 _PERSON = re.compile(r"([A-Z][a-z]+)(?:\s[A-Z][\w'’.-]*){0,2}\s([A-Z][a-z]{2,})")
@@ -48,17 +53,19 @@ class Aliases:
     countries: Mapping[str, Mapping[str, str]]  # other words for the countries among them, by their last stem
     years: frozenset[str]
     sums: frozenset[str]  # numbers from a thousand on, as they are written with commas
+    decimals: frozenset[str]
     names: frozenset[str]  # words with a capital, and months
+    spellings: Mapping[str, str]  # longer words with a capital, by what their spellings have in common
     people: Mapping[str, tuple[str, str]]  # first and last names of people, by the last stem
 
 
-def aliases_of(texts: Iterable[str]) -> Aliases:
-    """Read what other forms references have.
+def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
+    """Read what other forms references have, which are given with their initials.
 
-    >>> found = aliases_of(["Bureau of Land Management", "B.L.M."])
+    >>> found = aliases_of([("Bureau of Land Management", "blm"), ("B.L.M.", "")])
     >>> found.initials, found.acronyms
     ({'blm': 'Bureau of Land Management'}, {'blm': 'B.L.M.'})
-    >>> aliases_of(["Norway", "New Norway"]).countries
+    >>> aliases_of([("Norway", ""), ("New Norway", "nn")]).countries
     {'norwegian': {'norwegian': 'Norway'}}
     """
     initials: dict[str, str] = {}
@@ -67,34 +74,44 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     figures: list[str] = []
     names = set(_MONTHS)
     people: dict[str, tuple[str, str]] = {}
-    for given in list(texts)[:_LOOKED_AT]:
+    for given, letters in islice(references, _LOOKED_AT):
         text = given.strip()
         if not text or len(text) > _LONGEST:
             continue
-        figures += _FIGURE.findall(text)
-        names.update(word.lower() for word in _CAPITALISED.findall(text))
-        for name in OTHER_NAMES.get(text.lower().removeprefix("the ").rstrip("."), ()):
-            countries.setdefault(stem(words(name)[-1]), {})[name] = text
+        found = _FIGURE.findall(text)
+        if found:
+            figures += [*found, *(str(year) for span in spans_of((), text) for year in span)]
+        for word in _CAPITALISED.findall(text):
+            names.update((word.lower(), stem(word.lower())))
+        members = {member: OTHER_NAMES.get(_bare(member), ()) for member in _MEMBERS.split(text)}
+        for member, others in members.items() if all(members.values()) else ():  # `Seattle, USA` is no list of them
+            for name in others:
+                countries.setdefault(stem(words(name)[-1]), {})[name] = member
         if _ACRONYM.fullmatch(text):
             acronyms[text.replace(".", "").lower()] = text
             continue
         person = _PERSON.fullmatch(text)
         if person is not None:
             people[stem(person[2].lower())] = person[1], person[2]
-        letters = "".join(word[0] for word in words(text) if word not in STOP)
         if len(letters) > 2 and letters.isalpha():
             initials[letters] = text
     years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
     sums = frozenset(one for one in figures if "," in one)
+    decimals = frozenset(one for one in figures if "." in one)
+    spelt = {key: name for name in sorted(names.difference(_MONTHS)) if len(name) >= _LONG for key in spellings(name)}
     hints = frozenset((*initials, *countries, *people))
-    return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people)
+    return Aliases(hints, initials, acronyms, countries, years, sums, decimals, frozenset(names), spelt, people)
+
+
+def _bare(name: str) -> str:
+    return name.lower().removeprefix("the ").rstrip(".")
 
 
 def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozenset[str]) -> str:
     """Return a text with the forms of a reference written as it is; forms that the question has are left alone."""
     if not aliases.hints.isdisjoint(stems):
         is_place = _LANGUAGE.isdisjoint(asked)
-        for hint in aliases.hints & stems:
+        for hint in sorted(aliases.hints & stems):
             if hint in asked:
                 continue
             if hint in aliases.initials:
@@ -103,13 +120,31 @@ def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozen
                 text = _in_full(text, *aliases.people[hint])
             for name, country in aliases.countries.get(hint, {}).items() if is_place else ():
                 text = _named(text, name, country)
+    if aliases.spellings and any(_is_spelling(one, aliases) for one in stems if len(one) >= _LONG - 1):
+        text = _CAPITALISED.sub(lambda word: _respelt(word[0], aliases, asked), text)
     if _CAMEL.search(text) is not None:
         text = _STUCK.sub(lambda word: f"{word[1]} {word[2]}" if word[2].lower() in aliases.names else word[0], text)
+    for figure in sorted(aliases.decimals):
+        parted = figure.replace(".", ". ")
+        text = re.sub(rf"(?<!\d){re.escape(parted)}(?!\d)", figure, text) if parted in text else text
     if aliases.years or aliases.sums:
         text = _unmarked(text, aliases, stems)
     if aliases.acronyms:
         text = _RUN.sub(lambda run: _shortened(run[0], aliases.acronyms, asked), text[:_MOST]) + text[_MOST:]
     return text
+
+
+def _is_spelling(word: str, aliases: Aliases) -> bool:
+    """Whether a word is one of a reference's in another spelling."""
+    return word not in aliases.names and any(key in aliases.spellings for key in spellings(word))
+
+
+def _respelt(word: str, aliases: Aliases, asked: frozenset[str]) -> str:
+    """Write another spelling of a reference's word as the reference has it."""
+    plain = "".join(words(word))
+    if plain in aliases.names or plain in asked or len(plain) < _LONG:
+        return word
+    return next((aliases.spellings[key].title() for key in spellings(plain) if key in aliases.spellings), word)
 
 
 def _unmarked(text: str, aliases: Aliases, stems: frozenset[str]) -> str:
@@ -148,15 +183,13 @@ def _spelt_out(text: str, letters: str, full: str) -> str:
 def _shortened(run: str, acronyms: Mapping[str, str], asked: frozenset[str]) -> str:
     """Write those words of a run of capitalised ones as initials that are what a reference's stand for."""
     parts = list(_PART.finditer(run))
-    for acronym, text in acronyms.items():
-        if acronym in asked:
-            continue
-        for first in range(len(parts)):
-            for last in range(first + 2, len(parts)):
-                found = parts[first : last + 1]
-                capitals = "".join(part[0][0] for part in found if part[0][0].isupper()).lower()
-                if len(capitals) > len(acronym):
-                    break
-                if acronym in (capitals, "".join(part[0][0] for part in found).lower()) and found[-1][0][0].isupper():
-                    return run[: found[0].start()] + text + run[found[-1].end() :]
+    for at, first in enumerate(parts):
+        capitals = letters = ""
+        for part in parts[at:] if first[0][0].isupper() else ():
+            is_capital = part[0][0].isupper()
+            letters += part[0][0].lower()
+            capitals += letters[-1] if is_capital else ""
+            found = capitals if capitals in acronyms else letters
+            if is_capital and found in acronyms and found not in asked:
+                return run[: first.start()] + acronyms[found] + run[part.end() :]
     return run

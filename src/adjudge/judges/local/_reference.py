@@ -75,6 +75,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     is_statement = refuses = False
     left = 20 * LONGEST
     texts: list[str] = []
+    forms: list[tuple[str, str]] = []
     for given in references[:MOST]:
         if left <= 0:
             break
@@ -86,6 +87,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
             reference = _reference(plain, form)
             if reference.stems and reference.stems not in made:
                 made[reference.stems] = reference
+                forms.append((form, reference.initials))
                 lengths.append(len(plain))
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
                 refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
@@ -95,7 +97,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     return Prepared(
         kept,
         tuple(texts),
-        aliases_of(texts),
+        aliases_of(forms),
         union,
         len(references),
         min(lengths, default=0),
@@ -139,7 +141,7 @@ def _reference(plain: list[str], text: str) -> Reference:
         spans_of(plain, text),
         not DENIALS.isdisjoint(plain),
         trigrams(f" {joined[:300]} "),
-        _members(text) if len(stems) <= 30 else (),
+        members_of(text) if len(stems) <= 30 else (),
         tuple(plain) if is_name else (),
     )
 
@@ -149,7 +151,7 @@ def trigrams(text: str) -> frozenset[str]:
     return frozenset([text[at : at + 3] for at in range(max(1, len(text) - 2))])
 
 
-def _members(text: str) -> tuple[frozenset[str], ...]:
+def members_of(text: str) -> tuple[frozenset[str], ...]:
     """Return the members of a list such as `red, white and blue`; a date or `Paris, Texas` is none."""
     parts = [part for part in _MEMBERS.split(text) if part]
     if len(parts) < 2 or (len(parts) == 2 and "," in text) or any(part[0].isdigit() for part in parts):

@@ -15,16 +15,17 @@ from adjudge.judges.local._features import Seen
 from adjudge.judges.local._lists import is_list
 from adjudge.judges.local._offers import is_choice, is_offer, is_torn, is_undecided
 from adjudge.judges.local._quantities import quantity_fault
-from adjudge.judges.local._reference import Prepared
+from adjudge.judges.local._reference import Prepared, members_of
 from adjudge.judges.local._standing import Standing
-from adjudge.judges.local._words import stem, words
+from adjudge.judges.local._words import STOP, stem, words
 from adjudge.text import fold
 
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
 _NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
 _NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
 
-_POLES = {stem(word): pole for word, pole in (("yes", "yes"), ("true", "yes"), ("no", "no"), ("false", "no"))}
+_POLAR = {"yes": "yes", stem("true"): "yes", "no": "no", stem("false"): "no"}
+_EITHER_WAY = frozenset(map(stem, _YES | _NO))
 
 _IT_DOES = re.compile(
     r"(?:^|[,;:.!?]\s+|\bcourse\s|\bsure\s)(?:it|they|he|she|you|we|there|that|this|these|those)\s"
@@ -66,6 +67,8 @@ _RETRACTED = re.compile(
 )
 _ROMAN = re.compile(r"[ivxlc]+")
 _PIECE = re.compile(r"\w+")
+_SHORT_LIST = 20  # words of a sentence that is a list and little else
+_COUNTS = frozenset(map(str, range(2, 11)))
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
 _SIGNS = "<[{#"
@@ -119,10 +122,12 @@ def polarity(text: str) -> str | None:
 
 
 def asked_polarity(prepared: Prepared) -> str | None:
-    """Return yes or no where that is the accepted answer."""
+    """Return yes or no where that, or true or false, is the accepted answer, and no other word is."""
     accepted = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}
-    both = {_POLES[one] for one in accepted if one in _POLES}
-    return both.pop() if len(both) == 1 and len(prepared.references) <= 4 else None
+    found = {_POLAR[one] for one in accepted if one in _POLAR}
+    if len(found) != 1 or len(prepared.references) > 4 or not accepted <= _EITHER_WAY:
+        return None
+    return found.pop()
 
 
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -157,10 +162,18 @@ def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, 
 
 
 def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
-    """Whether a candidate gives some members of a list and nothing else, where only lists are accepted."""
+    """Whether a candidate gives some members of a list and nothing else, where only lists are accepted.
+
+    Where so many are asked for, another member in the place of one is no better than none.
+    """
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
-    return all(one in prepared.union or one in asked.content for one in candidate.content)
+    if all(one in prepared.union or one in asked.content for one in candidate.content):
+        return True
+    if len(candidate.plain) > _SHORT_LIST or _COUNTS.isdisjoint(asked.plain):
+        return False
+    given = members_of(candidate.text.strip(" ."))
+    return any(one.isdisjoint(prepared.union) and not one <= asked.content for one in given)
 
 
 def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -194,12 +207,20 @@ def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate says only what the question does, and most of it; word for word, if an answer is in that."""
     if len(asked.content) < 2 or any(one not in asked.content and one not in _FILLERS for one in candidate.content):
         return False
+    if _ends_with_small(prepared, candidate) and not asked.padded.endswith(f" {candidate.stems[-1]} "):
+        return False
     if candidate.content and not any(_is_root(one, other) for one in candidate.content for other in prepared.union):
         return True
     if any(one.content <= asked.content for one in prepared.references):
         return asked.padded in candidate.padded
     meant = asked.content - _FILLERS
     return len(meant & candidate.unique) >= 0.8 * len(meant)
+
+
+def _ends_with_small(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate ends with a word that says little elsewhere, and is a reference: `It is "of".`."""
+    last = candidate.stems[-1] if candidate.stems else ""
+    return last in STOP and any(one.stems == (last,) for one in prepared.references)
 
 
 def repeats_figure(question: str, references: Sequence[str], candidate: Candidate) -> bool:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._nicknames import is_nickname
 from adjudge.judges.local._reference import Prepared, Reference
+from adjudge.judges.local._spelling import is_spelling
 from adjudge.judges.local._words import STOP, stem
 
 _PLACES = 20  # places of one reference that are looked at
@@ -216,6 +217,6 @@ def _is_form(other: str, own: str, prepared: Prepared) -> bool:
         if len(other) < 3 or len(word) < 3:
             if other[0] in word or word[0] in other[:2]:
                 return True
-        elif other[:2] == word[:2] or word[1:] in other or is_nickname(other, word):
+        elif other[:2] == word[:2] or word[1:] in other or is_nickname(other, word) or is_spelling(stem(other), word):
             return True
     return False

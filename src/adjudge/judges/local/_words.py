@@ -26,11 +26,12 @@ _BROKEN = re.compile(
 _NOTES = re.compile("(?<=[\\w.])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")  # footnotes: `in 1994⁶`
 _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
+_SYMBOL = re.compile(r"(?<![^\s\"'(“*])([a-z]{1,2})(\+{1,2}|#)(?![\w+#])")  # `C++`, `F#`, `A+`
+_SIGNS = {"#": " sharp", "+": "plus", "++": " plus plus"}
 _MINUS = re.compile(r"(?:^|(?<=[\s(]))-(?=[\d.])")
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
 _PER = re.compile(r"\b(mm|cm|k?m|mi|ft|m?g|kg|m?l|k?w|k?j)/(s|sec|h|hr|min|m|kg|m?l)\b")  # `m/s` is no millisecond
-_NOTE = re.compile(r"\b([a-z])(?:(#)|(\+\+))(?!\w)")
 _WORD = re.compile(
     r"\d+(?:\.\d+)?(?:(?:st|nd|rd|th|s)\b)?|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|"
     r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|%"
@@ -101,8 +102,8 @@ def words(text: str) -> list[str]:
         text = _MONEY.sub(lambda match: f"{match[1]} {_SHORT[match[2]]}", text)
     if "/" in text:
         text = _PER.sub(r"\1 per \2", text)
-    if "#" in text or "++" in text:
-        text = _NOTE.sub(lambda match: match[1] + (" sharp" if match[2] else " plus plus"), text)
+    if "+" in text or "#" in text:
+        text = _SYMBOL.sub(lambda match: match[1] + _SIGNS[match[2]], text)
     if "-" in text:
         text = _MINUS.sub("minus ", text)
     if "." in text:

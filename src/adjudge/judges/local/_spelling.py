@@ -1,0 +1,53 @@
+"""Words that sound alike, or are written almost alike."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+_SOUNDS = tuple(
+    pair.split("-") for pair in ["oe-o", "ae-a", "ue-u", "ph-f", "v-f", "ck-k", "c-k", "q-k", "y-i", "z-s", "h-"]
+)
+
+
+_SPELLINGS = tuple(pair.split("-") for pair in ["aa-a", "ph-f", "tch-ch", "ck-k", "c-k", "q-k", "y-i", "z-s", "w-v"])
+
+
+@lru_cache(maxsize=50_000)
+def spellings(word: str) -> tuple[str, ...]:
+    """Return what a word has in common with its other spellings; `ae` and `oe` may be either vowel.
+
+    >>> spellings("aether"), spellings("ether"), spellings("haendel")
+    (('ather', 'ether'), ('ether',), ('handel', 'hendel'))
+    """
+    for sign, own in _SPELLINGS:
+        word = word.replace(sign, own)
+    if "ae" not in word and "oe" not in word:
+        return (word,)
+    return word.replace("ae", "a").replace("oe", "o"), word.replace("ae", "e").replace("oe", "e")
+
+
+def is_spelling(one: str, other: str) -> bool:
+    """Return whether two words sound alike, or are long and differ in one letter.
+
+    >>> is_spelling("stephen", "steven"), is_spelling("shakespeare", "shakespere"), is_spelling("manet", "monet")
+    (True, True, False)
+    """
+    is_long = min(len(one), len(other)) > 5
+    one, other = sound(one), sound(other)
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    if not is_long or len(longer) - len(shorter) > 1:
+        return False
+    head = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
+    rest, more = shorter[head:], longer[head:]
+    if len(rest) == len(more):
+        return rest[1:] == more[1:] or (rest[:2] == more[1::-1] and rest[2:] == more[2:])
+    return rest == more[1:]
+
+
+def sound(word: str) -> str:
+    """Return a word as it sounds, more or less."""
+    for sign, own in _SOUNDS:
+        word = word.replace(sign, own)
+    return word
