@@ -102,8 +102,6 @@ def _states_quantity(asked: Question, prepared: Prepared, candidate: Candidate) 
     """Whether the one number in a sentence that the question lacks is a reference's in another unit."""
     if len(candidate.numbers) > 2 or prepared.explains or not _BOUNDS.isdisjoint(candidate.plain):
         return False
-    if not any(one.is_number for one in prepared.references[:_LOOKED_AT]):
-        return False
     stems = [one for one in candidate.stems if not (one[0].isdigit() and one in asked.plain)]
     return _is_same_quantity(prepared, _quantity(stems), in_its_unit=False)
 
