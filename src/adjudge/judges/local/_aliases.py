@@ -16,7 +16,7 @@ from itertools import islice
 from adjudge.judges.local._candidate import Candidate
 from adjudge.judges.local._countries import OTHER_NAMES
 from adjudge.judges.local._facts import spans_of
-from adjudge.judges.local._nicknames import is_nickname
+from adjudge.judges.local._nicknames import other_forms
 from adjudge.judges.local._spelling import spellings, varies
 from adjudge.judges.local._words import stem, words
 
@@ -58,7 +58,7 @@ class Aliases:
     names: frozenset[str]  # words with a capital, and months
     spellings: Mapping[str, str]  # longer words with a capital, by what their spellings have in common
     varies: bool  # whether one of these has letters that are written in several ways
-    people: Mapping[str, tuple[str, str, str]]  # first and last names and first stems of people, by the last stem
+    people: Mapping[str, tuple[str, str, frozenset[str]]]  # first and last names, forms of the first, by the last stem
 
 
 def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
@@ -75,7 +75,7 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
     countries: dict[str, dict[str, str]] = {}
     figures: list[str] = []
     names = set(_MONTHS)
-    people: dict[str, tuple[str, str, str]] = {}
+    people: dict[str, tuple[str, str, frozenset[str]]] = {}
     for given, letters in islice(references, _LOOKED_AT):
         text = given.strip()
         if not text or len(text) > _LONGEST:
@@ -93,8 +93,9 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
             acronyms[text.replace(".", "").lower()] = text
             continue
         person = _PERSON.fullmatch(text)
-        if person is not None:
-            people[stem(person[2].lower())] = person[1], person[2], stem(person[1].lower())
+        forms = other_forms(stem(person[1].lower())) if person is not None else None
+        if person is not None and forms:
+            people[stem(person[2].lower())] = person[1], person[2], forms
         if len(letters) > 2 and letters.isalpha():
             initials[letters] = text
     years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
@@ -149,7 +150,7 @@ def _in_its_words(text: str, aliases: Aliases, found: frozenset[str], stems: fro
     """Write initials, first names and words for countries as a reference does; `found` are the hints at them."""
     people = aliases.people
     for hint in sorted(found) if len(found) > 1 else found:
-        if hint in people and people[hint][2] not in stems:
+        if hint in people and not people[hint][2].isdisjoint(stems):
             text = _in_full(text, *people[hint])
         if hint in aliases.initials:
             text = _spelt_out(text, hint, aliases.initials[hint])
@@ -184,10 +185,10 @@ def _named(text: str, name: str, country: str) -> str:
     return re.sub(rf"{_NOT_AFTER}\b{written}s?\b(?!\s{_NOT_BEFORE}\b)", lambda _: country, text)
 
 
-def _in_full(text: str, first: str, last: str, own: str) -> str:
+def _in_full(text: str, first: str, last: str, forms: frozenset[str]) -> str:
     """Write the short form of a first name before a last one as the reference does, or the full one as it is short."""
     return _BEFORE_NAMES.sub(
-        lambda name: first if is_nickname(name[0].lower(), own) and last in _PART.findall(name[1]) else name[0], text
+        lambda name: first if stem(name[0].lower()) in forms and last in _PART.findall(name[1]) else name[0], text
     )
 
 
