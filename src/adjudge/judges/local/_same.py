@@ -145,7 +145,7 @@ def _quantity(stems: Sequence[str]) -> _Quantity | None:
     figure, names = next(iter(found.items()))
     name = next(iter(names))
     scale = None if name is None or len(names) > 1 else _scale(name)
-    if scale is None or len(figure) > 15:
+    if scale is None or len(figure) > 15 or not figure[-1].isdigit():  # `the 1990s`
         return None
     at = stems.index(figure)
     return f"-{figure}" if at and stems[at - 1] in ("minus", "negative") else figure, scale
