@@ -47,3 +47,8 @@ def test_forms_are_linear(piece: str) -> None:
 def test_a_candidate_is_read_once_mended() -> None:
     """What rules see of a text is free of broken encodings."""
     assert Candidate("10\u00e2\u20ac\u201c12").text == "10–12"
+
+
+def test_a_decade_is_no_quantity() -> None:
+    """A decade before a unit is not taken for a number of them."""
+    assert not assess("How long did it last?", ("20 years",), "1990s months").is_right

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from adjudge.judges.local._candidate import Candidate
 from adjudge.judges.local._countries import OTHER_NAMES
 from adjudge.judges.local._facts import spans_of
-from adjudge.judges.local._nicknames import is_nickname
-from adjudge.judges.local._spelling import spellings
+from adjudge.judges.local._nicknames import other_forms
+from adjudge.judges.local._spelling import spellings, varies
 from adjudge.judges.local._words import stem, words
 
 _LOOKED_AT = 50  # references
@@ -56,7 +57,8 @@ class Aliases:
     decimals: frozenset[str]
     names: frozenset[str]  # words with a capital, and months
     spellings: Mapping[str, str]  # longer words with a capital, by what their spellings have in common
-    people: Mapping[str, tuple[str, str]]  # first and last names of people, by the last stem
+    varies: bool  # whether one of these has letters that are written in several ways
+    people: Mapping[str, tuple[str, str, frozenset[str]]]  # first and last names, forms of the first, by the last stem
 
 
 def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
@@ -73,7 +75,7 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
     countries: dict[str, dict[str, str]] = {}
     figures: list[str] = []
     names = set(_MONTHS)
-    people: dict[str, tuple[str, str]] = {}
+    people: dict[str, tuple[str, str, frozenset[str]]] = {}
     for given, letters in islice(references, _LOOKED_AT):
         text = given.strip()
         if not text or len(text) > _LONGEST:
@@ -91,36 +93,46 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
             acronyms[text.replace(".", "").lower()] = text
             continue
         person = _PERSON.fullmatch(text)
-        if person is not None:
-            people[stem(person[2].lower())] = person[1], person[2]
+        forms = other_forms(stem(person[1].lower())) if person is not None else None
+        if person is not None and forms:
+            people[stem(person[2].lower())] = person[1], person[2], forms
         if len(letters) > 2 and letters.isalpha():
             initials[letters] = text
     years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
     sums = frozenset(one for one in figures if "," in one)
     decimals = frozenset(one for one in figures if "." in one)
-    spelt = {key: name for name in sorted(names.difference(_MONTHS)) if len(name) >= _LONG for key in spellings(name)}
+    longer = sorted(name for name in names.difference(_MONTHS) if len(name) >= _LONG)
+    spelt = {key: name for name in longer for key in spellings(name)}
     hints = frozenset((*initials, *countries, *people))
-    return Aliases(hints, initials, acronyms, countries, years, sums, decimals, frozenset(names), spelt, people)
+    return Aliases(
+        hints,
+        initials,
+        acronyms,
+        countries,
+        years,
+        sums,
+        decimals,
+        frozenset(names),
+        spelt,
+        varies(" ".join(longer)),
+        people,
+    )
 
 
 def _bare(name: str) -> str:
     return name.lower().removeprefix("the ").rstrip(".")
 
 
-def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozenset[str]) -> str:
-    """Return a text with the forms of a reference written as it is; forms that the question has are left alone."""
-    if not aliases.hints.isdisjoint(stems):
-        is_place = _LANGUAGE.isdisjoint(asked)
-        for hint in sorted(aliases.hints & stems):
-            if hint in asked:
-                continue
-            if hint in aliases.initials:
-                text = _spelt_out(text, hint, aliases.initials[hint])
-            if hint in aliases.people and stem(aliases.people[hint][0].lower()) not in stems:
-                text = _in_full(text, *aliases.people[hint])
-            for name, country in aliases.countries.get(hint, {}).items() if is_place else ():
-                text = _named(text, name, country)
-    if aliases.spellings and any(_is_spelling(one, aliases) for one in stems if len(one) >= _LONG - 1):
+def as_written(aliases: Aliases, candidate: Candidate, asked: frozenset[str]) -> str:
+    """Return a candidate with the forms of a reference written as it is; those of the question's words are left."""
+    text, stems = candidate.text, candidate.unique
+    found = aliases.hints & stems
+    if found:
+        text = _in_its_words(text, aliases, found - asked, stems, is_place=_LANGUAGE.isdisjoint(asked))
+    known = aliases.spellings
+    if (aliases.varies or varies(candidate.lowered)) and any(
+        keys[0] in known or keys[-1] in known for keys in map(spellings, stems - aliases.names)
+    ):
         text = _CAPITALISED.sub(lambda word: _respelt(word[0], aliases, asked), text)
     if _CAMEL.search(text) is not None:
         text = _STUCK.sub(lambda word: f"{word[1]} {word[2]}" if word[2].lower() in aliases.names else word[0], text)
@@ -134,9 +146,18 @@ def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozen
     return text
 
 
-def _is_spelling(word: str, aliases: Aliases) -> bool:
-    """Whether a word is one of a reference's in another spelling."""
-    return word not in aliases.names and any(key in aliases.spellings for key in spellings(word))
+def _in_its_words(text: str, aliases: Aliases, found: frozenset[str], stems: frozenset[str], *, is_place: bool) -> str:
+    """Write initials, first names and words for countries as a reference does; `found` are the hints at them."""
+    people = aliases.people
+    for hint in sorted(found) if len(found) > 1 else found:
+        if hint in people and not people[hint][2].isdisjoint(stems):
+            text = _in_full(text, *people[hint])
+        if hint in aliases.initials:
+            text = _spelt_out(text, hint, aliases.initials[hint])
+        if is_place and hint in aliases.countries:
+            for name, country in aliases.countries[hint].items():
+                text = _named(text, name, country)
+    return text
 
 
 def _respelt(word: str, aliases: Aliases, asked: frozenset[str]) -> str:
@@ -164,11 +185,10 @@ def _named(text: str, name: str, country: str) -> str:
     return re.sub(rf"{_NOT_AFTER}\b{written}s?\b(?!\s{_NOT_BEFORE}\b)", lambda _: country, text)
 
 
-def _in_full(text: str, first: str, last: str) -> str:
+def _in_full(text: str, first: str, last: str, forms: frozenset[str]) -> str:
     """Write the short form of a first name before a last one as the reference does, or the full one as it is short."""
-    own = stem(first.lower())
     return _BEFORE_NAMES.sub(
-        lambda name: first if is_nickname(name[0].lower(), own) and last in _PART.findall(name[1]) else name[0], text
+        lambda name: first if stem(name[0].lower()) in forms and last in _PART.findall(name[1]) else name[0], text
     )
 
 

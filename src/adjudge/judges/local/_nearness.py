@@ -119,7 +119,7 @@ def _standing(reference: Reference, given: Mapping[float, str]) -> str:
     """Say how a reference's numbers stand; any number of a range is meant by it, `1914-18` is from 1914 to 1918."""
     if reference.range is not None and any(reference.range[0] <= one <= reference.range[1] for one in given):
         return "match"
-    if any(first in given and last in given for first, last in reference.spans):
+    if reference.spans and any(first in given and last in given for first, last in reference.spans):
         return "match"
     return number_standing(reference.numbers, given)
 

@@ -36,9 +36,20 @@ valerie val; victor vic; victoria vicky tori; vincent vince vinnie; virginia gin
 william bill billy will willie willy; woodrow woody; zachary zach zack
 """
 
-_PAIRS = frozenset(
-    (stem(short), stem(full)) for full, *shorts in (line.split() for line in _FULL.split(";")) for short in shorts
-)
+_FORMS: dict[str, set[str]] = {}
+for _full, *_shorts in (line.split() for line in _FULL.split(";")):
+    for _short in _shorts:
+        _FORMS.setdefault(stem(_short), set()).add(stem(_full))
+        _FORMS.setdefault(stem(_full), set()).add(stem(_short))
+
+
+def other_forms(name: str) -> frozenset[str]:
+    """Return the stems of which one is the short form of the other, of a stem.
+
+    >>> sorted(other_forms("nick"))
+    ['nichola']
+    """
+    return frozenset(_FORMS.get(name, ()))
 
 
 def is_nickname(one: str, other: str) -> bool:
@@ -47,5 +58,4 @@ def is_nickname(one: str, other: str) -> bool:
     >>> is_nickname("johnny", stem("john")), is_nickname("nicholas", stem("nick")), is_nickname("bill", stem("will"))
     (True, True, False)
     """
-    mine = stem(one)
-    return (mine, other) in _PAIRS or (other, mine) in _PAIRS
+    return stem(one) in _FORMS.get(other, ())

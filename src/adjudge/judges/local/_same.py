@@ -105,8 +105,6 @@ def _states_quantity(asked: Question, prepared: Prepared, candidate: Candidate) 
     """Whether the one number in a sentence that the question lacks is a reference's in another unit."""
     if len(candidate.numbers) > 2 or prepared.explains or not _BOUNDS.isdisjoint(candidate.plain):
         return False
-    if not any(one.is_number for one in prepared.references[:_LOOKED_AT]):
-        return False
     stems = [one for one in candidate.stems if not (one[0].isdigit() and one in asked.plain)]
     return _is_same_quantity(prepared, _quantity(stems), in_its_unit=False)
 
@@ -150,7 +148,7 @@ def _quantity(stems: Sequence[str]) -> _Quantity | None:
     figure, names = next(iter(found.items()))
     name = next(iter(names))
     scale = None if name is None or len(names) > 1 else _scale(name)
-    if scale is None or len(figure) > 15:
+    if scale is None or len(figure) > 15 or not figure[-1].isdigit():  # `the 1990s`
         return None
     at = stems.index(figure)
     return f"-{figure}" if at and stems[at - 1] in ("minus", "negative") else figure, scale

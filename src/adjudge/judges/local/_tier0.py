@@ -135,7 +135,7 @@ def _rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Can
     """Return a candidate that has a reference in another form with the reference in its place."""
     if prepared.explains:
         return candidate
-    text = as_written(prepared.aliases, candidate.text, candidate.unique, asked.plain)
+    text = as_written(prepared.aliases, candidate, asked.plain)
     if text == candidate.text or any(one.padded in candidate.padded for one in prepared.references):
         return candidate
     return Candidate(text)

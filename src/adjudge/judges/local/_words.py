@@ -18,6 +18,7 @@ _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "ħ": "h", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "'": None}
 )
 _MARKS = re.compile("[\u0300-\u036f]+")
+_LEADS = "\u00c2\u00c3\u00c4\u00c5\u00e2"
 # UTF-8 that was read as Windows-1252 or Latin-1: the first byte of a letter or of a mark, and bytes that go on.
 _GOES_ON = "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122"
 _BROKEN = re.compile(
@@ -122,7 +123,7 @@ def mended(text: str) -> str:
     >>> mended("10\u00e2\u20ac\u201c12 caf\u00c3\u00a9s"), mended("São “Â”")
     ('10–12 cafés', 'São “Â”')
     """
-    if text.isascii() or _BROKEN.search(text) is None:
+    if text.isascii() or not any(lead in text for lead in _LEADS):
         return text
     return _BROKEN.sub(_decoded, text)
 
