@@ -25,7 +25,7 @@ _NAMED = "(?:answer|option|choice|letter|grade|type|solution|pick|choose|select)
 _ALONE = re.compile(rf"\W*?(?i:(?:(?:the|correct|final|{_NAMED}|is|it|its|a|an)\b\W*?)*)({_LETTER}|[a-z])[\s).\]:]*")
 _GIVEN = re.compile(rf"\b(?i:{_NAMED})\b(?i:\s(?:is|was|would be))?\s?:?\s?[(\[\"']*({_LETTER}){_ENDS}")
 _FIRST = re.compile(rf"\W*({_LETTER})[).:]\s")
-_DOUBTED = re.compile(
+DOUBTED = re.compile(
     r"\b(?:rul(?:e|es|ed|ing) out|wrong|incorrect|false|except|unlike|instead|rather than|doubt|reject)", re.IGNORECASE
 )
 _ANY = re.compile(rf"(?<![\w'’])({_LETTER}){_ENDS}")
@@ -58,7 +58,7 @@ def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -
     if given:
         return _standing(given, accepted, text)
     named = frozenset(_ANY.findall(text)) - {"I"}
-    if not named or (asked.wants_list and not named.isdisjoint(accepted)) or _DOUBTED.search(text):
+    if not named or (asked.wants_list and not named.isdisjoint(accepted)) or DOUBTED.search(text):
         return None
     if DENIALS.isdisjoint(candidate.plain):
         return _standing(named, accepted, text)

@@ -19,6 +19,7 @@ from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion, load_model
+from adjudge.judges.local._options import spoken
 from adjudge.judges.local._tier0 import UNSURE, Assessment
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
 def read_many(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Reading]:
     """Return what the encoders say of the rows that no rule decided, by their place."""
     given = {
-        at: (question, references, answer_of(text))
+        at: (*spoken(question, references), answer_of(text))
         for at, ((question, references, text), one) in enumerate(zip(rows, seen, strict=True))
         if not one.ruled and _is_latin(references)
     }
