@@ -12,6 +12,7 @@ from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._codes import is_other_code
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._letters import by_letter
+from adjudge.judges.local._members import by_members
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
@@ -169,6 +170,9 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return _ruled(*letter)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
+    listed = by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None
+    if listed is not None:
+        return _ruled(*listed)
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return None
