@@ -160,6 +160,9 @@ def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, se
     """Whether a candidate gives some members of a list and nothing else, where only lists are accepted."""
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
+    is_where = asked.kind is not None and KINDS[asked.kind] == "where" and not asked.wants_list
+    if is_where and not any(one.is_joined for one in prepared.lists):
+        return False  # `Springfield, Illinois, United States` is one place
     return all(one in prepared.union or one in asked.content for one in candidate.content)
 
 
