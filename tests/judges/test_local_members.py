@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges.local._candidate import Candidate, read_question
-from adjudge.judges.local._members import by_members, lists_of
+from adjudge.judges.local._members import by_members, is_ordered, lists_of
 from adjudge.judges.local._reference import prepare
 from adjudge.judges.local._tier0 import assess
 
@@ -390,6 +390,151 @@ def test_no_other_list(question: str, reference: str, response: str) -> None:
     """Remarks, categories, places and titles with commas make no other list."""
     found = by_members(question, read_question(question), prepare((reference,)), Candidate(response))
     assert found in (None, (True, "list"))
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "response", "is_right"),
+    [
+        (
+            "What are the first three planets from the Sun, in order?",
+            "Mercury, Venus, Earth",
+            "Venus, Mercury, Earth",
+            False,
+        ),
+        (
+            "What are the first three planets from the Sun, in order?",
+            "Mercury, Venus, Earth",
+            "1. Mercury\n2. Venus\n3. Earth",
+            True,
+        ),
+        (
+            "What are the first three planets from the Sun, in order?",
+            "Mercury, Venus, Earth",
+            "Mercury, then Venus, then Earth",
+            True,
+        ),
+        (
+            "What are the first three planets from the Sun, in order?",
+            "Mercury, Venus, Earth",
+            "Earth, Venus and Mercury",
+            False,
+        ),
+        (
+            "What are the first three planets from the Sun, in order?",
+            "Mercury, Venus, Earth",
+            "Mercury, Venus, Mars",
+            False,
+        ),
+        (
+            "What are the first three planets from the Sun, in order?",
+            "Mercury, Venus, Earth",
+            "Mercury, Venus, Earth, Mars",
+            False,
+        ),
+        ("Sort the numbers 3, 1, 2 in ascending order.", "1, 2, 3", "3, 2, 1", False),
+        ("Sort the numbers 3, 1, 2 in ascending order.", "1, 2, 3", "1, 2, 3", True),
+        ("Sort the numbers 3, 1, 2 in ascending order.", "1, 2, 3", "1 < 2 < 3", True),
+        ("Sort the numbers 3, 1, 2 in ascending order.", "1, 2, 3", "3, 1, 2", False),
+        ("Sort the numbers 3, 1, 2 in ascending order.", "1, 2, 3", "[1, 2, 3]", True),
+        (
+            "Rank these by size, from smallest to largest: horse, mouse, cat.",
+            "mouse, cat, horse",
+            "mouse, horse, cat",
+            False,
+        ),
+        (
+            "Rank these by size, from smallest to largest: horse, mouse, cat.",
+            "mouse, cat, horse",
+            "mouse -> cat -> horse",
+            True,
+        ),
+        (
+            "Rank these by size, from smallest to largest: horse, mouse, cat.",
+            "mouse, cat, horse",
+            "horse, mouse, cat",
+            False,
+        ),
+        (
+            "List the Great Lakes in alphabetical order.",
+            "Erie, Huron, Michigan, Ontario, Superior",
+            "Superior, Michigan, Huron, Erie, Ontario",
+            False,
+        ),
+        (
+            "Name the first three US presidents.",
+            "George Washington, John Adams, Thomas Jefferson",
+            "John Adams, George Washington, Thomas Jefferson",
+            False,
+        ),
+        (
+            "Name the first three US presidents.",
+            "George Washington, John Adams, Thomas Jefferson",
+            "George Washington, John Adams and Thomas Jefferson",
+            True,
+        ),
+        ("Put these in order of size, smallest first: cow, ant, dog", "ant, dog, cow", "ant, dog and cow", True),
+        ("Put these in order of size, smallest first: cow, ant, dog", "ant, dog, cow", "cow, dog, ant", False),
+        (
+            "In which order did they rule?",
+            "Henry VII, Henry VIII, Edward VI",
+            "Henry VIII, Henry VII, Edward VI",
+            False,
+        ),
+        (
+            "In which order did they rule?",
+            "Henry VII, Henry VIII, Edward VI",
+            "Henry VII, then Henry VIII, then Edward VI",
+            True,
+        ),
+        ("What is the order of the planets?", "Mercury, Venus, Earth, Mars", "Mars, Earth, Venus, Mercury", False),
+        ("Arrange the words alphabetically: pear, apple, fig", "apple, fig, pear", "apple, fig, pear", True),
+        ("Arrange the words alphabetically: pear, apple, fig", "apple, fig, pear", "pear, apple, fig", False),
+        ("Arrange the words alphabetically: pear, apple, fig", "apple, fig, pear", "fig, apple, pear", False),
+        (
+            "List the months with 30 days in chronological order.",
+            "April, June, September, November",
+            "April, September, June, November",
+            False,
+        ),
+        (
+            "List the months with 30 days in chronological order.",
+            "April, June, September, November",
+            "April, June, September, November",
+            True,
+        ),
+        ("Sort in descending order: 5, 9, 1", "9, 5, 1", "9, 5, 1", True),
+        ("Sort in descending order: 5, 9, 1", "9, 5, 1", "1, 5, 9", False),
+        ("Sort in descending order: 5, 9, 1", "9, 5, 1", "9 > 5 > 1", True),
+        ("Sort in descending order: 5, 9, 1", "9, 5, 1", "9\n5\n1", True),
+    ],
+)
+def test_order(question: str, reference: str, response: str, *, is_right: bool) -> None:
+    """Where the question asks for an order, the same members in another one are wrong."""
+    assert assess(question, (reference,), response).is_right is is_right
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("List them in order.", True),
+        ("List them in the correct order.", True),
+        ("List them in order of size.", True),
+        ("In which order did they rule?", True),
+        ("Sort them.", True),
+        ("Rank them by size.", True),
+        ("Name them from smallest to largest.", True),
+        ("Who were the first three presidents?", True),
+        ("List them in any order.", False),
+        ("List them in no particular order.", False),
+        ("What is needed in order to win?", False),
+        ("What sort of fruits are they?", False),
+        ("Who was the first president?", False),
+        ("Which towns does the road from Rome to Ostia cross?", False),
+    ],
+)
+def test_is_ordered(question: str, *, expected: bool) -> None:
+    """An order is asked for by its name, by sorting and ranking, or from one end to the other."""
+    assert is_ordered(question) is expected
 
 
 def test_all_references_are_looked_at() -> None:
