@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges.local._candidate import Candidate
-from adjudge.judges.local._options import by_option, chosen, options_of, spoken
+from adjudge.judges.local._choices import by_option, chosen, spoken
+from adjudge.judges.local._options import options_of
 from adjudge.judges.local._tier0 import assess
 
 PLANETS = "Which planet has the most mass? (A) Earth (B) Saturn (C) Jupiter (D) Neptune"
@@ -179,6 +180,63 @@ def test_another_option(question: str, reference: str, response: str, reason: st
     """Another label or text, the two at odds, one too few or too many, a denial: wrong, with that name."""
     seen = assess(question, (reference,), response)
     assert (seen.is_right, seen.reasons[0]) == (False, reason)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which is largest?\nA - Earth\nB - Saturn\nC - Jupiter",
+        "Which is largest?\n**A.** Earth\n**B.** Saturn\n**C.** Jupiter",
+        "Which is largest? A)Earth B)Saturn C)Jupiter",
+        "Which is largest? A) Earth / B) Saturn / C) Jupiter",
+        "Which is largest?\n- A: Earth\n- B: Saturn\n- C: Jupiter",
+        "Which is largest?\n[a] Earth\n[b] Saturn\n[c] Jupiter\n\nAnswer:",
+        "Which is largest? A. Earth, B. Saturn, or C. Jupiter? Answer with one letter.",
+    ],
+)
+def test_ways_to_list_options(question: str) -> None:
+    """Options are marked by brackets, dots, colons, dashes or bold letters, in a row or one a line."""
+    found = options_of(question)
+    assert found is not None
+    assert dict(found.texts) == {"A": "Earth", "B": "Saturn", "C": "Jupiter"}
+
+
+@pytest.mark.parametrize(
+    ("question", "response", "expected"),
+    [
+        (PLANETS, "the third option", "C"),
+        (PLANETS, "The last one.", "D"),
+        (PLANETS, "the sixth one", None),
+        (PAINTERS, "option three", "3"),
+        (PRIMES, "B D", "BD"),
+        (PRIMES, "bd", "BD"),
+        (PRIMES, "B+D", "BD"),
+        (GERMS, "A virus", "A"),
+        (GERMS, "A fungus", "C"),
+        (GERMS, "B virus", ""),
+    ],
+)
+def test_ways_to_choose(question: str, response: str, expected: str | None) -> None:
+    """Options are counted, joined or set side by side; an `A` before a word is an article."""
+    found = options_of(question)
+    assert found is not None
+    assert chosen(found, response, is_several=True) == (None if expected is None else frozenset(expected))
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("The primes are B (11) and D (17).", (True, "option")),
+        ("The primes are A (9), B (11) and D (17).", (False, "many-answers")),
+        ("B is prime.", (False, "list-incomplete")),
+        ("C is not prime, B and D are.", None),
+    ],
+)
+def test_several_in_words(response: str, expected: tuple[bool, str] | None) -> None:
+    """Where several options are accepted together, a sentence names them all and no other one."""
+    found = options_of(PRIMES)
+    assert found is not None
+    assert by_option(found, ("B, D",), Candidate(response)) == expected
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,17 @@ def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -
     given = _given(text)
     if given:
         return _standing(given, accepted, text)
-    named = frozenset(_ANY.findall(text)) - {"I"}
+    named = letters_in(text)
     if not named or (asked.wants_list and not named.isdisjoint(accepted)) or DOUBTED.search(text):
         return None
     if DENIALS.isdisjoint(candidate.plain):
         return _standing(named, accepted, text)
     return (False, "negated") if named <= accepted else None
+
+
+def letters_in(text: str) -> frozenset[str]:
+    """Return the capital letters that stand by themselves in a text, but for articles and the first person."""
+    return frozenset(_ANY.findall(text)) - {"I"}
 
 
 def _standing(given: frozenset[str], accepted: frozenset[str], text: str) -> tuple[bool, str]:

@@ -9,6 +9,7 @@ from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._aliases import as_written
 from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
 from adjudge.judges.local._candidate import Candidate, Question, read_question
+from adjudge.judges.local._choices import by_option, spoken
 from adjudge.judges.local._codes import is_other_code
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._letters import by_letter
@@ -17,7 +18,7 @@ from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
 from adjudge.judges.local._opposites import is_opposite
-from adjudge.judges.local._options import by_option, options_of, spoken
+from adjudge.judges.local._options import options_of
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
