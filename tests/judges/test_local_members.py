@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges.local._candidate import Candidate, read_question
-from adjudge.judges.local._members import by_members, is_ordered, lists_of
+from adjudge.judges.local._members import by_members, lists_of
+from adjudge.judges.local._orders import is_ordered
 from adjudge.judges.local._reference import prepare
 from adjudge.judges.local._tier0 import assess
 
@@ -535,6 +536,23 @@ def test_order(question: str, reference: str, response: str, *, is_right: bool) 
 def test_is_ordered(question: str, *, expected: bool) -> None:
     """An order is asked for by its name, by sorting and ranking, or from one end to the other."""
     assert is_ordered(question) is expected
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("The Gospels of the New Testament are Matthew, Mark, Luke and John.", None),
+        ("The Gospels of the New Testament are Matthew, Mark, Luke, John and Acts.", (False, "extra-member")),
+        ("The Gospels of the New Testament are Matthew, Mark and Luke.", (False, "list-incomplete")),
+        ("The forged ones are Matthew, Mark, Luke and John.", None),
+        ("Those that never existed are Matthew, Mark and Luke.", None),
+    ],
+)
+def test_words_before_a_list(response: str, expected: tuple[bool, str] | None) -> None:
+    """Behind words that the question lacks a list may be wrong, and is not right for sure."""
+    question = "Name the four Gospels."
+    prepared = prepare(("Matthew, Mark, Luke, John",))
+    assert by_members(question, read_question(question), prepared, Candidate(response)) == expected
 
 
 def test_all_references_are_looked_at() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
+from adjudge.judges.local._orders import is_enough, is_ordered
 from adjudge.judges.local._words import DENIALS, STOP, VERBS, stem, words
 
 if TYPE_CHECKING:
@@ -50,20 +51,6 @@ _SAME = {
 _FILLERS = frozenset(map(stem, ("answer", "list", "following", "sure", "correct", "members", "one")))
 _REMARKS = frozenset(
     map(stem, ("yes", "course", "indeed", "please", "thanks", "right", "ok", "alone", "together", "others", "else"))
-)
-_NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SOME = re.compile(
-    r"\b(?:name|list|give|state|mention|identify|cite)\s(?:me\s)?(?:any\s|at\sleast\s)?"
-    rf"(an\sexample|\d|{'|'.join(_NUMBERS[1:])})\b",
-    re.IGNORECASE,
-)
-_ORDERED = re.compile(
-    r"\bin (?:(?!any\b|no\b|order\b)\w+ ){0,3}(?:order(?! to\b| that\b| for\b)|sequence)\b|\b(?:a|de)scending\b"
-    r"|\b(?:what|which) (?:is|was) the (?:\w+ )?order\b|\bchronological|\balphabetical|\bsort(?:ed)?\b(?! of\b)"
-    r"|\brank(?:ed)?\b|\barranged?\b|\border(?:ed)? (?:the|these|them|by|from)\b"
-    r"|\b(?:first|last|top) (?:two|three|four|five|six|seven|eight|nine|ten|\d)\b"
-    r"|\bfrom (?:the )?(?:\w+est|least|most|left|right|top|bottom|low|high|start|first|last|inner|outer|small|large|old"
-    r"|new|north|south|east|west)\b.{0,30}? to\b"
 )
 
 Member = frozenset[str]
@@ -138,40 +125,66 @@ def _unmarked(text: str) -> str:
     return _NUMBER.sub("\n", text) if is_numbered else text
 
 
-def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+Judged = tuple[bool, str]
+
+
+def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Judged | None:
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
-    text, without = _parted(asked, candidate.text.strip())
-    given, denied = _members(text), _members(without)
-    if given is None or denied is None or not (given or denied):
+    given = _given(asked, prepared, candidate)
+    if given is None:
         return None
+    row = _Row(question, asked, prepared, candidate)
     if not prepared.lists:
-        return (False, "extra-member") if _is_more(asked, prepared, candidate, given) else None
-    is_ranked = is_ordered(question)
-    faults: list[str | None] = []
-    for one in prepared.lists:
-        mine, yours = _keys(one.members, asked), _keys(_apart(given, one, candidate), asked)
-        is_sure = is_ranked or _is_asked_for(one, asked)
-        if not set(mine).isdisjoint(_keys(denied, asked)):
-            faults.append("negated")
-        elif set(yours) < set(mine) and _is_enough(question, len(set(yours)), len(mine)):
-            return True, "list"
-        elif set(mine) == set(yours) and (is_sure or (one.is_joined and _is_who(asked))):
-            return (True, "list") if mine == yours or not is_ranked else (False, "other-order")
-        else:
-            faults.append(_fault(mine, yours, one, prepared, asked, candidate) if is_sure else None)
-    return None if faults[0] is None or None in faults else (False, faults[0])
+        return (False, "extra-member") if _is_more(row, given.members) else None
+    found = [_compared(one, given, row) for one in prepared.lists]
+    if (True, "list") in found:
+        return None if given.is_led else (True, "list")
+    return None if None in found else found[0]
 
 
-def _is_enough(question: str, given: int, size: int) -> bool:
-    """Whether a question asks for fewer members than there are, and so many are given, as in `Name two`."""
-    found = _SOME.search(question)
-    return found is not None and _wanted(found[1].lower()) <= given < size
+@dataclass(frozen=True, slots=True)
+class _Row:
+    question: str
+    asked: Question
+    prepared: Prepared
+    candidate: Candidate
 
 
-def _wanted(number: str) -> int:
-    return int(number) if number.isdecimal() else _NUMBERS.index(number) if number in _NUMBERS else 1
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a candidate lists, what it says is not in the list, and whether words of its own lead up to it."""
+
+    members: list[Member]
+    denied: list[Member]
+    is_led: bool
+
+
+def _given(asked: Question, prepared: Prepared, candidate: Candidate) -> _Given | None:
+    text, is_led = _unframed(asked, prepared, candidate.text.strip())
+    denial = _DENIED.search(text)  # `Rome, but not Paris`
+    members = _members(text if denial is None else text[: denial.start()].rstrip(" ,;("))
+    denied = _members("" if denial is None else denial[1])
+    if members is None or denied is None or not (members or denied):
+        return None
+    return _Given(members, denied, is_led)
+
+
+def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
+    """Judge what is given by one list."""
+    asked = row.asked
+    mine, yours = _keys(listed.members, asked), _keys(_apart(given.members, listed, row.candidate), asked)
+    if not set(mine).isdisjoint(_keys(given.denied, asked)):
+        return False, "negated"
+    if set(yours) < set(mine) and is_enough(row.question, len(set(yours)), len(mine)):
+        return True, "list"
+    is_ranked = is_ordered(row.question)
+    is_sure = is_ranked or _is_asked_for(listed, asked)
+    if set(mine) == set(yours) and (is_sure or (listed.is_joined and _is_who(asked))):
+        return (False, "other-order") if is_ranked and mine != yours else (True, "list")
+    fault = _fault(mine, yours, listed, row) if is_sure else None
+    return None if fault is None else (False, fault)
 
 
 def _is_asked_for(listed: Listed, asked: Question) -> bool:
@@ -186,15 +199,16 @@ def _is_who(asked: Question) -> bool:
     return asked.kind is not None and KINDS[asked.kind] == "who"
 
 
-def _parted(asked: Question, text: str) -> tuple[str, str]:
-    """Return a list without the words that lead up to it, and what it says is not in it: `Rome, but not Paris`."""
+def _unframed(asked: Question, prepared: Prepared, text: str) -> tuple[str, bool]:
+    """Return a text without the words that lead up to a list, and whether they say more than the question does."""
     frame = _FRAME.match(text)
-    if frame is not None:
-        before = {stem(word) for word in words(frame[1]) if word not in STOP and not word.isdecimal()}
-        if before <= asked.content | _FILLERS:
-            text = text[frame.end() :]
-    denied = _DENIED.search(text)
-    return (text, "") if denied is None else (text[: denied.start()].rstrip(" ,;("), denied[1])
+    if frame is None:
+        return text, False
+    before = {stem(word) for word in words(frame[1]) if word not in STOP and not word.isdecimal()}
+    if before <= asked.content | _FILLERS:
+        return text[frame.end() :], False
+    is_led = before.isdisjoint(prepared.union) and before.isdisjoint(DENIALS)
+    return (text[frame.end() :], True) if is_led else (text, False)
 
 
 def _apart(given: list[Member], listed: Listed, candidate: Candidate) -> list[Member]:
@@ -211,14 +225,7 @@ def _keys(members: Sequence[Member], asked: Question) -> list[Member]:
     return bare if len(set(bare)) == len(set(members)) else list(members)
 
 
-def _fault(
-    mine: list[Member],
-    yours: list[Member],
-    listed: Listed,
-    prepared: Prepared,
-    asked: Question,
-    candidate: Candidate,
-) -> str | None:
+def _fault(mine: list[Member], yours: list[Member], listed: Listed, row: _Row) -> str | None:
     """Return why a list is another one than the accepted; None if it may be that in other words."""
     missing, extra = set(mine).difference(yours), set(yours).difference(mine)
     if not extra:
@@ -226,7 +233,7 @@ def _fault(
     if listed.is_plain:
         is_other = all(map(_is_plain, extra))
     else:
-        is_other = all(_is_foreign(one, prepared, asked, candidate, is_named=listed.is_named) for one in extra)
+        is_other = all(_is_foreign(one, row, is_named=listed.is_named) for one in extra)
     if not is_other:
         return None
     if not missing:
@@ -247,32 +254,22 @@ def _is_form(one: Member, other: Member) -> bool:
     )
 
 
-def _is_foreign(member: Member, prepared: Prepared, asked: Question, candidate: Candidate, *, is_named: bool) -> bool:
+def _is_foreign(member: Member, row: _Row, *, is_named: bool) -> bool:
     """Whether a member is another thing, of which there is nothing in question and references, and no remark."""
-    if not member.isdisjoint(prepared.union) or member <= asked.content:
+    if not member.isdisjoint(row.prepared.union) or member <= row.asked.content:
         return False
     if is_named:
-        return not member.isdisjoint(map(stem, candidate.names()))
-    adverbs = (stem(word) for word in candidate.plain if word.endswith("ly"))
+        return not member.isdisjoint(map(stem, row.candidate.names()))
+    adverbs = (stem(word) for word in row.candidate.plain if word.endswith("ly"))
     return member.isdisjoint(_REMARKS) and member.isdisjoint(adverbs)
 
 
-def _is_more(asked: Question, prepared: Prepared, candidate: Candidate, given: list[Member]) -> bool:
+def _is_more(row: _Row, given: list[Member]) -> bool:
     """Whether a list has the one thing that is accepted, and others."""
+    asked, prepared = row.asked, row.prepared
     if len(given) < 2 or prepared.given > 1 or prepared.explains or not prepared.references:
         return False
     mine = prepared.references[0].content
     is_named = _is_named(prepared.texts[0])
     others = [one for one in _keys(given, asked) if one not in (mine, mine - asked.content)]
-    return len(others) == len(given) - 1 and all(
-        _is_foreign(one, prepared, asked, candidate, is_named=is_named) for one in others
-    )
-
-
-def is_ordered(question: str) -> bool:
-    """Whether a question asks for an order.
-
-    >>> [is_ordered(one) for one in ("List them in order of size.", "What is needed in order to win?", "In any order?")]
-    [True, False, False]
-    """
-    return _ORDERED.search(question.lower()) is not None
+    return len(others) == len(given) - 1 and all(_is_foreign(one, row, is_named=is_named) for one in others)
