@@ -544,6 +544,7 @@ def test_is_ordered(question: str, *, expected: bool) -> None:
         ("The Gospels of the New Testament are Matthew, Mark, Luke and John.", None),
         ("The Gospels of the New Testament are Matthew, Mark, Luke, John and Acts.", (False, "extra-member")),
         ("The Gospels of the New Testament are Matthew, Mark and Luke.", (False, "list-incomplete")),
+        ("The New Testament is made up of Matthew, Mark, Luke, John and Acts.", (False, "extra-member")),
         ("The forged ones are Matthew, Mark, Luke and John.", None),
         ("Those that never existed are Matthew, Mark and Luke.", None),
     ],
@@ -553,6 +554,16 @@ def test_words_before_a_list(response: str, expected: tuple[bool, str] | None) -
     question = "Name the four Gospels."
     prepared = prepare(("Matthew, Mark, Luke, John",))
     assert by_members(question, read_question(question), prepared, Candidate(response)) == expected
+
+
+def test_appositions() -> None:
+    """What stands behind a name and is not written as one tells of it; after an `and` it is another thing."""
+    question = "Which rivers flow through Cairo?"
+    assert assess(question, ("Nile",), "The Nile, Africa's longest river").is_right
+    assert assess(question, ("Nile",), "the Nile and the Congo").reasons == ("extra-member",)
+    assert assess("Which languages does she speak?", ("French",), "French and a little German").reasons == (
+        "extra-member",
+    )
 
 
 def test_all_references_are_looked_at() -> None:

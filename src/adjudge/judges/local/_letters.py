@@ -28,7 +28,7 @@ _FIRST = re.compile(rf"\W*({_LETTER})[).:]\s")
 DOUBTED = re.compile(
     r"\b(?:rul(?:e|es|ed|ing) out|wrong|incorrect|false|except|unlike|instead|rather than|doubt|reject)", re.IGNORECASE
 )
-_ANY = re.compile(rf"(?<![\w'’])({_LETTER}){_ENDS}")
+_ANY = re.compile(rf"(?<![\w'’°])({_LETTER}){_ENDS}")
 
 
 def letter_of(references: Sequence[str]) -> frozenset[str]:

@@ -34,7 +34,10 @@ _PART = re.compile(
     r"|\b(?:and|then)\b)[\s,]*(?:(?:and|then)\b\s*)?"
 )
 _JOINED = re.compile(r"[;\n|•·&]|\band\b")
-_FRAME = re.compile(r"([^,;\n]*?)(?::|\b(?:are|were|is|was|include|includes)\b:?)\s+(?=\S)")
+_FRAME = re.compile(
+    r"([^,;\n]*?)(?::|\b(?:(?:are|were|is|was)(?: (?:made up|composed|formed) of)?"
+    r"|includes?|consists? of|comprises?)\b:?)\s+(?=\S)"
+)
 _DENIED = re.compile(r"\b(?:but )?(?:not|except|excluding|without)\s(?:for\s)?([^.;()]+)[.)]*$")
 _LINKS = frozenset(("a", "an", "the", "of", "de", "la", "van", "von", "st"))
 _SMALL_WORDS = _LINKS | {"and"}
@@ -259,7 +262,8 @@ def _is_foreign(member: Member, row: _Row, *, is_named: bool) -> bool:
     if not member.isdisjoint(row.prepared.union) or member <= row.asked.content:
         return False
     if is_named:
-        return not member.isdisjoint(map(stem, row.candidate.names()))
+        names = set(map(stem, row.candidate.names()))  # `the Nile, Africa's longest river` is one
+        return member <= names or ("and" in row.candidate.plain and not member.isdisjoint(names))
     adverbs = (stem(word) for word in row.candidate.plain if word.endswith("ly"))
     return member.isdisjoint(_REMARKS) and member.isdisjoint(adverbs)
 
