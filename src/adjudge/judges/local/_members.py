@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 600  # characters of a list
 _LOOKED_AT = 10  # references
+_SENTENCE = 30  # words of a list where one thing is accepted
 _WORDS_OF_ONE = 5  # words of a member
 _HEAD = 3  # letters with which spellings of one name begin
 _SURE = 3  # members that make a list by their number
@@ -135,7 +136,7 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
-    given = _given(asked, prepared, candidate)
+    given = _given(asked, prepared, candidate) if prepared.lists or _may_have_more(prepared, candidate) else None
     if given is None:
         return None
     row = _Row(question, asked, prepared, candidate)
@@ -268,10 +269,19 @@ def _is_foreign(member: Member, row: _Row, *, is_named: bool) -> bool:
     return member.isdisjoint(_REMARKS) and member.isdisjoint(adverbs)
 
 
+def _may_have_more(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether one thing is accepted, and a short candidate may be a list with it."""
+    if prepared.given > 1 or prepared.explains or not 1 < len(candidate.plain) <= _SENTENCE:
+        return False
+    return (
+        any(one.content <= candidate.unique for one in prepared.references) and _PART.search(candidate.text) is not None
+    )
+
+
 def _is_more(row: _Row, given: list[Member]) -> bool:
     """Whether a list has the one thing that is accepted, and others."""
     asked, prepared = row.asked, row.prepared
-    if len(given) < 2 or prepared.given > 1 or prepared.explains or not prepared.references:
+    if len(given) < 2:
         return False
     mine = prepared.references[0].content
     is_named = _is_named(prepared.texts[0])
