@@ -68,7 +68,16 @@ def test_another_letter(reference: str, response: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "response", ["It is a bird.", "A bird in the hand", "The answer is a bird.", "Paris", "I am", "I rule out A"]
+    "response",
+    [
+        "It melts at 9 °C.",
+        "It is a bird.",
+        "A bird in the hand",
+        "The answer is a bird.",
+        "Paris",
+        "I am",
+        "I rule out A",
+    ],
 )
 def test_no_letter(response: str) -> None:
     """An article, the first person and what is doubted are no letters; what gives none is left to the model."""

@@ -25,10 +25,10 @@ _NAMED = "(?:answer|option|choice|letter|grade|type|solution|pick|choose|select)
 _ALONE = re.compile(rf"\W*?(?i:(?:(?:the|correct|final|{_NAMED}|is|it|its|a|an)\b\W*?)*)({_LETTER}|[a-z])[\s).\]:]*")
 _GIVEN = re.compile(rf"\b(?i:{_NAMED})\b(?i:\s(?:is|was|would be))?\s?:?\s?[(\[\"']*({_LETTER}){_ENDS}")
 _FIRST = re.compile(rf"\W*({_LETTER})[).:]\s")
-_DOUBTED = re.compile(
+DOUBTED = re.compile(
     r"\b(?:rul(?:e|es|ed|ing) out|wrong|incorrect|false|except|unlike|instead|rather than|doubt|reject)", re.IGNORECASE
 )
-_ANY = re.compile(rf"(?<![\w'’])({_LETTER}){_ENDS}")
+_ANY = re.compile(rf"(?<![\w'’°])({_LETTER}){_ENDS}")
 
 
 def letter_of(references: Sequence[str]) -> frozenset[str]:
@@ -57,12 +57,17 @@ def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -
     given = _given(text)
     if given:
         return _standing(given, accepted, text)
-    named = frozenset(_ANY.findall(text)) - {"I"}
-    if not named or (asked.wants_list and not named.isdisjoint(accepted)) or _DOUBTED.search(text):
+    named = letters_in(text)
+    if not named or (asked.wants_list and not named.isdisjoint(accepted)) or DOUBTED.search(text):
         return None
     if DENIALS.isdisjoint(candidate.plain):
         return _standing(named, accepted, text)
     return (False, "negated") if named <= accepted else None
+
+
+def letters_in(text: str) -> frozenset[str]:
+    """Return the capital letters that stand by themselves in a text, but for articles and the first person."""
+    return frozenset(_ANY.findall(text)) - {"I"}
 
 
 def _standing(given: frozenset[str], accepted: frozenset[str], text: str) -> tuple[bool, str]:

@@ -98,7 +98,7 @@ def _is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
         return False
     mine: list[str] | None = None
     for reference in prepared.references[:_LOOKED_AT]:
-        if len(reference.stems) == size and reference.content <= candidate.unique:
+        if len(reference.stems) == size and not reference.members and reference.content <= candidate.unique:
             mine = sorted(candidate.stems) if mine is None else mine
             if mine == sorted(reference.stems) and _is_exchanged(reference.stems, tuple(candidate.stems)):
                 return True

@@ -168,6 +168,9 @@ def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, se
     """
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
+    is_where = asked.kind is not None and KINDS[asked.kind] == "where" and not asked.wants_list
+    if is_where and not any(one.is_joined for one in prepared.lists):
+        return False  # `Springfield, Illinois, United States` is one place
     if all(one in prepared.union or one in asked.content for one in candidate.content):
         return True
     if len(candidate.plain) > _SHORT_LIST or _COUNTS.isdisjoint(asked.plain):

@@ -9,13 +9,16 @@ from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._aliases import as_written
 from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
 from adjudge.judges.local._candidate import Candidate, Question, read_question
+from adjudge.judges.local._choices import by_option, spoken
 from adjudge.judges.local._codes import is_other_code
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._letters import by_letter
+from adjudge.judges.local._members import by_members
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
 from adjudge.judges.local._opposites import is_opposite
+from adjudge.judges.local._options import options_of
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
@@ -66,7 +69,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if injected(candidate if answer == text else Candidate(untagged(text)), question[:LONGEST], references):
         return _out("injected-verdict")
     candidate, references = _in_one_piece(prepared, _last_word(prepared, candidate)), prepared.texts
-    ruled = _at_once(question, asked, prepared, candidate)
+    ruled = _by_option(question, references, candidate) or _at_once(question, asked, prepared, candidate)
     if ruled is None:
         given, candidate = candidate, _rewritten(asked, prepared, candidate)
         ruled = None if candidate is given else _at_once(question, asked, prepared, candidate)
@@ -145,14 +148,32 @@ def _out(reason: str) -> Assessment:
     return Assessment(RULED_OUT, (reason,), ruled=True)
 
 
+def _by_option(question: str, references: tuple[str, ...], candidate: Candidate) -> Assessment | None:
+    """Judge by the options that a question lists; where none is chosen plainly, as if it listed none."""
+    options = options_of(question)
+    if options is None:
+        return None
+    plainly = spoken(question, references)
+    if plainly[0] == question:
+        return None
+    chosen = by_option(options, references, candidate)
+    return assess(*plainly, candidate.text) if chosen is None else _ruled(*chosen)
+
+
+def _ruled(is_right: bool, reason: str) -> Assessment:
+    return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
+
+
 def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
     """Judge a candidate that is a reference and nothing else, or in which every character counts."""
     letter = by_letter(asked, prepared.letters, candidate)
     if letter is not None:
-        is_right, reason = letter
-        return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
+        return _ruled(*letter)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
+    listed = by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None
+    if listed is not None:
+        return _ruled(*listed)
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return None

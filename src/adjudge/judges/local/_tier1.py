@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.judges.local import _tier0
 from adjudge.judges.local._answer import answer_of
+from adjudge.judges.local._choices import spoken
 from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES, cosines
@@ -72,7 +73,7 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
 def read_many(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Reading]:
     """Return what the encoders say of the rows that no rule decided, by their place."""
     given = {
-        at: (question, references, answer_of(text))
+        at: (*spoken(question, references), answer_of(text))
         for at, ((question, references, text), one) in enumerate(zip(rows, seen, strict=True))
         if not one.ruled and _is_latin(references)
     }
