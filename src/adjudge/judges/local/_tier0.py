@@ -18,6 +18,7 @@ from adjudge.judges.local._nearness import gives_number
 from adjudge.judges.local._opposites import is_opposite
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
+from adjudge.judges.local._readings import by_quantity
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
@@ -153,7 +154,10 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
-    form = same(asked, prepared, prepared.texts, candidate)
+    quantity = by_quantity(asked, prepared, candidate) if prepared.golds else None
+    if quantity is not None and not quantity[0]:
+        return _out(quantity[1])
+    form = same(asked, prepared, prepared.texts, candidate) or (None if quantity is None else quantity[1])
     if form is None:
         return None
     if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):
