@@ -50,7 +50,7 @@ def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, se
         return "other-date"
     if seen.dates == "coarser" and "year" in asked.plain and not any(date.year for date in candidate.dates):
         return "coarser-date"
-    if _is_other_sign(prepared, candidate) or _is_other_range(prepared, candidate):
+    if _is_other_sign(prepared, candidate) or _is_other_range(asked, prepared, candidate):
         return "other-number"
     return "hedged" if _is_around(prepared, candidate) or _is_range(asked, prepared, candidate) else None
 
@@ -68,12 +68,11 @@ def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
     return all(one.stems == turned for one in prepared.references[:_LOOKED_AT])
 
 
-def _is_other_range(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate states a range, and every reference another one."""
+def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate states a range, or no range where one is asked for, and every reference another one."""
     given = range_of(candidate.numbers, candidate.text)
-    return given is not None and all(
-        one.range is not None and one.range != given for one in prepared.references[:_LOOKED_AT]
-    )
+    is_other = given is not None or ("range" in asked.plain and len(candidate.numbers) == 1)
+    return is_other and all(one.range is not None and one.range != given for one in prepared.references[:_LOOKED_AT])
 
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:

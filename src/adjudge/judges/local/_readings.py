@@ -9,16 +9,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._clock import minutes_of, time_standing
 from adjudge.judges.local._measures import Golds, Measure, core_of, is_same_measure, measures_in, measures_of
 from adjudge.judges.local._reference import Prepared
 from adjudge.judges.local._units import Unit
 from adjudge.judges.local._words import DENIALS
 
-_WORDS = 15  # words of a sentence that is one quantity
-_SENTENCE = 20  # words of one that states it among others
+_WORDS = 8  # words of an answer that is a number
+_SENTENCE = 20  # words of one that states a quantity with its unit
 _BOUNDS = DENIALS | {
     "or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false", "than", "least",
     "under", "over", "nearly", "almost", "up", "half", "every", "per",
+}  # fmt: skip
+_LIMITS = DENIALS | {
+    "about", "over", "above", "more", "greater", "least", "under", "below", "less", "fewer", "most", "up", "per", "a",
+    "an", "each", "every", "hourly", "daily", "weekly", "monthly", "yearly",
 }  # fmt: skip
 _PERIODS = {
     "hourly": "hour", "hour": "hour", "daily": "day", "day": "day", "weekly": "week", "week": "week",
@@ -35,19 +40,30 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tu
 
     One that has a reference in it, word for word, is left to what looks at the words around.
     """
-    found = _by_quantity(asked, prepared.golds, candidate)
-    if found is not None and found[0] and any(one.padded in candidate.padded for one in prepared.references):
+    size = len(candidate.plain)
+    if size > (_SENTENCE if prepared.units else _WORDS):
         return None
-    return found
+    is_there = any(one.padded in candidate.padded for one in prepared.references)
+    if is_there and _LIMITS.isdisjoint(candidate.plain):
+        return None
+    found = _by_time(asked, prepared, candidate) if prepared.times else _by_quantity(asked, prepared, candidate)
+    return None if is_there and found is not None and found[0] else found
 
 
-def _by_quantity(asked: Question, golds: Golds, candidate: Candidate) -> tuple[bool, str] | None:
-    if len(candidate.plain) > _WORDS:
-        is_stated = len(candidate.plain) <= _SENTENCE and candidate.numbers and _is_stated(asked, golds, candidate)
-        return (True, "number") if is_stated else None
+def _by_time(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+    """Judge a time of day; one that is spoken may leave out which half of the day it is."""
+    given = minutes_of(candidate.text) or minutes_of(core_of(candidate.text, asked.plain))
+    is_right = time_standing(prepared.times, given, is_spoken=":" not in candidate.text)
+    return None if is_right is None else (is_right, "number" if is_right else "other-number")
+
+
+def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+    """Judge a number, perhaps with a unit."""
+    golds = prepared.golds
     given = measures_of(candidate.text) or measures_of(core_of(candidate.text, asked.plain))
     if not given:
-        return (True, "number") if _is_stated(asked, golds, candidate) else None
+        is_stated = prepared.units and _is_stated(asked, golds, candidate)
+        return (True, "number") if is_stated else None
     found = [_standing(asked, gold, given) for gold in golds]
     if True in found:
         return True, "number"

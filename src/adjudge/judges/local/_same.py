@@ -62,7 +62,8 @@ def _same_of_several(
     if not _OTHERS.isdisjoint(candidate.plain):
         return None
     if candidate.numbers:
-        return "number" if _is_in_range(prepared, candidate) else None
+        is_in_range = "range" not in asked.plain and _is_in_range(prepared, candidate)
+        return "number" if is_in_range or _is_same_day(prepared, candidate) else None
     if prepared.union.isdisjoint(candidate.unique):
         return None
     if is_same_name(asked, references, candidate):
@@ -75,6 +76,13 @@ def _is_acronym(prepared: Prepared, candidate: Candidate) -> bool:
     word = candidate.plain[-1]
     is_written = len(word) > 2 and sum(map(str.isupper, candidate.text)) == len(word)
     return is_written and any(one.initials == word for one in prepared.references)
+
+
+def _is_same_day(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is a reference's day, month and year and nothing else."""
+    if len(candidate.dates) != 1 or candidate.dates[0] not in prepared.days:
+        return False
+    return len(candidate.content) == len(candidate.dates[0])
 
 
 def _is_in_range(prepared: Prepared, candidate: Candidate) -> bool:

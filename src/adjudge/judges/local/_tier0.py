@@ -23,6 +23,7 @@ from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._words import LONGEST, REFUSAL
+from adjudge.judges.local._writings import as_spelt, dated
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
@@ -137,6 +138,10 @@ def _rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Can
     if prepared.explains:
         return candidate
     text = as_written(prepared.aliases, candidate.text, candidate.unique, asked.plain)
+    if prepared.writings:
+        text = as_spelt(prepared.writings, text)
+    if prepared.days and candidate.numbers:
+        text = dated(text, prepared.days)
     if text == candidate.text or any(one.padded in candidate.padded for one in prepared.references):
         return candidate
     return Candidate(text)
@@ -154,7 +159,7 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
-    quantity = by_quantity(asked, prepared, candidate) if prepared.golds else None
+    quantity = by_quantity(asked, prepared, candidate) if prepared.golds or prepared.times else None
     if quantity is not None and not quantity[0]:
         return _out(quantity[1])
     form = same(asked, prepared, prepared.texts, candidate) or (None if quantity is None else quantity[1])
