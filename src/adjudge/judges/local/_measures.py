@@ -264,5 +264,16 @@ Golds = tuple[tuple[Measure, ...], ...]
 
 def golds_of(references: Sequence[str]) -> Golds:
     """Return the quantities that references are; none if they are something else."""
-    found = tuple(measures_of(one) for one in references[:_LOOKED_AT])
+    found = tuple(measures_of(one) if _is_likely(one) else () for one in references[:_LOOKED_AT])
     return found if any(found) else ()
+
+
+def _is_likely(text: str) -> bool:
+    """Whether a text may be a quantity: a look that costs nothing, since some questions have hundreds of aliases."""
+    if any(map(str.isdigit, text[:_LONGEST])):
+        return True
+    words = text[:_LONGEST].lower().replace("-", " ").split()
+    return not _HINTS.isdisjoint(words)
+
+
+_HINTS = NUMBER_WORDS | {"a", "an", "half"}

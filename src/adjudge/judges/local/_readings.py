@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from adjudge.judges.local._candidate import Candidate, Question
 from adjudge.judges.local._clock import minutes_of, time_standing
+from adjudge.judges.local._groups import by_groups
 from adjudge.judges.local._measures import Golds, Measure, core_of, is_same_measure, measures_in, measures_of
 from adjudge.judges.local._reference import Prepared
 from adjudge.judges.local._units import Unit
@@ -40,8 +41,10 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tu
 
     One that has a reference in it, word for word, is left to what looks at the words around.
     """
-    size = len(candidate.plain)
-    if size > (_SENTENCE if prepared.units else _WORDS):
+    grouped = by_groups(prepared.groups, candidate.text) if prepared.groups else None
+    if grouped is not None:
+        return grouped, "number" if grouped else "other-number"
+    if len(candidate.plain) > (_SENTENCE if prepared.units else _WORDS):
         return None
     is_there = any(one.padded in candidate.padded for one in prepared.references)
     if is_there and _LIMITS.isdisjoint(candidate.plain):

@@ -159,7 +159,7 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
-    quantity = by_quantity(asked, prepared, candidate) if prepared.golds or prepared.times else None
+    quantity = by_quantity(asked, prepared, candidate) if prepared.has_quantity else None
     if quantity is not None and not quantity[0]:
         return _out(quantity[1])
     form = same(asked, prepared, prepared.texts, candidate) or (None if quantity is None else quantity[1])

@@ -17,6 +17,9 @@ _LONGEST = 40  # characters of a reference that has other writings
 _MOST = 2000  # characters in which they are looked for
 _DAYS = ("mon", "tues?", "weds?", "thu(?:rs?)?", "fri", "sat", "sun")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sept?", "oct", "nov", "dec")
+_FORMS = {
+    name[:3].lower(): f"{name}|{form}" for name, form in zip((*day_name, *month_name[1:]), _DAYS + _MONTHS, strict=True)
+}
 _TENS = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
@@ -49,11 +52,10 @@ def writings_of(references: Iterable[str]) -> Writings:
 
 def _name(gold: str) -> str | None:
     """Find the short forms of a day or a month, or the name that is short for; as an answer by itself."""
-    for names, forms in ((tuple(day_name), _DAYS), (tuple(month_name)[1:], _MONTHS)):
-        for name, form in zip(names, forms, strict=True):
-            if re.fullmatch(rf"{name}|{form}", gold, re.IGNORECASE):
-                return rf"^\W*(?:(?:it(?:'s| is) )?(?:on|in) )?(?:{name}|{form})\W*$"
-    return None
+    found = _FORMS.get(gold[:3].lower())
+    if found is None or re.fullmatch(found, gold, re.IGNORECASE) is None:
+        return None
+    return rf"^\W*(?:(?:it(?:'s| is) )?(?:on|in) )?(?:{found})\W*$"
 
 
 def _decade(gold: str) -> str | None:
