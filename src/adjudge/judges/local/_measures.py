@@ -19,7 +19,7 @@ from adjudge.text.number_words import NUMBER_WORDS
 _LONGEST = 100  # characters of an answer that is one quantity
 _LOOKED_AT = 50  # references
 _FIGURES = 3  # figures of a quantity that is precise enough to be another one's, rounded
-_NEAR, _ROUND, _APART = Fraction(1, 500), Fraction(1, 100), Fraction(1, 50)  # relative errors
+_NEAR, _ROUND, _APART = Fraction(1, 1000), Fraction(1, 100), Fraction(1, 50)  # relative errors
 _BOUNDS = {
     "about": "about", "approximately": "about", "approx": "about", "around": "about", "roughly": "about",
     "circa": "about", "ca": "about", "~": "about", "≈": "about", "some": "about", "exactly": "", "precisely": "",
@@ -207,12 +207,10 @@ def is_same_measure(gold: Measure, given: Measure) -> bool | None:
     about = given.bound == "about" or b.rounds
     if gold.unit == given.unit:
         is_round = about and error <= _NEAR and _is_within(a, b)
+    elif error <= _NEAR or (about and b.figures > 1 and error <= _ROUND):
+        is_round = _is_within(a, b) or _is_within(b, a)
     else:
-        is_round = any(
-            _is_within(mine, yours)
-            and (yours.figures >= _FIGURES or error <= _NEAR or (about and yours.figures > 1 and error <= _ROUND))
-            for mine, yours in ((a, b), (b, a))
-        )
+        is_round = b.figures >= _FIGURES and (_is_within(a, b) or (a.figures >= _FIGURES and _is_within(b, a)))
     return True if is_round else (False if error > _APART else None)
 
 
