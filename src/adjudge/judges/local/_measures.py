@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -15,6 +16,7 @@ from adjudge.judges.local._amounts import Amount, read_amount, tokens_of
 from adjudge.judges.local._units import Unit, read_currency, read_unit_at
 from adjudge.judges.local._words import DENIALS, STOP
 from adjudge.text.number_words import NUMBER_WORDS
+from adjudge.text.units import CURRENCIES
 
 _LONGEST = 100  # characters of an answer that is one quantity
 _LOOKED_AT = 50  # references
@@ -37,6 +39,7 @@ _ENDS = frozenset((
 _BE = frozenset((
     "its", "costs", "cost", "takes", "took", "lasts", "lasted", "weighs", "weighed", "measures", "measured", "stands",
 ))  # fmt: skip
+_DECADE = re.compile(r"\b[12]\d\d0s\b")  # no seconds
 _NEXT = dict.fromkeys(("ft", "foot", "feet", "'"), "inch") | dict.fromkeys(("h", "hr", "hour", "hours"), "min")
 
 
@@ -66,6 +69,8 @@ def measures_of(text: str) -> tuple[Measure, ...]:
 
 @lru_cache(maxsize=4096)
 def _read(text: str) -> tuple[Measure, ...]:
+    if _DECADE.search(text) is not None:
+        return ()
     tokens = tokens_of(text)
     while tokens and tokens[-1] in (".", "!", "*"):
         tokens.pop()
@@ -90,7 +95,7 @@ def measures_in(text: str) -> list[Measure]:
     found: list[Measure] = []
     at = 0
     while at < len(tokens):
-        is_start = not tokens[at].isalpha() or tokens[at] in NUMBER_WORDS or tokens[at] in ("a", "an", "half")
+        is_start = tokens[at][0].isdigit() or tokens[at] in CURRENCIES or tokens[at] in NUMBER_WORDS
         read = _measure(tokens, at, other=False) if is_start else None
         if read is None:
             at += 1
@@ -170,7 +175,7 @@ def _rate(unit: Unit, tokens: Sequence[str], at: int, *, other: bool) -> tuple[U
     """Read what a unit is counted by: `per week`, `/h`, `a month`."""
     if at + 1 >= len(tokens) or tokens[at] not in ("/", "per", "a", "an", "each", "every"):
         return unit, at
-    below = read_unit_at(tokens, at + 1, other=other, below=True)
+    below = read_unit_at(tokens, at + 1, other=other)
     if below is None or (tokens[at] not in ("/", "per") and below[0].dimension not in ("time", "months")):
         return unit, at
     return Unit(f"{unit.dimension}/{below[0].dimension}", unit.factor / below[0].factor), below[1]
@@ -195,8 +200,7 @@ def is_same_measure(gold: Measure, given: Measure) -> bool | None:
     [True, None, False]
     """
     if gold.unit.dimension != given.unit.dimension:
-        kinds = {gold.unit.dimension, given.unit.dimension}
-        return False if kinds <= _KINDS else None
+        return False if _are_apart(gold.unit.dimension, given.unit.dimension) else None
     a, b = gold.amount, given.amount
     error = abs(a.value - b.value) / max(abs(a.value), abs(b.value)) if a.value != b.value else Fraction(0)
     bounds = {gold.bound, given.bound} - {"about", ""}
@@ -214,7 +218,15 @@ def is_same_measure(gold: Measure, given: Measure) -> bool | None:
     return True if is_round else (False if error > _APART else None)
 
 
-_KINDS = frozenset(("length", "length^2", "length^3", "mass", "time", "data", "temperature", "volume"))
+_KINDS = frozenset(("length", "mass", "time", "data", "temperature", "volume", "frequency", "power"))
+_FACTOR = re.compile(r"[/^]\d?")
+
+
+def _are_apart(one: str, other: str) -> bool:
+    """Whether two kinds of quantity have nothing in common; litres are cubic decimetres."""
+    if not one or not other or {one, other} == {"volume", "length^3"}:
+        return False
+    return all(part in _KINDS for kind in (one, other) for part in _FACTOR.split(kind) if part)
 
 
 def _is_bound(gold: Measure, given: Measure, error: Fraction) -> bool | None:

@@ -14,7 +14,7 @@ from adjudge.judges.local._words import stem, words
 _SHORT = 15  # words of a candidate that gives a quantity and little else
 _LOOKED_AT = 50  # references
 _LONGEST = 500  # characters of those words
-_UNITS = {
+UNITS = {
     stem(name): names.split()[0]
     for names in (
         "mm millimetre millimetres millimeter millimeters", "cm centimetre centimetres centimeter centimeters",
@@ -103,9 +103,9 @@ def units_of(stems: Sequence[str]) -> dict[str, set[str | None]]:
     for at, word in enumerate(stems):
         if word[0].isdigit():
             rest = [one for one in stems[at + 1 : at + 4] if one not in _SKIPPED]
-            unit = _UNITS.get(rest[0]) if rest else None
+            unit = UNITS.get(rest[0]) if rest else None
             if unit is None and at and stems[at - 1] in _BEFORE:
-                unit = _UNITS[stems[at - 1]]
+                unit = UNITS[stems[at - 1]]
             found.setdefault(word, set()).add(unit)
     return found
 

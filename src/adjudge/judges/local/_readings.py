@@ -10,14 +10,16 @@ from fractions import Fraction
 
 from adjudge.judges.local._candidate import Candidate, Question
 from adjudge.judges.local._clock import minutes_of, time_standing
-from adjudge.judges.local._groups import by_groups
+from adjudge.judges.local._groups import by_groups, is_count
 from adjudge.judges.local._measures import Golds, Measure, core_of, is_same_measure, measures_in, measures_of
+from adjudge.judges.local._quantities import UNITS
 from adjudge.judges.local._reference import Prepared
-from adjudge.judges.local._units import Unit
+from adjudge.judges.local._units import Unit, read_unit_at
 from adjudge.judges.local._words import DENIALS
 
 _WORDS = 8  # words of an answer that is a number
 _SENTENCE = 20  # words of one that states a quantity with its unit
+_FEW = 5  # words of an answer that may have the number of a reference and another unit
 _BOUNDS = DENIALS | {
     "or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false", "than", "least",
     "under", "over", "nearly", "almost", "up", "half", "every", "per",
@@ -44,10 +46,14 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tu
     grouped = by_groups(prepared.groups, candidate.text) if prepared.groups else None
     if grouped is not None:
         return grouped, "number" if grouped else "other-number"
-    if len(candidate.plain) > (_SENTENCE if prepared.units else _WORDS):
+    if prepared.ranks and is_count(candidate.text):
+        return False, "other-unit"
+    size = len(candidate.plain)
+    if size > (_SENTENCE if prepared.units else _WORDS) or candidate.text in prepared.texts:
         return None
     is_there = any(one.padded in candidate.padded for one in prepared.references)
-    if is_there and _LIMITS.isdisjoint(candidate.plain):
+    is_bare = size > _FEW or not (prepared.units or " how mani " in asked.padded)
+    if is_there and is_bare and _LIMITS.isdisjoint(candidate.plain):
         return None
     found = _by_time(asked, prepared, candidate) if prepared.times else _by_quantity(asked, prepared, candidate)
     return None if is_there and found is not None and found[0] else found
@@ -67,7 +73,8 @@ def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> t
     if not given:
         is_stated = prepared.units and _is_stated(asked, golds, candidate)
         return (True, "number") if is_stated else None
-    found = [_standing(asked, gold, given) for gold in golds]
+    unit = _asked_unit(asked) if any(one.unit.dimension for one in given) else None
+    found = [_standing(asked, gold if unit is None else _counted(gold, unit), given) for gold in golds]
     if True in found:
         return True, "number"
     if all(one is False for one in found):
@@ -90,9 +97,10 @@ def _is_stated(asked: Question, golds: Golds, candidate: Candidate) -> bool:
 def _standing(asked: Question, golds: Sequence[Measure], given: Sequence[Measure]) -> bool | None:
     """Say whether a quantity is the same, is another one, or may be either."""
     if all("/" in one.unit.dimension for one in given) and not any("/" in one.unit.dimension for one in golds):
-        golds = _rated(asked, golds)
+        rated = _rated(asked, golds)
         if any(one.unit.dimension.startswith("money") for one in golds):
-            return any(is_same_measure(gold, one) for gold in golds for one in given)
+            return any(is_same_measure(gold, one) for gold in rated for one in given) if rated else None
+        golds = rated or golds
     alike = {one.unit.dimension for one in golds} & {one.unit.dimension for one in given}
     found = [
         is_same_measure(gold, one)
@@ -119,3 +127,18 @@ def _rated(asked: Question, golds: Sequence[Measure]) -> list[Measure]:
         )
         for one in golds
     ]
+
+
+def _asked_unit(asked: Question) -> Unit | None:
+    """Return the unit in which a question wants a number: `how many minutes`."""
+    before, many, after = asked.padded.partition(" mani ")
+    if not many or not before.endswith("how"):
+        return None
+    name = UNITS.get(after.split()[0]) if after.strip() else None
+    found = None if name is None else read_unit_at((name,), 0)
+    return None if found is None else found[0]
+
+
+def _counted(golds: Sequence[Measure], unit: Unit) -> list[Measure]:
+    """Return numbers as quantities in the unit that is asked for."""
+    return [one if one.unit.dimension else Measure(one.amount.times(unit.factor), unit, one.bound) for one in golds]

@@ -12,7 +12,7 @@ from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._clock import minutes_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
-from adjudge.judges.local._groups import Groups, groups_of
+from adjudge.judges.local._groups import Groups, are_ranks, groups_of
 from adjudge.judges.local._letters import letter_of
 from adjudge.judges.local._measures import Golds, golds_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
@@ -70,6 +70,7 @@ class Prepared:
     golds: Golds  # the quantities that they are
     units: bool  # whether one of those has a unit
     groups: Groups  # the telephone numbers or coordinates that they are
+    ranks: bool  # whether they are places in an order
     times: tuple[tuple[int, ...], ...]  # the times of day that they are
     writings: Writings  # in which dates among them may stand elsewhere
     days: tuple[Date, ...]  # those with day, month and year
@@ -77,7 +78,7 @@ class Prepared:
     @property
     def has_quantity(self) -> bool:
         """Whether one of them is something to measure or to count."""
-        return bool(self.golds or self.times or self.groups)
+        return bool(self.golds or self.times or self.groups or self.ranks)
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -125,6 +126,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         golds=golds,
         units=any(one.unit.dimension for gold in golds for one in gold),
         groups=groups_of(texts),
+        ranks=are_ranks(texts),
         times=times if any(times) else (),
         writings=writings_of(texts),
         days=tuple(date for one in kept for date in one.dates if date.parts == len(date)),

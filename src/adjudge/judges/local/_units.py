@@ -59,7 +59,7 @@ _MONEY = {sign: (f"money {name}", 1) for sign, name in CURRENCIES.items()} | {
     for name in names.split()
 }  # fmt: skip
 _BEFORE = frozenset(CURRENCIES) | {"usd", "eur", "gbp", "jpy", "inr", "rs", "cad", "aud", "chf", "cny", "rmb"}
-_WRITTEN = frozenset(("m", "km", "cm", "mm", "ft", "mi"))  # units with a power stuck on: `m2`
+_WRITTEN = frozenset(("s", "m", "km", "cm", "mm", "ft", "mi"))  # units with a power stuck on: `m2`
 
 
 def read_currency(tokens: Sequence[str], at: int) -> tuple[Unit, int] | None:
@@ -73,10 +73,8 @@ def read_currency(tokens: Sequence[str], at: int) -> tuple[Unit, int] | None:
     return Unit(dimension, Fraction(1, parts)), at + 1
 
 
-def read_unit_at(
-    tokens: Sequence[str], at: int, *, other: bool = False, of: str = "", below: bool = False
-) -> tuple[Unit, int] | None:
-    """Read the unit at a place; `other` by its second meaning, `of` the kind that is meant, `below` after a stroke.
+def read_unit_at(tokens: Sequence[str], at: int, *, other: bool = False, of: str = "") -> tuple[Unit, int] | None:
+    """Read the unit at a place; `other` by its second meaning, `of` the kind that is meant.
 
     >>> read_unit_at(["km", "/", "h"], 0)[0].dimension, read_unit_at(["square", "feet"], 0)[1]
     ('length', 2)
@@ -96,7 +94,7 @@ def read_unit_at(
         return None
     if word in ("pound", "pounds") and after == "sterling":
         return Unit("money pound", Fraction(1)), at + 2
-    return _powered(found, word, tokens, at + 1) if not below else (found, at + 1)
+    return _powered(found, word, tokens, at + 1)
 
 
 def _powered(unit: Unit, word: str, tokens: Sequence[str], at: int) -> tuple[Unit, int]:

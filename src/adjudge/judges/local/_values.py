@@ -17,6 +17,7 @@ from adjudge.text.numbers import VULGAR, fold_symbols, read_numeral
 
 _LONGEST = 40  # characters of an answer that is a value
 _LOOKED_AT = 50  # references
+_WHOLE = -2  # places of whole per cent, of which a more precise figure is another one
 _COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
 _PARTS = {
     "half": 2,
@@ -69,10 +70,15 @@ def _are_equal(gold: Value, given: Value) -> bool:
         return gold == given
     if gold.amount == given.amount:
         return True
-    places, more = gold.places or 0, given.places or 0
+    places, more = max(gold.places or 0, 0), abs(given.places or 0)
     if not places:  # a fraction, of which a decimal is never all
-        return more > 1 and gold.amount.denominator > 1 and round(gold.amount, more) == given.amount
+        return more > 1 and _never_ends(gold.amount) and round(gold.amount, more) == given.amount
     return more > places and round(given.amount, places) == gold.amount
+
+
+def _never_ends(amount: Fraction) -> bool:
+    """Whether a fraction is no decimal of any length."""
+    return 10**20 % amount.denominator != 0
 
 
 @lru_cache(maxsize=4096)
@@ -124,4 +130,5 @@ def _figure(text: str) -> Value | None:
         return None
     if factor is None:
         return Value(figure.value, figure.places)
-    return Value(figure.value * factor, None if percent is None or not figure.places else figure.places + 2)
+    places = None if percent is None else (figure.places + 2 if figure.places else _WHOLE)
+    return Value(figure.value * factor, places)
