@@ -16,6 +16,7 @@ from adjudge.text.numbers import VULGAR, fold_symbols, read_numeral
 _TOKEN = re.compile(
     r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:e[+-]?\d{1,3}(?![\da-z]))?|\.\d+|[a-z]+|\S",
 )
+_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d\d)(?![\d.,])")  # `9,99 €`
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 _LONGEST = 30  # figures of a number that is read
 _SCALES = {
@@ -46,6 +47,8 @@ def tokens_of(text: str) -> list[str]:
     (['5', "'", '11', '"', ',', 'or', '-', '1.5', 'k'], ['twenty', 'five'])
     """
     text = fold_symbols(text).lower()
+    if "€" in text:
+        text = _COMMA.sub(r"\1.\2", text)
     return _TOKEN.findall(_HYPHEN.sub(" ", text.replace("′", "'").replace("″", '"').replace("''", '"')))
 
 

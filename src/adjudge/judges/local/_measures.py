@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from adjudge.judges.local._amounts import Amount, read_amount, tokens_of
 from adjudge.judges.local._units import Unit, read_currency, read_unit_at
-from adjudge.judges.local._words import DENIALS, STOP
+from adjudge.judges.local._words import DENIALS, STOP, stem
 from adjudge.text.number_words import NUMBER_WORDS
 from adjudge.text.units import CURRENCIES
 
@@ -34,7 +34,7 @@ _AFTER = {"+": "over", "or more": "over", "or less": "under", "or fewer": "under
 _PLAIN = (frozenset(STOP) | {"answer", "exactly"}) - {"a", "an", "about", "over", "under", "up", "in", "per", "or", "m"}
 _ENDS = frozenset((
     "long", "tall", "high", "old", "wide", "deep", "heavy", "away", "apart", "total", "altogether", "ago", "each", "in",
-    "length", "height", "weight", "size", "time",
+    "length", "height", "weight", "size", "time", "people", "inhabitants", "residents",
 ))  # fmt: skip
 _BE = frozenset((
     "its", "costs", "cost", "takes", "took", "lasts", "lasted", "weighs", "weighed", "measures", "measured", "stands",
@@ -218,15 +218,13 @@ def is_same_measure(gold: Measure, given: Measure) -> bool | None:
     return True if is_round else (False if error > _APART else None)
 
 
-_KINDS = frozenset(("length", "mass", "time", "data", "temperature", "volume", "frequency", "power"))
+_KINDS = frozenset(("length", "mass", "time", "data", "temperature", "frequency", "power"))
 _FACTOR = re.compile(r"[/^]\d?")
 
 
 def _are_apart(one: str, other: str) -> bool:
-    """Whether two kinds of quantity have nothing in common; litres are cubic decimetres."""
-    if not one or not other or {one, other} == {"volume", "length^3"}:
-        return False
-    return all(part in _KINDS for kind in (one, other) for part in _FACTOR.split(kind) if part)
+    """Whether two kinds of quantity have nothing in common."""
+    return bool(one and other) and all(part in _KINDS for kind in (one, other) for part in _FACTOR.split(kind) if part)
 
 
 def _is_bound(gold: Measure, given: Measure, error: Fraction) -> bool | None:
@@ -244,12 +242,12 @@ def _is_within(exact: Amount, rounded: Amount) -> bool:
 def core_of(text: str, asked: frozenset[str]) -> str:
     """Return a sentence without the words at its ends that say nothing: the question's, and small ones.
 
-    >>> core_of("The film is 1 hour 30 minutes long.", frozenset(["how", "long", "is", "the", "film"]))
+    >>> core_of("The film is 1 hour 30 minutes long.", frozenset(["how", "long", "is", "film"]))
     '1 hour 30 minutes'
     """
     parts = text.split()
     start, end = 0, len(parts)
-    while start < end and _says_nothing(parts[start], asked):
+    while start < end and (parts[start].lower() == "in" or _says_nothing(parts[start], asked)):
         start += 1
     while end > start and _says_nothing(parts[end - 1], asked):
         end -= 1
@@ -260,7 +258,7 @@ def _says_nothing(part: str, asked: frozenset[str]) -> bool:
     word = part.strip(".,:!?*\"'()").lower().replace("'", "")
     if word in _PLAIN or word in _BE:
         return True
-    return word in asked and word.isalpha() and word not in _BOUNDS and word not in DENIALS and not _means(word)
+    return word.isalpha() and stem(word) in asked and word not in _BOUNDS and word not in DENIALS and not _means(word)
 
 
 def _means(word: str) -> bool:

@@ -43,35 +43,35 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tu
 
     One that has a reference in it, word for word, is left to what looks at the words around.
     """
-    grouped = by_groups(prepared.groups, candidate.text) if prepared.groups else None
+    grouped = by_groups(prepared.figures.groups, candidate.text) if prepared.figures.groups else None
     if grouped is not None:
         return grouped, "number" if grouped else "other-number"
-    if prepared.ranks and is_count(candidate.text):
+    if prepared.figures.ranks and is_count(candidate.text):
         return False, "other-unit"
     size = len(candidate.plain)
-    if size > (_SENTENCE if prepared.units else _WORDS) or candidate.text in prepared.texts:
+    if size > (_SENTENCE if prepared.figures.units else _WORDS) or candidate.text in prepared.texts:
         return None
     is_there = any(one.padded in candidate.padded for one in prepared.references)
-    is_bare = size > _FEW or not (prepared.units or " how mani " in asked.padded)
+    is_bare = size > _FEW or not (prepared.figures.units or " how mani " in asked.padded)
     if is_there and is_bare and _LIMITS.isdisjoint(candidate.plain):
         return None
-    found = _by_time(asked, prepared, candidate) if prepared.times else _by_quantity(asked, prepared, candidate)
+    found = _by_time(asked, prepared, candidate) if prepared.figures.times else _by_quantity(asked, prepared, candidate)
     return None if is_there and found is not None and found[0] else found
 
 
 def _by_time(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
     """Judge a time of day; one that is spoken may leave out which half of the day it is."""
-    given = minutes_of(candidate.text) or minutes_of(core_of(candidate.text, asked.plain))
-    is_right = time_standing(prepared.times, given, is_spoken=":" not in candidate.text)
+    given = minutes_of(candidate.text) or minutes_of(core_of(candidate.text, asked.stems))
+    is_right = time_standing(prepared.figures.times, given, is_spoken=":" not in candidate.text)
     return None if is_right is None else (is_right, "number" if is_right else "other-number")
 
 
 def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
     """Judge a number, perhaps with a unit."""
-    golds = prepared.golds
-    given = measures_of(candidate.text) or measures_of(core_of(candidate.text, asked.plain))
+    golds = prepared.figures.golds
+    given = measures_of(candidate.text) or measures_of(core_of(candidate.text, asked.stems))
     if not given:
-        is_stated = prepared.units and _is_stated(asked, golds, candidate)
+        is_stated = prepared.figures.units and _is_stated(asked, golds, candidate)
         return (True, "number") if is_stated else None
     unit = _asked_unit(asked) if any(one.unit.dimension for one in given) else None
     found = [_standing(asked, gold if unit is None else _counted(gold, unit), given) for gold in golds]

@@ -9,20 +9,16 @@ from functools import lru_cache
 from statistics import median_low
 
 from adjudge.judges.local._aliases import Aliases, aliases_of
-from adjudge.judges.local._clock import minutes_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
-from adjudge.judges.local._groups import Groups, are_ranks, groups_of
+from adjudge.judges.local._figures import Figures, figures_of
 from adjudge.judges.local._letters import letter_of
-from adjudge.judges.local._measures import Golds, golds_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
-from adjudge.judges.local._writings import Writings, writings_of
 
 MOST = 1000
 """References that are looked at; every one of them may decide."""
 
 _KEPT = 5000  # characters of references that are worth keeping: 2,048 longer ones would fill the memory
-_LOOKED_AT = 50  # references that may be times of day
 _PARENTHESES = re.compile(r"\s*\([^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
 _MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
@@ -67,18 +63,7 @@ class Prepared:
     explains: bool  # they are statements, not names
     letters: frozenset[str]  # where nothing else is accepted
     code: str | None  # what they all are, if every character of them counts
-    golds: Golds  # the quantities that they are
-    units: bool  # whether one of those has a unit
-    groups: Groups  # the telephone numbers or coordinates that they are
-    ranks: bool  # whether they are places in an order
-    times: tuple[tuple[int, ...], ...]  # the times of day that they are
-    writings: Writings  # in which dates among them may stand elsewhere
-    days: tuple[Date, ...]  # those with day, month and year
-
-    @property
-    def has_quantity(self) -> bool:
-        """Whether one of them is something to measure or to count."""
-        return bool(self.golds or self.times or self.groups or self.ranks)
+    figures: Figures  # the quantities, times and dates that they are
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -107,8 +92,6 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
                 refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
     kept = tuple(made.values())
-    golds = golds_of(texts)
-    times = tuple(minutes_of(text) for text in texts[:_LOOKED_AT])
     middle = median_low(lengths) if lengths else 0
     union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
     return Prepared(
@@ -123,13 +106,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         explains=middle >= 7 or (middle >= 4 and is_statement),
         letters=letter_of(references),
         code=code_of(references),
-        golds=golds,
-        units=any(one.unit.dimension for gold in golds for one in gold),
-        groups=groups_of(texts),
-        ranks=are_ranks(texts),
-        times=times if any(times) else (),
-        writings=writings_of(texts),
-        days=tuple(date for one in kept for date in one.dates if date.parts == len(date)),
+        figures=figures_of(texts, [date for one in kept for date in one.dates]),
     )
 
 

@@ -80,7 +80,7 @@ def _is_acronym(prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_same_day(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate is a reference's day, month and year and nothing else."""
-    if len(candidate.dates) != 1 or candidate.dates[0] not in prepared.days:
+    if len(candidate.dates) != 1 or candidate.dates[0] not in prepared.figures.days:
         return False
     return len(candidate.content) == len(candidate.dates[0])
 

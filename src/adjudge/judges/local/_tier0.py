@@ -138,10 +138,10 @@ def _rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Can
     if prepared.explains:
         return candidate
     text = as_written(prepared.aliases, candidate.text, candidate.unique, asked.plain)
-    if prepared.writings:
-        text = as_spelt(prepared.writings, text)
-    if prepared.days and candidate.numbers:
-        text = dated(text, prepared.days)
+    if prepared.figures.writings:
+        text = as_spelt(prepared.figures.writings, text)
+    if prepared.figures.days and candidate.numbers:
+        text = dated(text, prepared.figures.days)
     if text == candidate.text or any(one.padded in candidate.padded for one in prepared.references):
         return candidate
     return Candidate(text)
@@ -159,7 +159,7 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
-    quantity = by_quantity(asked, prepared, candidate) if prepared.has_quantity else None
+    quantity = by_quantity(asked, prepared, candidate) if prepared.figures else None
     if quantity is not None and not quantity[0]:
         return _out(quantity[1])
     form = same(asked, prepared, prepared.texts, candidate) or (None if quantity is None else quantity[1])

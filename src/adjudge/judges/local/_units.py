@@ -129,7 +129,10 @@ def _single(word: str, *, other: bool, of: str) -> Unit | None:
     if found is not None:
         return found
     unit = read_unit(word) if word.isalpha() else None
-    return None if unit is None else Unit(unit.dimension, unit.factor)
+    if unit is None:
+        return None
+    is_litre = unit.dimension == "volume"
+    return Unit("length^3", unit.factor / 1000) if is_litre else Unit(unit.dimension, unit.factor)
 
 
 _SIZES = {form: n for n, names in enumerate(_BYTES) for name in names.split() for form in (name, f"{name}s")}

@@ -18,7 +18,19 @@ from adjudge.text.numbers import VULGAR, fold_symbols, read_numeral
 _LONGEST = 40  # characters of an answer that is a value
 _LOOKED_AT = 50  # references
 _WHOLE = -2  # places of whole per cent, of which a more precise figure is another one
-_COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_COUNTS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+}
 _PARTS = {
     "half": 2,
     "halve": 2,
