@@ -14,7 +14,7 @@ from adjudge.judges.local._words import stem, words
 _SHORT = 15  # words of a candidate that gives a quantity and little else
 _LOOKED_AT = 50  # references
 _LONGEST = 500  # characters of those words
-_UNITS = {
+UNITS = {
     stem(name): names.split()[0]
     for names in (
         "mm millimetre millimetres millimeter millimeters", "cm centimetre centimetres centimeter centimeters",
@@ -50,7 +50,7 @@ def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, se
         return "other-date"
     if seen.dates == "coarser" and "year" in asked.plain and not any(date.year for date in candidate.dates):
         return "coarser-date"
-    if _is_other_sign(prepared, candidate) or _is_other_range(prepared, candidate):
+    if _is_other_sign(prepared, candidate) or _is_other_range(asked, prepared, candidate):
         return "other-number"
     return "hedged" if _is_around(prepared, candidate) or _is_range(asked, prepared, candidate) else None
 
@@ -68,12 +68,11 @@ def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
     return all(one.stems == turned for one in prepared.references[:_LOOKED_AT])
 
 
-def _is_other_range(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate states a range, and every reference another one."""
+def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate states a range, or no range where one is asked for, and every reference another one."""
     given = range_of(candidate.numbers, candidate.text)
-    return given is not None and all(
-        one.range is not None and one.range != given for one in prepared.references[:_LOOKED_AT]
-    )
+    is_other = given is not None or ("range" in asked.plain and len(candidate.numbers) == 1)
+    return is_other and all(one.range is not None and one.range != given for one in prepared.references[:_LOOKED_AT])
 
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
@@ -104,9 +103,9 @@ def units_of(stems: Sequence[str]) -> dict[str, set[str | None]]:
     for at, word in enumerate(stems):
         if word[0].isdigit():
             rest = [one for one in stems[at + 1 : at + 4] if one not in _SKIPPED]
-            unit = _UNITS.get(rest[0]) if rest else None
+            unit = UNITS.get(rest[0]) if rest else None
             if unit is None and at and stems[at - 1] in _BEFORE:
-                unit = _UNITS[stems[at - 1]]
+                unit = UNITS[stems[at - 1]]
             found.setdefault(word, set()).add(unit)
     return found
 

@@ -11,6 +11,7 @@ from statistics import median_low
 from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
+from adjudge.judges.local._figures import Figures, figures_of
 from adjudge.judges.local._letters import letter_of
 from adjudge.judges.local._members import Listed, lists_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
@@ -64,6 +65,7 @@ class Prepared:
     letters: frozenset[str]  # where nothing else is accepted
     code: str | None  # what they all are, if every character of them counts
     lists: tuple[Listed, ...]  # where nothing else is accepted
+    figures: Figures  # the quantities, times and dates that they are
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -109,6 +111,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         letters=letter_of(references),
         code=code_of(references),
         lists=lists_of(texts),
+        figures=figures_of(texts, [date for one in kept for date in one.dates]),
     )
 
 

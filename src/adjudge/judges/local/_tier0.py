@@ -21,10 +21,12 @@ from adjudge.judges.local._opposites import is_opposite
 from adjudge.judges.local._options import options_of
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
+from adjudge.judges.local._readings import by_quantity
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._words import LONGEST, REFUSAL
+from adjudge.judges.local._writings import as_spelt, dated
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
@@ -139,6 +141,10 @@ def _rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Can
     if prepared.explains:
         return candidate
     text = as_written(prepared.aliases, candidate, asked.plain)
+    if prepared.figures.writings:
+        text = as_spelt(prepared.figures.writings, text)
+    if prepared.figures.days and candidate.numbers:
+        text = dated(text, prepared.figures.days)
     if text == candidate.text or any(one.padded in candidate.padded for one in prepared.references):
         return candidate
     return Candidate(text)
@@ -174,7 +180,10 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
     listed = by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None
     if listed is not None:
         return _ruled(*listed)
-    form = same(asked, prepared, prepared.texts, candidate)
+    quantity = by_quantity(asked, prepared, candidate) if prepared.figures else None
+    if quantity is not None and not quantity[0]:
+        return _out(quantity[1])
+    form = same(asked, prepared, prepared.texts, candidate) or (None if quantity is None else quantity[1])
     if form is None:
         return None
     if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):

@@ -11,11 +11,26 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from adjudge.judges.local._clock import minute_of
+from adjudge.text.number_words import read_number_words
 from adjudge.text.numbers import VULGAR, fold_symbols, read_numeral
 
 _LONGEST = 40  # characters of an answer that is a value
 _LOOKED_AT = 50  # references
-_COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_WHOLE = -2  # places of whole per cent, of which a more precise figure is another one
+_COUNTS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+}
 _PARTS = {
     "half": 2,
     "halve": 2,
@@ -27,13 +42,16 @@ _PARTS = {
     "eighth": 8,
     "tenth": 10,
 }
-_BEFORE = re.compile(r"(?:(?:at|about|it is|it's|its|there (?:is|are|were)|the (?:final )?answer is|\w ?=|=|~|≈)\s*)*")
+_BEFORE = re.compile(
+    r"(?:(?:at|about|approximately|approx\.?|around|roughly|exactly|it is|it's|its|there (?:is|are|were)"
+    r"|the (?:final )?answer is|\w ?=|=|~|≈)\s*)*"
+)
 _PERCENT = re.compile(r"\s?(?:%|per ?cent)")
 _POWER = re.compile(r"\s?[x*]\s?10\s?\^\s?\{?(-?\d{1,3})\}?")
 _NONE = frozenset(("none", "nil", "nothing", "not any", "zero"))
 _SLASH = re.compile(r"(-?)(?:(\d{1,4}) (?:and )?)?(\d{1,6})/(\d{1,6})")
 _SPOKEN = re.compile(rf"(?:({'|'.join(_COUNTS)}) and )?(?:({'|'.join(_COUNTS)})[ -])?({'|'.join(_PARTS)})s?")
-_TIME = re.compile(r"(\d{1,2})(?:[:.]([0-5]\d))?\s?(?:(a|p)\.?m\.?|(?:h|hrs|hours|o'clock)?)")
+_CHANCE = re.compile(r"(\d{1,9}|[a-z]+) (?:in|out of) (?:a )?(\d{1,9}|[a-z]+)")
 
 
 class Value(NamedTuple):
@@ -64,10 +82,15 @@ def _are_equal(gold: Value, given: Value) -> bool:
         return gold == given
     if gold.amount == given.amount:
         return True
-    places, more = gold.places or 0, given.places or 0
+    places, more = max(gold.places or 0, 0), abs(given.places or 0)
     if not places:  # a fraction, of which a decimal is never all
-        return more > 1 and gold.amount.denominator > 1 and round(gold.amount, more) == given.amount
+        return more > 1 and _never_ends(gold.amount) and round(gold.amount, more) == given.amount
     return more > places and round(given.amount, places) == gold.amount
+
+
+def _never_ends(amount: Fraction) -> bool:
+    """Whether a fraction is no decimal of any length."""
+    return 10**20 % amount.denominator != 0
 
 
 @lru_cache(maxsize=4096)
@@ -76,7 +99,8 @@ def read_value(text: str) -> Value | None:
     plain = _BEFORE.sub("", fold_symbols(text).strip().lower(), count=1).strip(" .!")
     if plain in _NONE:
         return Value(Fraction(0))
-    return _fraction(plain) or _time(plain) or _figure(plain)
+    minute = minute_of(plain)
+    return _figure(plain) or _fraction(plain) if minute is None else Value(Fraction(minute), is_time=True)
 
 
 def _fraction(text: str) -> Value | None:
@@ -87,6 +111,9 @@ def _fraction(text: str) -> Value | None:
     if match is not None and int(match[4]):
         amount = int(match[2] or 0) + Fraction(int(match[3]), int(match[4]))
         return Value(-amount if match[1] else amount)
+    chance = _CHANCE.fullmatch(text)
+    if chance is not None:
+        return _chance(chance[1], chance[2])
     spoken = _SPOKEN.fullmatch(text)
     if spoken is None or (spoken[2] is None and _PARTS[spoken[3]] not in (2, 4)):
         return None
@@ -94,17 +121,12 @@ def _fraction(text: str) -> Value | None:
     return Value(whole + Fraction(_COUNTS[spoken[2] or "a"], _PARTS[spoken[3]]))
 
 
-def _time(text: str) -> Value | None:
-    """Read a time of day that can be only one: with am or pm, or after noon on a clock of 24 hours."""
-    match = _TIME.fullmatch(text)
-    if match is None:
+def _chance(above: str, below: str) -> Value | None:
+    """Read `one in six`."""
+    favourable, all_of_them = (int(one) if one.isdecimal() else read_number_words(one) for one in (above, below))
+    if favourable is None or all_of_them is None or not 0 < favourable < all_of_them:
         return None
-    hour, minute = int(match[1]), int(match[2] or 0)
-    if match[3]:
-        is_hour, hour = 0 < hour < 13, hour % 12 + 12 * (match[3] == "p")
-    else:
-        is_hour = 12 < hour < 24 and match[2] is not None and ":" in text
-    return Value(Fraction(60 * hour + minute), is_time=True) if is_hour else None
+    return Value(Fraction(favourable, all_of_them))
 
 
 def _figure(text: str) -> Value | None:
@@ -118,4 +140,7 @@ def _figure(text: str) -> Value | None:
     figure = read_numeral(text)
     if figure is None:
         return None
-    return Value(figure.value, figure.places) if factor is None else Value(figure.value * factor)
+    if factor is None:
+        return Value(figure.value, figure.places)
+    places = None if percent is None else (figure.places + 2 if figure.places else _WHOLE)
+    return Value(figure.value * factor, places)

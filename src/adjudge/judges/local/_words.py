@@ -29,7 +29,8 @@ _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
 _SYMBOL = re.compile(r"(?<![^\s\"'(“*])([a-z]{1,2})(\+{1,2}|#)(?![\w+#])")  # `C++`, `F#`, `A+`
 _SIGNS = {"#": " sharp", "+": "plus", "++": " plus plus"}
-_MINUS = re.compile(r"(?:^|(?<=[\s(]))-(?=[\d.])")
+_MINUS = re.compile(r"(?:^|(?<=[\s({=$]))-(?=[\d.])")
+_POINT = re.compile(r"(?<![\w.])\.(?=\d)")  # `.25`
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
 _PER = re.compile(r"\b(mm|cm|k?m|mi|ft|m?g|kg|m?l|k?w|k?j)/(s|sec|h|hr|min|m|kg|m?l)\b")  # `m/s` is no millisecond
@@ -50,6 +51,7 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SMALL = {word: n for n, word in enumerate(_UNITS)} | {word: n for n, word in enumerate(_ORDINALS)}
 _SMALL |= {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SMALL |= {f"{word[:-1]}ieth": 10 * n for n, word in enumerate(_TENS, 2)}
+_RANKS = frozenset(_ORDINALS)
 _SMALL |= {"once": 1, "twice": 2, "thrice": 3}
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ROMAN = {
@@ -109,6 +111,8 @@ def words(text: str) -> list[str]:
         text = _MINUS.sub("minus ", text)
     if "." in text:
         text = _DOTTED.sub(_undotted, text)
+        if text[0] == "." or " ." in text:
+            text = _POINT.sub("0.", text)
     if "," in text or not text.isascii():
         text = _THOUSANDS.sub("", text)
     found = _WORD.findall(text)
@@ -184,6 +188,10 @@ def _in_figures(found: list[str]) -> list[str]:
 
 def _number(first: float, found: list[str], at: int) -> tuple[float, int]:
     """Read on after the first part of a number; return its value, and where the next word stands."""
+    if 11 <= first <= 20 and found[at - 1] in _SMALL and at < len(found):
+        year = _year(int(first), found, at)
+        if year is not None:
+            return year
     total, group, last = 0.0, first, first
     while at < len(found):
         word = found[at]
@@ -198,6 +206,18 @@ def _number(first: float, found: list[str], at: int) -> tuple[float, int]:
             break
         at += 1
     return total + group, at
+
+
+def _year(century: int, found: list[str], at: int) -> tuple[float, int] | None:
+    """Read a year in two halves: `nineteen eighty four`, `nineteen oh five`; `twenty one` is none."""
+    tens = _SMALL.get(found[at], 0)
+    ones = _SMALL.get(found[at + 1], 0) if at + 1 < len(found) else 0
+    if found[at] == "oh" and 0 < ones < 10:
+        return 100.0 * century + ones, at + 2
+    if not (10 <= tens < 100) or found[at] in _RANKS:
+        return None
+    is_more = tens >= 20 and 0 < ones < 10 and found[at + 1] not in _RANKS
+    return 100.0 * century + tens + (ones if is_more else 0), at + 1 + is_more
 
 
 def _written(value: float) -> str:
