@@ -11,6 +11,7 @@ from statistics import median_low
 from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
+from adjudge.judges.local._formulas import Formula, formulas_of
 from adjudge.judges.local._letters import letter_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
@@ -62,6 +63,7 @@ class Prepared:
     explains: bool  # they are statements, not names
     letters: frozenset[str]  # where nothing else is accepted
     code: str | None  # what they all are, if every character of them counts
+    formulas: frozenset[Formula]  # where nothing else is accepted
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -104,6 +106,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         explains=middle >= 7 or (middle >= 4 and is_statement),
         letters=letter_of(references),
         code=code_of(references),
+        formulas=formulas_of(references),
     )
 
 

@@ -11,6 +11,7 @@ from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagge
 from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._codes import is_other_code
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._formulas import by_formula
 from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
@@ -147,9 +148,9 @@ def _out(reason: str) -> Assessment:
 
 def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
     """Judge a candidate that is a reference and nothing else, or in which every character counts."""
-    letter = by_letter(asked, prepared.letters, candidate)
-    if letter is not None:
-        is_right, reason = letter
+    exact = by_letter(asked, prepared.letters, candidate) or by_formula(prepared.formulas, candidate)
+    if exact is not None:
+        is_right, reason = exact
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")

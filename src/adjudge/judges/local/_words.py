@@ -26,7 +26,7 @@ _BROKEN = re.compile(
 _NOTES = re.compile("(?<=[\\w.])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")  # footnotes: `in 1994⁶`
 _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
-_MINUS = re.compile(r"(?:^|(?<=[\s(]))-(?=[\d.])")
+_MINUS = re.compile(r"(?:^|(?<=[\s({$`=]))-(?=[\d.])")
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
 _PER = re.compile(r"\b(mm|cm|k?m|mi|ft|m?g|kg|m?l|k?w|k?j)/(s|sec|h|hr|min|m|kg|m?l)\b")  # `m/s` is no millisecond
