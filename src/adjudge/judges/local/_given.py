@@ -15,7 +15,7 @@ LONGEST = 200
 _FENCE = re.compile(r"```[\w+#-]*\n(.*?)\n?\s*```", re.DOTALL)
 _TICKED = re.compile(r"`([^`\n]+)`")
 _DOLLARS = re.compile(r"\$\$?([^$]+)\$\$?|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
-_OUTSIDE = " \t\n*\"'“”‘’"
+_OUTSIDE = " \t\n`*\"'“”‘’"
 _PROMPT = re.compile(r"[$>%#] (?=\w)")
 _BEFORE = re.compile(
     r".*(?:\b(?:is|are|was|equals?|be|becomes|takes|called|named|use|run|type|press|hit|call|at|in|to|with|by|get|gives?"

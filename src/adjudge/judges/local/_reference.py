@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import median_low
 
 from adjudge.judges.local._aliases import Aliases, aliases_of
-from adjudge.judges.local._codes import code_of
+from adjudge.judges.local._codes import Code, code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._formulas import Formula, formulas_of
 from adjudge.judges.local._letters import letter_of
@@ -62,7 +62,7 @@ class Prepared:
     refuses: bool  # the accepted answer is that there is none
     explains: bool  # they are statements, not names
     letters: frozenset[str]  # where nothing else is accepted
-    code: str | None  # what they all are, if every character of them counts
+    code: Code | None  # what they all are, if every character of them counts
     formulas: frozenset[Formula]  # where nothing else is accepted
 
 

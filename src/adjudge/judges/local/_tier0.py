@@ -9,7 +9,7 @@ from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._aliases import as_written
 from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
 from adjudge.judges.local._candidate import Candidate, Question, read_question
-from adjudge.judges.local._codes import is_other_code
+from adjudge.judges.local._codes import by_code
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._formulas import by_formula
 from adjudge.judges.local._letters import by_letter
@@ -152,8 +152,9 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
     if exact is not None:
         is_right, reason = exact
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
-    if is_other_code(asked, prepared.code, prepared.texts, candidate):
-        return _out("other-code")
+    is_code = by_code(asked, prepared.code, prepared.texts, candidate)
+    if is_code is not None:
+        return Assessment(_EXACT, ("code",), ruled=True) if is_code else _out("other-code")
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return None
