@@ -166,7 +166,7 @@ def _in_figures(found: list[str]) -> list[str]:
         if word in _SMALL:
             value, at = _number(float(_SMALL[word]), found, at)
             result.append(_written(value))
-        elif word[0].isdigit():
+        elif word[0].isdecimal():
             figure = word[:-2] if word[-1] in "tdh" else word
             if figure[-1] == "s" or len(figure) > 15:
                 result.append(figure)
