@@ -13,6 +13,7 @@ from adjudge.judges.local._codes import Code, code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._formulas import Formula, formulas_of
 from adjudge.judges.local._letters import letter_of
+from adjudge.judges.local._substances import substances_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
 MOST = 1000
@@ -64,6 +65,7 @@ class Prepared:
     letters: frozenset[str]  # where nothing else is accepted
     code: Code | None  # what they all are, if every character of them counts
     formulas: frozenset[Formula]  # where nothing else is accepted
+    substances: frozenset[str]  # the same
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -107,6 +109,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         letters=letter_of(references),
         code=code_of(references),
         formulas=formulas_of(references),
+        substances=substances_of(references),
     )
 
 

@@ -22,6 +22,7 @@ from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
+from adjudge.judges.local._substances import by_substance
 from adjudge.judges.local._words import LONGEST, REFUSAL
 
 RULED_OUT = 0.02
@@ -155,6 +156,9 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
     is_code = by_code(asked, prepared.code, prepared.texts, candidate)
     if is_code is not None:
         return Assessment(_EXACT, ("code",), ruled=True) if is_code else _out("other-code")
+    is_substance = by_substance(asked, prepared.substances, prepared.texts, candidate)
+    if is_substance is not None:
+        return Assessment(_EXACT, ("substance",), ruled=True) if is_substance else _out("other-substance")
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return None
