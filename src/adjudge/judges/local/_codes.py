@@ -12,9 +12,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from adjudge.judges.local._candidate import Candidate, Question
-from adjudge.judges.local._given import LONGEST, bare, given
+from adjudge.judges.local._given import DOUBTS, LONGEST, bare, given
 from adjudge.judges.local._kinds import READERS, read_library
-from adjudge.judges.local._words import DENIALS
 
 _LOOKED_AT = 50  # references
 _SHORT = 12  # words of an answer that gives a code and little else
@@ -25,14 +24,15 @@ _PROGRAMMING = frozenset(
     """function method keyword command operator variable class module decorator clause statement expression value return
     returns python javascript java json sql code identifier library""".split()  # noqa: SIM905 (as words)
 )
-_FUNCTIONS = frozenset(("function", "method", "variable", "keyword", "decorator", "hook", "attribute"))
+_FUNCTIONS = frozenset(("function", "method", "variable", "keyword", "decorator", "hook", "attribute", "css"))
 _NUMBERED = frozenset(
     """number code id reference plate tracking order booking ticket isbn iban serial account flight phone uuid
-    confirmation invoice telephone""".split()  # noqa: SIM905 (as words)
+    confirmation invoice telephone postcode zip vin""".split()  # noqa: SIM905 (as words)
 )
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u30fb]+")
 _POINTS = 3  # in the address of a machine
-_WRITTEN = re.compile(r"\(\)|_|`|[a-z][A-Z]")  # as in a program
+_WRITTEN = re.compile(r"\(\)|[_`-]|[a-z][A-Z]")  # as in a program
+_DOUBTED = DOUBTS - {"or", "either"}
 _JOINING = frozenset(("or", "and", "either", "/", "|", "&"))
 _CHOICE = re.compile(r"`?,? (?:or|and)(?: then)? `?")
 _WANTED = {"figures": _VERSION, "null": _PROGRAMMING, "word": _FUNCTIONS, "id": _NUMBERED}
@@ -84,25 +84,41 @@ def by_code(asked: Question, code: Code | None, references: Sequence[str], candi
 
 def _by_kind(asked: Question, code: Code, candidate: Candidate) -> bool | None:
     """Judge a candidate by what it puts forward, else by the word of a sentence that is of the kind."""
-    is_one, read = READERS[code.kind]
-    whole = read(bare(candidate.text))
-    if code.kind == "command" and not asked.wants_list and len(_CHOICE.split(candidate.text)) > 1:
-        several = [read(bare(one)) for one in _CHOICE.split(candidate.text)]
+    text, read = bare(candidate.text), READERS[code.kind][1]
+    parts = _CHOICE.split(text) if code.kind == "command" and not asked.wants_list else [text]
+    if len(parts) > 1:
+        several = [read(bare(one)) for one in parts]
         return False if all(several) and len(set(several)) > 1 else None
+    readings = given(candidate.text)
+    is_denied = len(candidate.plain) > _SHORT or not _DOUBTED.isdisjoint(candidate.plain)
+    if not is_denied and any(read(one) in code.accepted and not _codes(code, text, one) for one in readings):
+        return True
+    whole = read(text)
     if whole is not None:
         is_code = code.kind != "word" or _WRITTEN.search(candidate.text) is not None
         return _is_accepted(code, whole) if is_code or whole in code.accepted else None
-    if len(candidate.plain) > _SHORT or not DENIALS.isdisjoint(candidate.plain):
-        return None
-    readings = given(candidate.text)
-    found = set(map(read, readings[:1] if code.kind in ("name", "word") else readings)) - {None}
+    return None if is_denied else _of_sentence(asked, code, text, readings)
+
+
+def _of_sentence(asked: Question, code: Code, text: str, readings: Sequence[str]) -> bool | None:
+    """Judge a sentence by the one code in it; several in a row are no answer where one is asked for."""
+    if code.kind in ("name", "word"):
+        readings = readings[:1]
+    found = {one for one in map(READERS[code.kind][1], readings) if one is not None}
     if not found and code.kind != "word":
-        tokens = [one.rstrip(".:") for one in _TOKEN.findall(candidate.text)]
-        codes = [read(one) if one and is_one(one) else one for one in tokens if one not in _JOINING]
-        found = {read(one) for one in tokens if one and is_one(one)}
-        if not asked.wants_list and any(one != other and {one, other} <= found for one, other in pairwise(codes)):
+        named = _codes(code, text)
+        found = set(filter(None, named))
+        if not asked.wants_list and any(one and other and one != other for one, other in pairwise(named)):
             return False
-    return _is_accepted(code, found.pop() or "") if len(found) == 1 else None
+    return _is_accepted(code, found.pop()) if len(found) == 1 else None
+
+
+def _codes(code: Code, text: str, reading: str = "") -> list[str | None]:
+    """Return the words of a text before a reading, but for `and` and `or`: each as a code, or None if it is none."""
+    is_one, read = READERS[code.kind]
+    tokens = [one.rstrip(".:") for one in _TOKEN.findall(text[: text.rfind(reading)] if reading else text)]
+    found = [read(one) if one and is_one(one) else None for one in tokens if one not in _JOINING]
+    return found if any(found) else []
 
 
 def _is_accepted(code: Code, found: str) -> bool | None:
@@ -126,7 +142,7 @@ def _is_unclear(kind: str, gold: str, found: str) -> bool:
     if kind == "file":
         return gold.endswith(f"/{found}") and found[0] not in "/~."
     if kind in ("name", "word"):
-        return gold.endswith(f".{found}")
+        return gold.endswith(f".{found}") or gold.lower() == found.lower()
     if kind == "command":
         return found.startswith(f"{gold} ")
     return _is_suffix(gold, found) if kind == "id" else {gold, found} == {"JOIN", "INNER JOIN"}

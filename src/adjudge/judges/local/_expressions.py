@@ -28,10 +28,11 @@ _SIGNS |= {"√": " sqrt ", "∞": " inf ", "∈": " in ", "$": "", "`": ""}
 _WRITTEN = str.maketrans(_SIGNS)
 _COMMANDS = {"cdot": "*", "times": "*", "div": "/", "le": "<=", "leq": "<=", "leqslant": "<=", "ge": ">=", "geq": ">="}
 _COMMANDS |= {"geqslant": ">=", "lt": "<", "gt": ">", "ne": "!=", "neq": "!=", "pm": "±", "infty": " inf "}
-_COMMANDS |= dict.fromkeys(("left", "right", "text", "mathrm", "mathbf", "operatorname", "displaystyle", "quad"), " ")
+_COMMANDS |= dict.fromkeys(("left", "right", "text", "mathrm", "mathbf", "mathcal", "displaystyle", "quad"), " ")
 _SCIENTIFIC = re.compile(
     r"(?<=\d)(?:\s*[x*]\s*10\s*(?:\^|\*\*)\s*[{(]?([-+]?\d+)[})]?|e([-+]?\d+)\b)"
 )  # `6e23`, `6 x 10^23`
+_SHORT_FRACTION = re.compile(r"\\frac\s?(\d)(\d)")
 _COMMAND = re.compile(r"\\(?:([A-Za-z]+)|([,;:! ()\[\]]))")
 _FUNCTIONS = (
     "arcsin", "arccos", "arctan", "sqrt", "sinh", "cosh", "sin", "cos", "tan", "cot", "sec", "log", "ln", "exp",
@@ -54,7 +55,7 @@ _PLACES = 100  # figures of a number
 _RAISING = ("^", "!", "'", "_")
 _OPEN = {"(": ")", "{": "}", "|": "|"}
 _ENDS = _RELATIONS | {"", "+", "-", ")", "}", "|"}
-_UNCLEAR = re.compile(r"/\s*\d+[A-Za-z(]")  # `1/2x`: who knows what is below
+_UNCLEAR = re.compile(r"/\s*\d+[A-Za-z(]|(?<![A-Za-z])e\^-?\d+[A-Za-z]")  # `1/2x`, `e^2x`: who knows where it ends
 
 
 def plain_signs(text: str) -> str:
@@ -67,7 +68,7 @@ def plain_signs(text: str) -> str:
         text = _RAISED_RUN.sub(lambda run: f"^({''.join(_RAISED[one] for one in run[0])})", text)
     text = normalize("NFKC", text.translate(_WRITTEN))
     if "\\" in text:
-        text = text.replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac")
+        text = _SHORT_FRACTION.sub(r"\\frac{\1}{\2}", text.replace("\\dfrac", "\\frac").replace("\\tfrac", "\\frac"))
         text = _COMMAND.sub(lambda match: _COMMANDS.get(match[1], f" {match[1]} ") if match[1] else "", text)
     if "10" in text or "e" in text:
         text = _SCIENTIFIC.sub(lambda match: f"*10^({match[1] or match[2]})", text)

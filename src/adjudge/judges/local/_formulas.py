@@ -31,7 +31,7 @@ _KNOWN = frozenset(
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _UNIT = re.compile(r"[-\d.,]+\s?(?:[kcmd]?m|[km]?g|m?s|h|m?l|mi|ft|in|k?[NJWVAKC]|[kM]?Hz|°|\^?\\circ)(?![A-Za-z])")
 _LETTER = re.compile(
-    r"\+[A-Za-z](?:[_'^][\w']*)?|\+(?:alpha|beta|gamma|theta|lambda|phi|omega|[a-zA-Z]'*\*[a-z]|d\*x\*y/\[d\])"
+    r"\+[A-Za-z](?:[_'][\w']*)?|\+(?:alpha|beta|gamma|theta|lambda|phi|omega|[a-zA-Z]'*\*[a-z]|d\*x\*y/\[d\])"
 )
 _PARTS = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s*")
 _SET = re.compile(r"(?:[a-z]\s*in\s*)?\\?\{(.*?)\\?\}")
@@ -46,7 +46,8 @@ _ORDERS = {
 _ORDER = re.compile(
     rf"(?:(?:in|is|an?|has|takes|runs in) )*({'|'.join(_ORDERS)})(?:[ -]time)?(?: complexity)?", re.IGNORECASE
 )
-_BASE = re.compile(r"log_\w+")
+_GROWTH = re.compile(r"\W*(?:O|Theta)\W*?\((.*)\)")
+_BASE = re.compile(r"log\s?_?(?:\d+|\{\d+\})\s?")
 
 
 def formulas_of(references: Sequence[str]) -> frozenset[Formula]:
@@ -94,6 +95,10 @@ def read_formula(text: str) -> Formula | None:
     if _ARROW.search(text):
         return _reaction(text)
     text = plain_signs(text)
+    growth = _GROWTH.fullmatch(text)
+    if growth is not None:
+        read = sides(_BASE.sub("log ", growth[1].replace("N", "n")))
+        return None if read is None else frozenset((("O", "(", *read),))
     interval = _INTERVAL.fullmatch(text)
     if interval is not None:
         return _interval(*interval.groups())
@@ -111,12 +116,12 @@ def read_formula(text: str) -> Formula | None:
 
 
 def _oriented(read: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a relation with the smaller side first, and the orders of growth without the base of their logarithm."""
+    """Return a relation with the smaller side first."""
     if any(sign in (">", ">=") for sign in read):
         read = tuple(sign.replace(">", "<") if sign in (">", ">=") else sign for sign in reversed(read))
     if len(read) == 3 and read[1] == "<=" and read[2] == "+inf":
         read = (read[0], "<", read[2])
-    return tuple(_BASE.sub("log", one) if one.startswith("+O*") else one for one in read)
+    return read
 
 
 def _interval(opened: str, low: str, high: str, closed: str) -> Formula | None:
@@ -146,18 +151,26 @@ def _side(text: str) -> str:
 
 def _is_same(gold: Formula, formula: Formula) -> bool | None:
     """Whether two formulas state the same; None where it is not plain."""
-    if gold == formula or _unnamed(gold) == _unnamed(formula):
+    if gold == formula:
         return True
+    if any(one[0] == "O" for one in gold):  # an order of growth, perhaps without its sign
+        return frozenset(one[2:] for one in gold) == formula
     if any(len(one) == 2 for one in gold):  # a reaction, perhaps with another sign for its arrow
         return False if any(len(one) == 2 for one in formula) else None
+    return True if _unnamed(gold) == _unnamed(formula) else _has_same_values(gold, formula)
+
+
+def _has_same_values(gold: Formula, formula: Formula) -> bool | None:
+    """Whether what stands after names and `=` is the same."""
     names, others = _names(gold), _names(formula)
-    values, given_ = _values(gold), _values(formula)
     if len(names) > 1 or len(others) > 1 or (names and others and names != others):
         return None if len(names) > 1 and not others else False
-    if values == given_:
+    is_equation = any("=" in one for one in gold)
+    values, found = _values(gold, of_any=False), _values(formula, of_any=not is_equation)
+    if values == found:
         return True
-    is_numbers = len(values) == len(given_) == 1 and all(map(_is_number, (*values, *given_)))
-    return None if is_numbers else False  # numbers may be rounded, and are compared elsewhere
+    is_numbers = len(values) == len(found) == 1 and all(map(_is_number, (*values, *found)))
+    return None if is_numbers or _loosely(values) == _loosely(found) else False
 
 
 def _names(formula: Formula) -> frozenset[str]:
@@ -165,9 +178,16 @@ def _names(formula: Formula) -> frozenset[str]:
     return frozenset(one[0] for one in formula if len(one) > 2 and one[1] == "=" and _LETTER.fullmatch(one[0]))
 
 
-def _values(formula: Formula) -> Formula:
-    """Return what stands after the last `=` of each: before it is a name, or what was asked."""
-    return frozenset(one[-1:] if len(one) > 2 and set(one[1::2]) == {"="} else one for one in formula)
+def _values(formula: Formula, *, of_any: bool) -> Formula:
+    """Return what stands after the last `=` of each, where a name stands before it, or of any."""
+    return frozenset(
+        one[-1:] if set(one[1::2]) == {"="} and (of_any or _LETTER.fullmatch(one[0])) else one for one in formula
+    )
+
+
+def _loosely(formula: Formula) -> Formula:
+    """Return a formula in which `ln` is `log`."""
+    return frozenset(tuple(side.replace("ln(", "log(") for side in one) for one in formula)
 
 
 def _unnamed(formula: Formula) -> Formula:
@@ -182,4 +202,5 @@ def _without_name(one: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_number(one: Sequence[str]) -> bool:
+    """Whether it is a number, which may be rounded and is compared elsewhere."""
     return not any(char.isalpha() for side in one for char in side)

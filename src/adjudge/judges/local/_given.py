@@ -19,22 +19,31 @@ _OUTSIDE = " \t\n`*\"'“”‘’"
 _PROMPT = re.compile(r"[$>%#] (?=\w)")
 _BEFORE = re.compile(
     r".*(?:\b(?:is|are|was|equals?|be|becomes|takes|called|named|use|run|type|press|hit|call|at|in|to|with|by|get|gives?"
-    r"|reference|number|order|flight|email|isbn|iban|version|therefore|thus|so|hence|answer|formula|symbol|file)\b[,:]?"
+    r"|reference|number|order|flight|email|isbn|iban|version|that|therefore|thus|so|hence|answer|formula|symbol|file)\b[,:]?"
     r"|:)\s+(?:the |an? )?(?=\S)",
     re.IGNORECASE | re.DOTALL,
 )
 _AFTER = re.compile(
-    r"\s+(?:time|complexity|file|function|method|command|clause|keyword|gas|language|framework|operator)$"
+    r"\s+(?:time|complexity|file|function|method|command|clause|keyword|gas|language|framework|operator|tag"
+    r"|element|property|attribute|exception|variable|address)$"
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 _END = 2000  # characters of a text in which a box is looked for
 _NEAR = 60  # characters before a box that may deny it
 _TAIL = 20  # characters after the last box
 _THE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
+_LEAD = 8  # words before what is given
+_STOPS = re.compile(r"[.?!;](?:\s|$)|\w\s?,.*\s.*,|\w\s\w+,")  # more than `So, the answer is`
+DOUBTS = DENIALS | frozenset(
+    """impossible if whether might may maybe perhaps possibly could would some say says said claim claims doubt doubtful
+    unsure unlikely wrong incorrect false confirm but although though instead except than formerly previously earlier
+    old either or other another unless hardly people tempted trap mistake far try""".split()  # noqa: SIM905 (as words)
+)
+"""Words beside an answer that do not vouch for it."""
 
 
 def given(text: str) -> tuple[str, ...]:
-    r"""Return the readings of a short response, what says most first; none where it marks several things.
+    r"""Return the readings of a short response, all of it first; none where it marks several things or doubts them.
 
     >>> given("Use `git commit`."), given("The derivative is 2x."), given("`a` or `b`")
     (('git commit',), ('The derivative is 2x', '2x'), ())
@@ -46,13 +55,20 @@ def given(text: str) -> tuple[str, ...]:
     for pattern in (_FENCE, _TICKED, _DOLLARS):
         marked = [next(filter(None, one.groups())) for one in pattern.finditer(text)]
         if marked:
-            return (bare(marked[0]),) if len(set(marked)) == 1 else ()
-    whole = bare(text)
-    found = [whole]
-    start = _BEFORE.match(whole)
-    found += [] if start is None else [whole[start.end() :]]
+            is_plain = len(set(marked)) == 1 and DOUBTS.isdisjoint(words(pattern.sub(" ", text)))
+            return (bare(marked[0]),) if is_plain else ()
+    found = [bare(text)]
+    start = _BEFORE.match(found[0])
+    if start is not None and _leads(start[0]):
+        found.append(found[0][start.end() :])
     found.append(_THE.sub("", _AFTER.sub("", found[-1]), count=1))
     return tuple(dict.fromkeys(found))
+
+
+def _leads(text: str) -> bool:
+    """Whether a text does no more than lead to an answer."""
+    before = words(text)
+    return len(before) <= _LEAD and DOUBTS.isdisjoint(before) and _STOPS.search(text) is None
 
 
 def unboxed(text: str) -> str:
@@ -66,7 +82,7 @@ def unboxed(text: str) -> str:
         return text
     start = found[-1].start()
     near = words(text[max(0, start - _NEAR) : start] + text[found[-1].end() :])
-    return found[-1][1] if DENIALS.isdisjoint(near) else text
+    return found[-1][1] if DOUBTS.isdisjoint(near) else text
 
 
 def bare(text: str) -> str:

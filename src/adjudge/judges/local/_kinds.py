@@ -14,6 +14,9 @@ Reader = Callable[[str], str | None]
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>\"]+", re.IGNORECASE)
 _HOST = re.compile(r"(?:https?://)?(?:www\.)?([\w-]+(?:\.[\w-]+)*\.[a-z]{2,})(/[^\s<>\"]*)?", re.IGNORECASE)
+_DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s?)?(10\.\d{4,}/\S+)", re.IGNORECASE)
+_TAG = re.compile(r"</?([a-z][a-z\d-]*)\s?/?>")
+_LITERAL = re.compile(r"(?=.*[,:\"'])(?:\[.*\]|\{.*\}|\(.*\))")
 _MAIL = re.compile(r"<?(?:mailto:)?([^\s@<>]+@[^\s@<>]+\.\w+)>?", re.IGNORECASE)
 _PATH = re.compile(r"(?:(?:~|\.{1,2})?/|[A-Za-z]:[/\\])[\w.+-]+(?:[/\\][\w.+-]+)*[/\\]?")
 _FILE = re.compile(
@@ -48,14 +51,14 @@ _PROGRAMS = frozenset(
 )
 _NO_PROGRAM = re.compile(r"(?:sudo |python3? -m )(?=\w)")
 _OPTIONS = re.compile(r"-[A-Za-z]{2,}")
-_NAME = re.compile(r"@?[A-Za-z_]\w*(?:\.\w+)*(?:\(\))?")
+_NAME = re.compile(r"@?[A-Za-z_]\w*(?:[.-]\w+)*(?:\(\))?")
 _IDENTIFIER = re.compile(r"@[a-z]\w+|[\w.]+\(\)|[a-z\d]+(?:_[a-z\d]+)+|[A-Z\d]+(?:_[A-Z\d]+)+")
-_WORD = re.compile(r"[a-z]{2,}(?:[A-Z][a-z]+)*")
+_WORD = re.compile(r"[a-z]{2,}(?:-[a-z]+)*(?:[A-Z][a-z]+)*")
 _NULLS = frozenset(("none", "null", "nil", "undefined", "nan", "nullptr"))
 _FIGURES = re.compile(r"(?:(?:version|release)[: ]+|([^\W\d_]+) )?v?(\d+(?:\.\d+){1,4}(?:-\w+)?)", re.IGNORECASE)
-_PARTS = re.compile(r"[\s.()/+#-]+")
+_PARTS = re.compile(r"[\s.()/+#-]+|(?<=[\da-fA-F]{2}):(?=[\da-fA-F]{2})")
 _ID = re.compile(r"#?(?:[A-Z\d]{1,6}[ -])*[A-Z\d]{2,}")
-_HEX = re.compile(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|(?:[\da-f]{2}[:-]){5}[\da-f]{2}", re.IGNORECASE)
 _PHONE = re.compile(r"(?:\+|\(|\d+[ .()/-]+\d)[\d ().X/-]{7,}")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[ .]\d{3})+|\d{4}[ -]+\d{4}|\d{1,4}[-./]\d\d?[-./]\d{1,4}")
 _ERA = re.compile(r"(?:A\.?D|B?CE?|USD?|EUR|GBP|CHF|INR|AM|PM|FY|NO|KM|KG|II+|IV|VI+) |\d+ ?[A-Z]{1,3}$")
@@ -65,6 +68,26 @@ def read_address(text: str) -> str | None:
     """Read an address of the web; the scheme, `www.` and a slash at the end do not count."""
     match = _HOST.fullmatch(text.rstrip(".,;"))
     return None if match is None else match[1].lower() + (match[2] or "").rstrip("/")
+
+
+def read_doi(text: str) -> str | None:
+    """Read the number of a paper."""
+    match = _DOI.fullmatch(text)
+    return None if match is None else match[1].lower()
+
+
+def read_tag(text: str) -> str | None:
+    """Read a tag of HTML, perhaps without its brackets."""
+    match = _TAG.fullmatch(text if text.startswith("<") else f"<{text}>")
+    return None if match is None else match[1]
+
+
+def read_literal(text: str) -> str | None:
+    """Read a list, a tuple, a set or an object as a program prints it; the order in a set does not count."""
+    if _LITERAL.fullmatch(text) is None:
+        return None
+    plain = "".join(text.split()).replace("'", '"')
+    return "{" + ",".join(sorted(plain[1:-1].split(","))) + "}" if plain[0] == "{" else plain
 
 
 def read_mail(text: str) -> str | None:
@@ -150,8 +173,8 @@ def read_figures(text: str) -> str | None:
 
 def read_id(text: str) -> str | None:
     """Read letters and figures without what separates them."""
-    plain = _PARTS.sub("", normalize("NFKC", text)).lower()
-    is_id = plain.isalnum() and plain.isascii() and sum(map(str.isdigit, plain)) >= 3
+    plain = _PARTS.sub("", normalize("NFKC", text).replace("(0)", "")).lower()
+    is_id = plain.isalnum() and plain.isascii() and sum(map(str.isdigit, plain)) >= 2
     return plain if is_id and not re.search(r"[a-z]{5}", plain) else None
 
 
@@ -173,12 +196,15 @@ def _is_id(text: str) -> bool:
     if _PHONE.fullmatch(text):
         return figures >= 9 and _THOUSANDS.fullmatch(text) is None
     is_mixed = any(map(str.isupper, text)) or text.startswith("#")
-    is_long = figures >= 3 and re.search(r"[A-Z]{5}", text) is None
+    is_long = figures >= 2 and re.search(r"[A-Z]{5}", text) is None
     return is_mixed and is_long and _ID.fullmatch(text) is not None and _ERA.match(text) is None
 
 
 READERS: dict[str, tuple[Callable[[str], object], Reader]] = {
     "address": (_URL.fullmatch, read_address),
+    "doi": (read_doi, read_doi),
+    "tag": (_TAG.fullmatch, read_tag),
+    "literal": (read_literal, read_literal),
     "mail": (read_mail, read_mail),
     "library": (lambda text: text[:1].isupper() and _LIBRARY.fullmatch(text), read_library),
     "language": (read_language, read_language),

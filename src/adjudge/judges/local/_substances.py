@@ -33,7 +33,7 @@ _COMPOUNDS = {
     "HNO3": "nitric acid", "H3PO4": "phosphoric acid", "H2CO3": "carbonic acid", "KOH": "potassium hydroxide",
     "NaOH": "sodium hydroxide|caustic soda", "KCl": "potassium chloride", "CaCO3": "calcium carbonate",
     "CaO": "calcium oxide|quicklime", "CaCl2": "calcium chloride", "Na2CO3": "sodium carbonate|washing soda",
-    "N2O": "nitrous oxide|laughing gas|dinitrogen monoxide",
+    "N2O": "nitrous oxide|laughing gas|dinitrogen monoxide", "Ca(OH)2": "calcium hydroxide",
     "NaHCO3": "sodium bicarbonate|sodium hydrogen carbonate|bicarbonate of soda|baking soda",
     "Fe2O3": "iron(III) oxide|ferric oxide", "SiO2": "silicon dioxide|silica", "SO2": "sulfur dioxide|sulphur dioxide",
     "NO2": "nitrogen dioxide", "H2S": "hydrogen sulfide", "NH4": "ammonium",
