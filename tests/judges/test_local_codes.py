@@ -387,6 +387,11 @@ def test_another_code(question: str, reference: str, response: str) -> None:
         ("a.b@example.org", "a.b@example.org and c.d@example.org"),
         ("main.py", "main.py or app.py"),
         ("git commit", "git commit or git push"),
+        ("Ctrl+C", "Ctrl+V or Ctrl+C"),
+        ("Ctrl+C", "`Ctrl+C`, `Ctrl+V`"),
+        ("(555) 123-4567", "(555) 123-4567, (555) 123-9999"),
+        ("gold", "gold, silver"),
+        ("CO2", "CO or CO2"),
         ("git commit", "`git commit` and then `git push`"),
     ],
 )

@@ -266,7 +266,7 @@ def test_no_formula(text: str) -> None:
     [
         ("2x", "two x"),
         ("2x", "It is not 2x."),
-        ("2x", "`2x` or `3x`"),
+        ("2x", "I doubt that it is `2x`."),
         ("1/(2x)", "1/2x"),
         ("x = 1, y = 2", "(1, 2)"),
         ("x = 0.33", "1/3"),
@@ -293,7 +293,8 @@ def test_a_box_is_the_answer() -> None:
     assert not assess("Solve it.", ("12",), r"With 12 and 3 we get \boxed{15}.").is_right
     assert assess("Solve it.", ("15",), r"With 12 and 3 we get \boxed{15}.").is_right
     assert not assess("Solve it.", ("15",), r"It is not \boxed{15}.").is_right
-    assert unboxed(r"\boxed{1} and \boxed{2}") == r"\boxed{1} and \boxed{2}"
+    assert not assess("Solve it.", ("15",), r"\boxed{15} \boxed{16}").is_right
+    assert not assess("Solve it.", ("2x",), r"\boxed{2x} or \boxed{3x}").is_right
     assert unboxed(r"\boxed{\frac{1}{2}}") == r"\frac{1}{2}"
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from adjudge.judges.local._candidate import Candidate, Question
-from adjudge.judges.local._given import DOUBTS, LONGEST, bare, given
+from adjudge.judges.local._given import DOUBTS, LONGEST, bare, choices, given
 from adjudge.judges.local._kinds import READERS, read_library
 
 _LOOKED_AT = 50  # references
@@ -34,7 +34,6 @@ _POINTS = 3  # in the address of a machine
 _WRITTEN = re.compile(r"\(\)|[_`-]|[a-z][A-Z]")  # as in a program
 _DOUBTED = DOUBTS - {"or", "either"}
 _JOINING = frozenset(("or", "and", "either", "/", "|", "&"))
-_CHOICE = re.compile(r"`?,? (?:or|and)(?: then)? `?")
 _WANTED = {"figures": _VERSION, "null": _PROGRAMMING, "word": _FUNCTIONS, "id": _NUMBERED}
 _SUFFIX = 7  # figures of a telephone number without what is dialled before it
 
@@ -85,10 +84,9 @@ def by_code(asked: Question, code: Code | None, references: Sequence[str], candi
 def _by_kind(asked: Question, code: Code, candidate: Candidate) -> bool | None:
     """Judge a candidate by what it puts forward, else by the word of a sentence that is of the kind."""
     text, read = bare(candidate.text), READERS[code.kind][1]
-    parts = _CHOICE.split(text) if code.kind == "command" and not asked.wants_list else [text]
-    if len(parts) > 1:
-        several = [read(bare(one)) for one in parts]
-        return False if all(several) and len(set(several)) > 1 else None
+    parts = [] if code.kind == "literal" or asked.wants_list else list(map(read, choices(text)))
+    if len(parts) > 1 and (all(parts) or code.kind == "command"):
+        return False if all(parts) and len(set(parts)) > 1 else None
     readings = given(candidate.text)
     is_denied = len(candidate.plain) > _SHORT or not _DOUBTED.isdisjoint(candidate.plain)
     if not is_denied and any(read(one) in code.accepted and not _codes(code, text, one) for one in readings):

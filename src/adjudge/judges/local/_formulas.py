@@ -69,7 +69,7 @@ def by_formula(accepted: frozenset[Formula], candidate: Candidate) -> tuple[bool
     """Judge a response by its formula where only formulas are accepted; None where it gives none that is plain."""
     if not accepted or len(candidate.text) > LONGEST or not DENIALS.isdisjoint(candidate.plain):
         return None
-    for reading in given(candidate.text):
+    for reading in given(candidate.text) or (candidate.text.replace("`", ""),):
         formula = read_formula(reading)
         if formula is not None:
             verdicts = {_is_same(gold, formula) for gold in accepted}

@@ -32,6 +32,7 @@ _END = 2000  # characters of a text in which a box is looked for
 _NEAR = 60  # characters before a box that may deny it
 _TAIL = 20  # characters after the last box
 _THE = re.compile(r"(?:the|an?)\s+", re.IGNORECASE)
+_CHOICE = re.compile(r",? (?:or|and)(?: then)? |, |\n")
 _LEAD = 8  # words before what is given
 _STOPS = re.compile(r"[.?!;](?:\s|$)|\w\s?,.*\s.*,|\w\s\w+,")  # more than `So, the answer is`
 DOUBTS = DENIALS | frozenset(
@@ -71,18 +72,28 @@ def _leads(text: str) -> bool:
     return len(before) <= _LEAD and DOUBTS.isdisjoint(before) and _STOPS.search(text) is None
 
 
-def unboxed(text: str) -> str:
-    r"""Return what stands in the box at the end of a text, unless boxes differ or words before it deny it.
+def choices(text: str) -> list[str]:
+    """Return the parts of a text that are joined by commas, `and` or `or`.
 
-    >>> unboxed(r"5 - 8, so $\boxed{-3}$."), unboxed(r"not \boxed{3}"), unboxed(r"\boxed{3} or \boxed{4}")
-    ('-3', 'not \\boxed{3}', '\\boxed{3} or \\boxed{4}')
+    >>> choices("either `a` or `b`"), choices("a, b and then c"), choices("a")
+    (['a', 'b'], ['a', 'b', 'c'], ['a'])
+    """
+    return [bare(one) for one in _CHOICE.split(text.removeprefix("either ")[:LONGEST])]
+
+
+def unboxed(text: str) -> str:
+    r"""Return what stands in the box at the end of a text, in all of them if they differ, unless words deny it.
+
+    >>> unboxed(r"5 - 8, so $\boxed{-3}$."), unboxed(r"not \boxed{3}"), unboxed(r"\boxed{3} \boxed{4}")
+    ('-3', 'not \\boxed{3}', '3 or 4')
     """
     found = list(_BOX.finditer(text, max(0, len(text) - _END)))
-    if not found or len({box[1] for box in found}) > 1 or len(text) - found[-1].end() > _TAIL:
+    if not found or len(text) - found[-1].end() > _TAIL:
         return text
-    start = found[-1].start()
+    start = found[0].start() if len(found) > 1 else found[-1].start()
     near = words(text[max(0, start - _NEAR) : start] + text[found[-1].end() :])
-    return found[-1][1] if DOUBTS.isdisjoint(near) else text
+    boxes = dict.fromkeys(box[1] for box in found)
+    return " or ".join(boxes) if DOUBTS.isdisjoint(near) else text
 
 
 def bare(text: str) -> str:

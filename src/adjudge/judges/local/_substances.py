@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from unicodedata import normalize
 
 from adjudge.judges.local._candidate import Candidate, Question
-from adjudge.judges.local._given import given
+from adjudge.judges.local._given import choices, given
 from adjudge.judges.local._words import DENIALS, words
 
 _LONGEST = 60  # characters of a response that names a substance
@@ -92,13 +92,15 @@ def by_substance(
     is_chemistry = not asked.plain.isdisjoint(_CHEMISTRY)
     if not is_chemistry and any(len(one) < 3 for one in references):  # `No`, `CO`
         return None
+    several = set() if asked.wants_list else set(map(read_substance, choices(candidate.text)))
+    if len(several) > 1 and None not in several:
+        return False
+    is_written = is_chemistry and all(map(_is_formula, references))
     for reading in given(candidate.text):
         found = read_substance(reading)
         if found in accepted:
             return True if _answers(asked, reading) else None
-        if found is not None:
-            return False
-        if is_chemistry and all(_is_formula(one) for one in references) and _is_formula(_formula(reading)):
+        if found is not None or (is_written and _is_formula(_formula(reading))):
             return False
     return None
 
