@@ -282,6 +282,16 @@ def test_what_is_not_plain_is_left_alone(reference: str, response: str) -> None:
     assert by_formula(accepted, Candidate(response)) is None
 
 
+def test_a_name_counts_where_both_have_one() -> None:
+    """`y > 3` is not `x > 3` and `y = 3` not `x = 3`; an interval or a value has no name."""
+    for reference, response, is_right in (
+        ("x > 3", "y > 3", False),
+        ("x = 2a", "y = 2a", False),
+        ("x = 2a", "2a", True),
+    ):
+        assert assess("Solve it.", (reference,), response).is_right is is_right
+
+
 def test_nothing_but_formulas_is_accepted() -> None:
     """One reference in words among formulas, and no formula decides."""
     assert not formulas_of(["2x", "twice x"])

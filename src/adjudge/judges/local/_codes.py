@@ -29,6 +29,7 @@ _NUMBERED = frozenset(
     """number code id reference plate tracking order booking ticket isbn iban serial account flight phone uuid
     confirmation invoice telephone postcode zip vin""".split()  # noqa: SIM905 (as words)
 )
+_NAMES = re.compile(r"[A-Z][a-z.]+(?: [A-Z]?[a-z]+)+")  # most references are, and none of them is a code
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u30fb]+")
 _POINTS = 3  # in the address of a machine
 _WRITTEN = re.compile(r"\(\)|[_`-]|[a-z][A-Z]")  # as in a program
@@ -51,8 +52,10 @@ def code_of(references: Sequence[str]) -> Code | None:
     >>> [one and one.kind for one in map(code_of, (["2.10"], ["東京"], ["H2O", "HOH"], ["AB-1", "AB1"], ["Ctrl+C"]))]
     ['figures', 'script', None, 'code', 'keys']
     """
+    if not references or _NAMES.fullmatch(references[0]):
+        return None
     golds = [one.strip() for one in references[:_LOOKED_AT]]
-    if not golds or not all(0 < len(one) <= LONGEST for one in golds):
+    if not all(0 < len(one) <= LONGEST for one in golds):
         return None
     for kind, (is_one, read) in READERS.items():
         if all(map(is_one, golds)):

@@ -129,14 +129,9 @@ def _interval(opened: str, low: str, high: str, closed: str) -> Formula | None:
     ends = sides(low), sides(high)
     if ends[0] is None or ends[1] is None or len(ends[0]) + len(ends[1]) > 2:
         return None
-    return frozenset(
-        (_bounded(ends[0][0], "<" if opened == "(" else "<=", "<" if closed == ")" else "<=", ends[1][0]),)
-    )
-
-
-def _bounded(low: str, first: str, second: str, high: str) -> tuple[str, ...]:
-    left = () if low == "-inf" else (low, first)
-    return (*left, "?", *(() if high == "+inf" else (second, high)))
+    left = () if ends[0][0] == "-inf" else (ends[0][0], "<" if opened == "(" else "<=")
+    right = () if ends[1][0] == "+inf" else ("<" if closed == ")" else "<=", ends[1][0])
+    return frozenset(((*left, "?", *right),))
 
 
 def _reaction(text: str) -> Formula | None:
@@ -157,7 +152,8 @@ def _is_same(gold: Formula, formula: Formula) -> bool | None:
         return frozenset(one[2:] for one in gold) == formula
     if any(len(one) == 2 for one in gold):  # a reaction, perhaps with another sign for its arrow
         return False if any(len(one) == 2 for one in formula) else None
-    return True if _unnamed(gold) == _unnamed(formula) else _has_same_values(gold, formula)
+    either_way = _unnamed if any("?" in one for one in gold | formula) else _unordered
+    return True if either_way(gold) == either_way(formula) else _has_same_values(gold, formula)
 
 
 def _has_same_values(gold: Formula, formula: Formula) -> bool | None:
@@ -192,13 +188,14 @@ def _loosely(formula: Formula) -> Formula:
 
 def _unnamed(formula: Formula) -> Formula:
     """Return relations of one variable as an interval is written: `x > 3` is `(3, ∞)`."""
-    return frozenset(map(_without_name, formula))
+    return frozenset(
+        tuple("?" if len(one) > 1 and _LETTER.fullmatch(side) else side for side in one) for one in formula
+    )
 
 
-def _without_name(one: tuple[str, ...]) -> tuple[str, ...]:
-    if len(one) > 1 and "=" not in one and "!=" not in one:
-        return tuple("?" if _LETTER.fullmatch(side) else side for side in one)
-    return one if len(one) < 3 or one[1] != "=" else tuple(sorted(one))
+def _unordered(formula: Formula) -> Formula:
+    """Return equations with their sides in one order."""
+    return frozenset(tuple(sorted(one)) if one[1::2] == ("=",) else one for one in formula)
 
 
 def _is_number(one: Sequence[str]) -> bool:

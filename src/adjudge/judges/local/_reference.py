@@ -65,7 +65,7 @@ class Prepared:
     letters: frozenset[str]  # where nothing else is accepted
     code: Code | None  # what they all are, if every character of them counts
     formulas: frozenset[Formula]  # where nothing else is accepted
-    substances: frozenset[str]  # the same
+    substances: frozenset[str]  # by their formulas, where nothing else is accepted
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
