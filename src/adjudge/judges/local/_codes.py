@@ -66,10 +66,15 @@ def code_of(references: Sequence[str]) -> Code | None:
     return None
 
 
-def by_code(asked: Question, code: Code | None, references: Sequence[str], candidate: Candidate) -> bool | None:
-    """Whether a short candidate has the code that is asked for, or another one; None where that is not plain."""
-    if len(candidate.text) > LONGEST:
-        return None
+def by_code(
+    asked: Question, code: Code | None, references: Sequence[str], candidate: Candidate
+) -> tuple[bool, str] | None:
+    """Judge a short candidate by its code where codes are accepted; None where it has none that is plain."""
+    is_right = _is_right(asked, code, references, candidate) if len(candidate.text) <= LONGEST else None
+    return None if is_right is None else (is_right, "code" if is_right else "other-code")
+
+
+def _is_right(asked: Question, code: Code | None, references: Sequence[str], candidate: Candidate) -> bool | None:
     if code is None:  # `VueJS` for `Vue`
         library = read_library(bare(candidate.text)) if candidate.text[-2:].lower() == "js" else None
         return True if library is not None and library in map(str.lower, references) else None

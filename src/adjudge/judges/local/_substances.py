@@ -85,8 +85,8 @@ def read_substance(text: str) -> str | None:
 
 def by_substance(
     asked: Question, accepted: frozenset[str], references: Sequence[str], candidate: Candidate
-) -> bool | None:
-    """Whether a short candidate is an accepted substance in any form, or another one; None where it is not plain."""
+) -> tuple[bool, str] | None:
+    """Judge a short candidate by the substance that it is, in any form; None where that is not plain."""
     if not accepted or len(candidate.text) > _LONGEST or not DENIALS.isdisjoint(candidate.plain):
         return None
     is_chemistry = not asked.plain.isdisjoint(_CHEMISTRY)
@@ -94,14 +94,14 @@ def by_substance(
         return None
     several = set() if asked.wants_list else set(map(read_substance, choices(candidate.text)))
     if len(several) > 1 and None not in several:
-        return False
+        return False, "many-answers" if len(several) > 2 else "hedged"
     is_written = is_chemistry and all(map(_is_formula, references))
     for reading in given(candidate.text):
         found = read_substance(reading)
         if found in accepted:
-            return True if _answers(asked, reading) else None
+            return (True, "substance") if _answers(asked, reading) else None
         if found is not None or (is_written and _is_formula(_formula(reading))):
-            return False
+            return False, "other-substance"
     return None
 
 

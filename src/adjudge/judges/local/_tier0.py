@@ -149,16 +149,15 @@ def _out(reason: str) -> Assessment:
 
 def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
     """Judge a candidate that is a reference and nothing else, or in which every character counts."""
-    exact = by_letter(asked, prepared.letters, candidate) or by_formula(prepared.formulas, candidate)
+    exact = (
+        by_letter(asked, prepared.letters, candidate)
+        or by_formula(prepared.formulas, candidate)
+        or by_code(asked, prepared.code, prepared.texts, candidate)
+        or by_substance(asked, prepared.substances, prepared.texts, candidate)
+    )
     if exact is not None:
         is_right, reason = exact
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
-    is_code = by_code(asked, prepared.code, prepared.texts, candidate)
-    if is_code is not None:
-        return Assessment(_EXACT, ("code",), ruled=True) if is_code else _out("other-code")
-    is_substance = by_substance(asked, prepared.substances, prepared.texts, candidate)
-    if is_substance is not None:
-        return Assessment(_EXACT, ("substance",), ruled=True) if is_substance else _out("other-substance")
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return None
