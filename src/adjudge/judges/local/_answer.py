@@ -1,7 +1,8 @@
-"""The answer in a response, written as references are: outside of thinking and JSON, after what was taken back.
+r"""The answer in a response, written as references are: outside of thinking and JSON, after what was taken back.
 
 "<think>5? no</think> It is 4"     ->  "It is 4"
 '{"answer": "two", "sure": true}'  ->  "two"
+"2 + 2 = 4, so \boxed{4}"           ->  "4"
 "Rio. Sorry, I meant Brasília"     ->  "Brasília"
 "299 792 km/s on 14.03.1879"       ->  "299792 km/s on 14 March 1879"
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import re
 from calendar import month_name
 
+from adjudge.judges.local._given import unboxed
 from adjudge.judges.local._words import LONGEST, stem
 from adjudge.text import strip_thinking
 
@@ -26,7 +28,7 @@ _DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.,]*\d)")
 _ISO = re.compile(r"(?<![\d./-])([12]\d{3})-(\d{2})-(\d{2})(?![\d./-]*\d)")
 _DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2([12]\d{3})(?![\d./]*\d)")
 _APART = re.compile(r"(?<=\d)(?:, (?=\d{3}(?!\d))|\. (?=\d))")
-_QUOTES = re.compile(r"` ?`|''")
+_QUOTES = re.compile(r"(?<!`)` ?`(?!`)|''")  # a fence is none
 TAKEN_BACK = re.compile(
     r"\b(?:no,? wait|wait,? no|hold on|scratch that|strike that|correction"
     r"|i mis(?:spoke|remembered|typed|read)|i (?:meant?|take (?:that|it) back|was wrong)"
@@ -64,6 +66,8 @@ def answer_of(text: str) -> str:
         tagged = _TAGGED.search(text[-LONGEST:])
         text = text if tagged is None else tagged[1]
     text = text[:LONGEST]
+    if "\\boxed" in text:
+        text = unboxed(text)
     if "`" in text:
         text = _QUOTES.sub('"', text)
     if '"' in text and "{" in text[:20]:

@@ -51,7 +51,7 @@ def numbers_of(words: Sequence[str]) -> dict[float, str]:
     """Return the numbers among words, by value, as they are written."""
     found: dict[float, str] = {}
     for at, word in enumerate(words):
-        if word[0].isdigit():
+        if word[0].isdecimal():
             figure = word.removesuffix("s")
             if len(figure) <= 300:
                 below = at > 0 and words[at - 1] in ("minus", "negative")

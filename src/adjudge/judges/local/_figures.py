@@ -20,7 +20,7 @@ class Figures:
 
     golds: Golds  # quantities
     units: bool  # whether one of those has a unit
-    groups: Groups  # telephone numbers or coordinates
+    groups: Groups  # coordinates
     ranks: bool  # whether they are places in an order
     times: tuple[tuple[int, ...], ...]  # minutes of the day
     writings: Writings  # other writings of days, decades and years

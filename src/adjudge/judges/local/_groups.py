@@ -1,6 +1,6 @@
-"""Figures that do not measure: telephone numbers, in which only the digits count, coordinates, and ranks.
+"""Figures that do not measure: coordinates and ranks.
 
-"(555) 123-4567" is "555 123 4567";  "40.7128, -74.0060" is "40.7128° N, 74.0060° W";  "3 places" are no "3rd" place
+"40.7128, -74.0060" is "40.7128° N, 74.0060° W";  "3 places" are no "3rd" place
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ from adjudge.text.number_words import NUMBER_WORDS
 from adjudge.text.numbers import fold_symbols
 
 _LOOKED_AT = 50  # references
-_LONGEST = 60  # characters of figures in groups
-_DIGITS = range(7, 16)  # of a telephone number
-_CODE = 4  # characters of a country's code and its sign
-_PHONE = re.compile(r"\+?\(?\d[\d().\s/-]+\d")
-_DAY = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\1\d{2,4}")
-_BEFORE = re.compile(r"(?:(?:it is|it's|tel\.?|phone|telephone|call|number|at|:)[\s:]+)+", re.IGNORECASE)
+_LONGEST = 60  # characters of such figures
 _PLACE = re.compile(
     r"(?P<first>[+-]?\d{1,2}(?:\.\d+)?)\s?(?:°|degrees)?\s?(?P<north>north|south|[ns])?\s?(?:,|\s|and)\s?"
     r"(?P<second>[+-]?\d{1,3}(?:\.\d+)?)\s?(?:°|degrees)?\s?(?P<east>east|west|[ew])?",
@@ -32,7 +27,7 @@ Groups = tuple[tuple[str, ...], ...]
 
 
 def groups_of(references: Sequence[str]) -> Groups:
-    """Return the telephone numbers or coordinates that all references are; none if one is something else."""
+    """Return the coordinates that all references are; none if one is something else."""
     found = tuple(_read(one, is_gold=True) for one in references[:_LOOKED_AT])
     return found if all(found) else ()
 
@@ -52,17 +47,13 @@ def is_count(text: str) -> bool:
 
 
 def by_groups(golds: Groups, text: str) -> bool | None:
-    """Return whether a text is the telephone number or the place of a reference; None if it is neither's kind.
+    """Return whether a text is the place of a reference; None if it gives no coordinates.
 
-    >>> by_groups(groups_of(["555-123-4567"]), "(555) 123 4567"), by_groups(groups_of(["555-123-4567"]), "555 123 4576")
-    (True, False)
     >>> by_groups(groups_of(["40.71° N, 74.01° W"]), "40.71, -74.01"), by_groups(groups_of(["1, 2"]), "1, 2")
     (True, None)
     """
     given = _read(text, is_gold=False) if golds else ()
-    if not given or all(len(gold) != len(given) for gold in golds):
-        return None
-    return any(_are_same(gold, given) for gold in golds)
+    return any(all(map(_is_same_angle, gold, given)) for gold in golds) if given else None
 
 
 def _read(text: str, *, is_gold: bool) -> tuple[str, ...]:
@@ -72,12 +63,7 @@ def _read(text: str, *, is_gold: bool) -> tuple[str, ...]:
     place = _PLACE.fullmatch(plain)
     if place is not None and (not is_gold or (place["north"] and place["east"])):
         return _signed(place["first"], place["north"] or "n"), _signed(place["second"], place["east"] or "e")
-    plain = _BEFORE.sub("", plain, count=1)
-    if _PHONE.fullmatch(plain) is None or _DAY.fullmatch(plain) is not None:
-        return ()
-    digits = re.sub(r"\D", "", plain.replace("(0)", ""))
-    is_grouped = len(re.findall(r"\d+", plain)) > 2 or "+" in plain or "(" in plain or not is_gold
-    return ("+" * (plain[0] == "+") + digits,) if len(digits) in _DIGITS and is_grouped else ()
+    return ()
 
 
 def _signed(figure: str, side: str) -> str:
@@ -85,24 +71,8 @@ def _signed(figure: str, side: str) -> str:
     return ("-" if below else "") + figure.lstrip("+-")
 
 
-def _are_same(gold: tuple[str, ...], given: tuple[str, ...]) -> bool:
-    """Whether two are the same: places as far as the coarser one says, but for less than two decimals."""
-    if len(gold) != len(given):
-        return False
-    if len(gold) == 1:
-        return _is_same_line(*sorted((gold[0], given[0]), key=len))
-    return all(_is_same_angle(one, other) for one, other in zip(gold, given, strict=True))
-
-
-def _is_same_line(short: str, full: str) -> bool:
-    """Whether two telephone numbers are one: the code of the country may stand before one of them."""
-    if short.lstrip("+") == full.lstrip("+"):
-        return True
-    own = short.removeprefix("0")
-    return full[0] == "+" != short[0] and full.endswith(own) and 1 < len(full) - len(own) <= _CODE
-
-
 def _is_same_angle(gold: str, given: str) -> bool:
+    """Whether two angles are the same as far as the coarser one says, but for less than two decimals."""
     places = min(len(one.partition(".")[2]) for one in (gold, given))
     if float(gold) == float(given):
         return True

@@ -9,11 +9,13 @@ from functools import lru_cache
 from statistics import median_low
 
 from adjudge.judges.local._aliases import Aliases, aliases_of
-from adjudge.judges.local._codes import code_of
+from adjudge.judges.local._codes import Code, code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._figures import Figures, figures_of
+from adjudge.judges.local._formulas import Formula, formulas_of
 from adjudge.judges.local._letters import letter_of
 from adjudge.judges.local._members import Listed, lists_of
+from adjudge.judges.local._substances import substances_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
 MOST = 1000
@@ -63,7 +65,9 @@ class Prepared:
     refuses: bool  # the accepted answer is that there is none
     explains: bool  # they are statements, not names
     letters: frozenset[str]  # where nothing else is accepted
-    code: str | None  # what they all are, if every character of them counts
+    code: Code | None  # what they all are, if every character of them counts
+    formulas: frozenset[Formula]  # where nothing else is accepted
+    substances: frozenset[str]  # by their formulas, where nothing else is accepted
     lists: tuple[Listed, ...]  # where nothing else is accepted
     figures: Figures  # the quantities, times and dates that they are
 
@@ -110,6 +114,8 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         explains=middle >= 7 or (middle >= 4 and is_statement),
         letters=letter_of(references),
         code=code_of(references),
+        formulas=formulas_of(references),
+        substances=substances_of(references),
         lists=lists_of(texts),
         figures=figures_of(texts, [date for one in kept for date in one.dates]),
     )

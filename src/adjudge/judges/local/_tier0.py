@@ -10,8 +10,9 @@ from adjudge.judges.local._aliases import as_written
 from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
 from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._choices import by_option, spoken
-from adjudge.judges.local._codes import is_other_code
+from adjudge.judges.local._codes import by_code
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._formulas import by_formula
 from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._members import by_members
 from adjudge.judges.local._model import Model, chance, load_model
@@ -25,6 +26,7 @@ from adjudge.judges.local._readings import by_quantity
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
+from adjudge.judges.local._substances import by_substance
 from adjudge.judges.local._words import LONGEST, REFUSAL
 from adjudge.judges.local._writings import as_spelt, dated
 
@@ -172,14 +174,15 @@ def _ruled(is_right: bool, reason: str) -> Assessment:
 
 def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
     """Judge a candidate that is a reference and nothing else, or in which every character counts."""
-    letter = by_letter(asked, prepared.letters, candidate)
-    if letter is not None:
-        return _ruled(*letter)
-    if is_other_code(asked, prepared.code, prepared.texts, candidate):
-        return _out("other-code")
-    listed = by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None
-    if listed is not None:
-        return _ruled(*listed)
+    exact = (
+        by_letter(asked, prepared.letters, candidate)
+        or by_formula(prepared.formulas, candidate)
+        or by_code(asked, prepared.code, prepared.texts, candidate)
+        or by_substance(asked, prepared.substances, prepared.texts, candidate)
+        or (by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None)
+    )
+    if exact is not None:
+        return _ruled(*exact)
     quantity = by_quantity(asked, prepared, candidate) if prepared.figures else None
     if quantity is not None and not quantity[0]:
         return _out(quantity[1])

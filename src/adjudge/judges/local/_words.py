@@ -29,7 +29,7 @@ _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
 _SYMBOL = re.compile(r"(?<![^\s\"'(“*])([a-z]{1,2})(\+{1,2}|#)(?![\w+#])")  # `C++`, `F#`, `A+`
 _SIGNS = {"#": " sharp", "+": "plus", "++": " plus plus"}
-_MINUS = re.compile(r"(?:^|(?<=[\s({=$]))-(?=[\d.])")
+_MINUS = re.compile(r"(?:^|(?<=[\s({$`=]))-(?=[\d.])")
 _POINT = re.compile(r"(?<![\w.])\.(?=\d)")  # `.25`
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
@@ -172,7 +172,7 @@ def _in_figures(found: list[str]) -> list[str]:
         if word in _SMALL:
             value, at = _number(float(_SMALL[word]), found, at)
             result.append(_written(value))
-        elif word[0].isdigit():
+        elif word[0].isdecimal():
             figure = word[:-2] if word[-1] in "tdh" else word
             if figure[-1] == "s" or len(figure) > 15:
                 result.append(figure)
