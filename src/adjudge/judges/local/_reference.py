@@ -12,6 +12,7 @@ from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._letters import letter_of
+from adjudge.judges.local._refusals import is_absence
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
 MOST = 1000
@@ -73,6 +74,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     made: dict[tuple[str, ...], Reference] = {}
     lengths: list[int] = []
     is_statement = refuses = False
+    is_absent = True  # every one of them
     left = 20 * LONGEST
     texts: list[str] = []
     for given in references[:MOST]:
@@ -88,6 +90,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
                 made[reference.stems] = reference
                 lengths.append(len(plain))
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
+                is_absent = is_absent and is_absence(plain)
                 refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
     kept = tuple(made.values())
     middle = median_low(lengths) if lengths else 0
@@ -100,7 +103,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         len(references),
         min(lengths, default=0),
         max(lengths, default=0),
-        refuses,
+        refuses or (is_absent and bool(made)),
         explains=middle >= 7 or (middle >= 4 and is_statement),
         letters=letter_of(references),
         code=code_of(references),

@@ -19,9 +19,10 @@ from adjudge.judges.local._opposites import is_opposite
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
+from adjudge.judges.local._refusals import refuses
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
-from adjudge.judges.local._words import LONGEST, REFUSAL
+from adjudge.judges.local._words import LONGEST
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
@@ -76,7 +77,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
     is_apart = not (seen.contained or prepared.explains)
-    ruled = _by_kind(prepared, candidate, seen)
+    ruled = _by_kind(asked, prepared, candidate, seen)
     if ruled is None and is_apart and is_coarser_place(asked, references, candidate):
         ruled = Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     if ruled is not None:
@@ -161,12 +162,12 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
 
-def _by_kind(prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
+def _by_kind(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
     """Judge by the kind of answer that is accepted, where it decides: a refusal, yes or no, any words at all."""
     if prepared.refuses:
-        refuses = REFUSAL.search(candidate.lowered) is not None
-        reason = "both-refuse" if refuses else "answers-the-unanswerable"
-        return Assessment(_RULED_IN if refuses else RULED_OUT, (reason,), ruled=True)
+        is_refusal = refuses(asked, candidate)
+        reason = "both-refuse" if is_refusal else "answers-the-unanswerable"
+        return Assessment(_RULED_IN if is_refusal else RULED_OUT, (reason,), ruled=True)
     wanted = asked_polarity(prepared)
     if wanted is None:
         return None if candidate.content or seen.contained else _out("vacuous")
