@@ -27,8 +27,8 @@ _ABSENT = re.compile(
     r"|^(?:(?:the answer|it|this|that)(?: is|s) )?(?:unknown|unspecified|unstated|undetermined|na|not applicable"
     r"|unanswerable|impossible to (?:say|tell|know))$"
 )
-_TURN = frozenset("but however although though still yet anyway probably likely guess".split())
-_REPORTS = frozenset("only just merely simply".split())
+_TURN = frozenset(["but", "however", "although", "though", "still", "yet", "anyway", "probably", "likely", "guess"])
+_REPORTS = frozenset(["only", "just", "merely", "simply"])
 
 
 def is_absence(plain: list[str]) -> bool:
