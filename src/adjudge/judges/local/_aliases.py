@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from adjudge.judges.local._countries import OTHER_NAMES
 from adjudge.judges.local._nicknames import is_nickname
+from adjudge.judges.local._places import other_names
 from adjudge.judges.local._words import STOP, stem, words
 
 _LOOKED_AT = 50  # references
@@ -58,8 +59,8 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     >>> found = aliases_of(["Bureau of Land Management", "B.L.M."])
     >>> found.initials, found.acronyms
     ({'blm': 'Bureau of Land Management'}, {'blm': 'B.L.M.'})
-    >>> aliases_of(["Norway", "New Norway"]).countries
-    {'norwegian': {'norwegian': 'Norway'}}
+    >>> aliases_of(["Mali", "New Mali"]).countries
+    {'malian': {'malian': 'Mali'}}
     """
     initials: dict[str, str] = {}
     acronyms: dict[str, str] = {}
@@ -73,7 +74,7 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
             continue
         figures += _FIGURE.findall(text)
         names.update(word.lower() for word in _CAPITALISED.findall(text))
-        for name in OTHER_NAMES.get(text.lower().removeprefix("the ").rstrip("."), ()):
+        for name in (*OTHER_NAMES.get(text.lower().removeprefix("the ").rstrip("."), ()), *_names(text)):
             countries.setdefault(stem(words(name)[-1]), {})[name] = text
         if _ACRONYM.fullmatch(text):
             acronyms[text.replace(".", "").lower()] = text
@@ -88,6 +89,12 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     sums = frozenset(one for one in figures if "," in one)
     hints = frozenset((*initials, *countries, *people))
     return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people)
+
+
+def _names(text: str) -> list[str]:
+    """Return the other names of a place that are no other word in a sentence, and no end of another's."""
+    names = [name for name in other_names(text) if text not in name and len(name) > 2 and name[0].isupper()]
+    return [name for name in names if "." not in name and not name.startswith("Republic")]
 
 
 def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozenset[str]) -> str:
@@ -125,7 +132,7 @@ def _named(text: str, name: str, country: str) -> str:
     """Write another word for a country as the country, unless it is a part of another name: `the Indian Ocean`."""
     if name.isupper():
         return _spelt_out(text, name.lower(), country)
-    written = name if text.islower() else name.title()
+    written = re.escape(name.lower() if text.islower() else name.title() if name.islower() else name)
     return re.sub(rf"{_NOT_AFTER}\b{written}s?\b(?!\s{_NOT_BEFORE}\b)", lambda _: country, text)
 
 

@@ -19,7 +19,10 @@ _TITLES = TITLES | frozenset(
     " mayor congressman secretary ambassador tsar czar kaiser sultan caliph emir sheikh rabbi imam"
     " mahatma bishop archbishop cardinal doctor first former late".split()
 )
-_SUFFIXES = {"junior": "jr", "senior": "sr", "limited": "ltd", "incorporated": "inc", "corporation": "corp"}
+_SUFFIXES = {
+    "junior": "jr", "senior": "sr", "limited": "ltd", "incorporated": "inc", "corporation": "corp", "mt": "mount",
+    "ft": "fort", "company": "co",
+}  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 _SOUNDS = tuple(

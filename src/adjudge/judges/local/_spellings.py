@@ -22,7 +22,7 @@ scarves scarf; teeth tooth; feet foot; geese goose; mice mouse; lice louse; men 
 bacteria bacterium; fungi fungus; nuclei nucleus; cacti cactus; stimuli stimulus; radii radius; phenomena phenomenon;
 criteria criterion; hypotheses hypothesis; crises crisis; theses thesis; oases oasis; larvae larva; vertebrae vertebra;
 antennae antenna; algae alga; alumni alumnus; potatoes potato; tomatoes tomato; heroes hero; mosquitoes
-mosquito; volcanoes volcano; tornadoes tornado; echoes echo
+mosquito; volcanoes volcano; tornadoes tornado; echoes echo; mt mount
 """
 _TABLE = {pair.split()[0]: pair.split()[1] for pair in _WORDS.split(";")}
 _OUR = re.compile(

@@ -16,7 +16,7 @@ from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
 from adjudge.judges.local._opposites import is_opposite
-from adjudge.judges.local._places import is_coarser_place
+from adjudge.judges.local._places import by_place, is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._refusals import refuses
@@ -156,7 +156,10 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return _out("other-code")
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
-        return None
+        place = None if prepared.explains else by_place(asked, prepared.texts, candidate)
+        if place is None:
+            return None
+        return Assessment(_RULED_IN, ("same-place",), ruled=True) if place else _out("near-name")
     if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):
         return _out("repeats-question")
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
