@@ -109,7 +109,7 @@ def as_written(aliases: Aliases, text: str, stems: frozenset[str], asked: frozen
             if hint in aliases.people and stem(aliases.people[hint][0].lower()) not in stems:
                 text = _in_full(text, *aliases.people[hint])
             for name, country in aliases.countries.get(hint, {}).items() if is_place else ():
-                text = _named(text, name, country)
+                text = text if asked.issuperset(words(name)) else _named(text, name, country)
     if _CAMEL.search(text) is not None:
         text = _STUCK.sub(lambda word: f"{word[1]} {word[2]}" if word[2].lower() in aliases.names else word[0], text)
     if aliases.years or aliases.sums:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from adjudge.judges.local._nicknames import is_nickname
+from adjudge.judges.local._spellings import is_spelling, sound
 from adjudge.judges.local._standing import TITLES
 from adjudge.judges.local._words import ARTICLES, STOP, stem, words
 
@@ -19,15 +20,13 @@ _TITLES = TITLES | frozenset(
     " mayor congressman secretary ambassador tsar czar kaiser sultan caliph emir sheikh rabbi imam"
     " mahatma bishop archbishop cardinal doctor first former late".split()
 )
+_SURNAMES = frozenset("king prince judge duke earl baron pope bishop major".split())  # titles that are names at the end
 _SUFFIXES = {
     "junior": "jr", "senior": "sr", "limited": "ltd", "incorporated": "inc", "corporation": "corp", "mt": "mount",
     "ft": "fort", "company": "co",
 }  # fmt: skip
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
-_SOUNDS = tuple(
-    pair.split("-") for pair in ["oe-o", "ae-a", "ue-u", "ph-f", "v-f", "ck-k", "c-k", "q-k", "y-i", "z-s", "h-"]
-)
 
 
 class Name(NamedTuple):
@@ -48,7 +47,10 @@ def read_name(text: str) -> Name:
     short = {part.lower() for part in written if len(part) <= 3 and part.isupper()} - ARTICLES
     is_will = plain[:1] == ["will"] or "Will" in written  # a name, where it is no verb
     kept = short | {"will"} if is_will else short
-    parts = tuple(word for word in plain if word not in _TITLES and (word not in STOP or word in kept))
+    last = len(plain) - 1 - (plain[-1:] in (["jr"], ["sr"]))
+    if last > 0 and plain[last] in _SURNAMES and plain[last - 1] not in _TITLES | STOP:
+        kept = kept | {plain[last]}
+    parts = tuple(word for word in plain if (word not in _TITLES and word not in STOP) or word in kept)
     initials = frozenset(
         part
         for part in parts
@@ -96,32 +98,6 @@ def _is_variant(one: str, other: str, is_strict: bool) -> bool:
     if is_nickname(one, stem(other)):
         return True
     if is_strict:
-        return _sound(one) == _sound(other)
+        return sound(one) == sound(other)
     is_beginning = one.startswith(other) or other.startswith(one)
     return is_spelling(one, other) or (is_beginning and min(len(one), len(other)) > 1)
-
-
-def is_spelling(one: str, other: str) -> bool:
-    """Return whether two words sound alike, or are long and differ in one letter.
-
-    >>> is_spelling("stephen", "steven"), is_spelling("shakespeare", "shakespere"), is_spelling("manet", "monet")
-    (True, True, False)
-    """
-    is_long = min(len(one), len(other)) > 5
-    one, other = _sound(one), _sound(other)
-    if one == other:
-        return True
-    shorter, longer = sorted((one, other), key=len)
-    if not is_long or len(longer) - len(shorter) > 1:
-        return False
-    head = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
-    rest, more = shorter[head:], longer[head:]
-    if len(rest) == len(more):
-        return rest[1:] == more[1:] or (rest[:2] == more[1::-1] and rest[2:] == more[2:])
-    return rest == more[1:]
-
-
-def _sound(word: str) -> str:
-    for sign, sound in _SOUNDS:
-        word = word.replace(sign, sound)
-    return word

@@ -19,8 +19,11 @@ _SHORT = 8  # words of a candidate that is a name and little else
 _LOOKED_AT = 50  # references
 _LONGEST = 60  # characters of a name
 _LONG = 3  # parts of a name whose first two are not all of it
+_ROOT = 4  # letters that forms of one word share
+_ABBREVIATION = frozenset("stand stands acronym abbreviation abbreviated short initials mean means".split())
 _ROLES = 30  # words of a statement whose order is looked at
 _APART = frozenset("new north south east west".split())
+_PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
 _SYMMETRIC = frozenset(
     map(
         stem,
@@ -47,6 +50,8 @@ def almost(
         return "swapped-roles"
     if prepared.explains and _is_recounted(prepared, candidate):
         return "other-number"
+    if not _ABBREVIATION.isdisjoint(asked.plain) and _is_other_expansion(asked, prepared, candidate):
+        return "near-name"
     if not prepared.explains and _is_other_name(asked, prepared, references, candidate, is_complete=is_complete):
         return "near-name"
     if not is_complete and not prepared.explains and names_nothing(asked, prepared, references, candidate):
@@ -103,6 +108,20 @@ def _is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
             if mine == sorted(reference.stems) and _is_exchanged(reference.stems, tuple(candidate.stems)):
                 return True
     return False
+
+
+def _is_other_expansion(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate spells out the question's initials with other words: `Computer Power Unit` for CPU."""
+    mine = candidate.content
+    if not 1 < len(mine) <= _SHORT or "".join(one[0] for one in mine) not in asked.plain:
+        return False
+    for reference in prepared.references[:_LOOKED_AT]:
+        theirs = reference.bare.split()
+        if len(theirs) != len(mine) or any(one[0] != other[0] for one, other in zip(theirs, mine, strict=True)):
+            return False
+        if not any(one[:_ROOT] != other[:_ROOT] for one, other in zip(theirs, mine, strict=True)):
+            return False
+    return True
 
 
 def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
@@ -180,6 +199,8 @@ def is_same_name(asked: Question, references: Sequence[str], candidate: Candidat
         name = read_name(text[:_LONGEST])
         if len(name.parts) > 1 and len(given.parts) > 1 and name.capitals and _is_in_order(name, given):
             foreign, missing = _differences(name, given, asked, is_strict=True)
+            if foreign and not name.initials and len(name.parts) == len(given.parts):
+                continue  # one in the place of another, if the question has that one
             if not missing and (not foreign if name.initials else set(foreign) <= set(given.parts[1:-1])):
                 return True
     return False
@@ -202,7 +223,8 @@ def _differences(name: Name, given: Name, asked: Question, *, is_strict: bool = 
         if part == one
         or (not (part in both and one in name.initials) and is_form(part, one, name, given, is_strict=is_strict))
     }
-    taken, met = {part for part, _ in pairs}, {one for _, one in pairs}
+    taken = {part for part, _ in pairs} | (_PARTICLES - given.capitals)
+    met = {one for _, one in pairs} | (_PARTICLES - name.capitals)
     return [part for part in yours if part not in taken], [one for one in mine if one not in met]
 
 
@@ -212,10 +234,13 @@ def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
         return True if name.ordinal[1] != given.ordinal[1] else None
     if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
         return False  # nothing near
-    is_another = _has_other_initials(name, given) or _is_of_another(name, given) or _is_one_of_its_words(name, given)
+    is_another = _has_other_initials(name, given) or _is_beginning(name, given) or _is_of_another(name, given)
+    is_another = is_another or _is_one_of_its_words(name, given)
     if is_another or are_alike(*([stem(part) for part in one.parts] for one in (name, given))):
         return True
     foreign, missing = _differences(name, given, asked)
+    if "sr" in foreign and "jr" not in name.parts:
+        foreign.remove("sr")
     if len(missing) > 1 and given.capitals:
         missing = [part for part in missing if part not in name.initials]
     if not foreign:
@@ -235,6 +260,12 @@ def _has_other_initials(name: Name, given: Name) -> bool:
         return False
     letters = "".join(part if part in name.initials else part[0] for part in mine[1:-1])
     return not letters.startswith("".join(yours[1:-1]))
+
+
+def _is_beginning(name: Name, given: Name) -> bool:
+    """Whether a name of several words lacks the last name of a junior: `Martin Luther` for `King Jr.`."""
+    mine = name.parts[:-1] if name.parts[-1:] in (("jr",), ("sr",)) else ()
+    return len(given.parts) > 1 and mine[:-1] == given.parts
 
 
 def _is_of_another(name: Name, given: Name) -> bool:

@@ -15,11 +15,13 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._spellings import is_spelling
 from adjudge.judges.local._words import DENIALS, STOP, stem, words
 
 _LONGEST = 30  # words of an answer that says where something is, and little else
 _LOOKED_AT = 20  # references
 _MOST = 5  # words of a name
+_LONG = 7  # letters of a name that is known by the others, if one is wrong
 _ABBREVIATED = 4  # letters of a name that may be a word
 _OTHERS = DENIALS | {"or"}
 _WORDS = (
@@ -111,7 +113,7 @@ def by_place(asked: Question, references: Sequence[str], candidate: Candidate) -
     for reference in references[:_LOOKED_AT]:
         if len(reference) > 2 * _LONGEST:
             continue
-        if _is_same(asked, reference, text, table):
+        if _is_same(asked, reference, text, table) or _is_misspelt(reference, text, table):
             return True
         lies = _lies_in(reference, town, region, table) if town else None
         if lies:
@@ -137,6 +139,15 @@ def _is_same(asked: Question, reference: str, text: str, table: _Table) -> bool:
     if given.isdisjoint(table.names[_key(reference)]) or not _is_written(text, mine):
         return False
     return not any(asked.content.issuperset(_key(name).split()) for name in mine if name[0].isupper())
+
+
+def _is_misspelt(reference: str, text: str, table: _Table) -> bool:
+    """Whether a word is the name of a reference's place but for one letter, and no place itself: `Lubljana`."""
+    one, other = _key(reference), _key(text)
+    if one == other or min(len(one), len(other)) < _LONG or " " in one + other or one not in table.places:
+        return False
+    is_known = other in table.places or other in table.regions or other in table.names
+    return not is_known and one[0] == other[0] and one[-2:] == other[-2:] and is_spelling(one, other)
 
 
 def _is_namesake(reference: str, text: str, table: _Table) -> bool:

@@ -22,6 +22,7 @@ _KEPT = 5000  # characters of references that are worth keeping: 2,048 longer on
 _PARENTHESES = re.compile(r"\s*\([^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
 _MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
+_SUFFIXES = frozenset(("jr", "sr", "inc", "ltd", "corp"))  # no part of initials
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _reference(plain: list[str], text: str) -> Reference:
     is_name = 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) is not None
     small = STOP - {"will"} if is_name and plain[0] == "will" else STOP
     content = [one for one in stems if one not in small] or list(stems)
-    letters = [word[0] for word in plain if word not in STOP]
+    letters = [word[0] for word in plain if word not in STOP and word not in _SUFFIXES]
     joined = " ".join(stems)
     numbers = numbers_of(plain)
     return Reference(

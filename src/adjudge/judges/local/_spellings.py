@@ -40,6 +40,14 @@ _ISE = re.compile(
 _LL = re.compile(r"^(travel|cancel|model|label|fuel|level|signal|marvel|quarrel|tunnel|counsel|total)l(?=ed|ing|er)")
 _AE = re.compile(r"^(leuk|an|h|p|isch|septic|hypoglyc|arch|orthop|gyn|an|c|syn)ae(?=mi|mo|ma|di|olog|col|sth|sar|s)")
 _OGUE = re.compile(r"^(cata|dia|ana|mono|pro|epi)logue(s?)$")
+_SOUNDS = tuple(
+    pair.split("-")
+    for pair in (
+        "tch-ch", "ye-e", "oe-o", "ae-a", "ai-a", "ei-e", "ue-u", "ph-f", "v-f", "w-f", "ck-k", "c-k", "q-k", "y-i",
+        "z-s", "h-",
+    )
+)  # fmt: skip
+_DOUBLED = re.compile(r"(.)\1+")
 
 
 def american(word: str) -> str:
@@ -66,3 +74,30 @@ def american(word: str) -> str:
     if word.startswith("oe"):
         return word.replace("oe", "e", 1) if word.startswith(("oesoph", "oestr")) else word
     return word.replace("sulph", "sulf", 1) if "sulph" in word else word
+
+
+def is_spelling(one: str, other: str) -> bool:
+    """Return whether two words sound alike, or are long and differ in one letter.
+
+    >>> is_spelling("stephen", "steven"), is_spelling("shakespeare", "shakespere"), is_spelling("manet", "monet")
+    (True, True, False)
+    """
+    is_long = min(len(one), len(other)) > 5
+    one, other = sound(one), sound(other)
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    if not is_long or len(longer) - len(shorter) > 1:
+        return False
+    head = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
+    rest, more = shorter[head:], longer[head:]
+    if len(rest) == len(more):
+        return rest[1:] == more[1:] or (rest[:2] == more[1::-1] and rest[2:] == more[2:])
+    return rest == more[1:]
+
+
+def sound(word: str) -> str:
+    """Return a name as it sounds, whoever wrote it in Latin letters: `Tchaikovsky` as `Chaikovskii`."""
+    for sign, sound in _SOUNDS:
+        word = word.replace(sign, sound)
+    return _DOUBLED.sub(r"\1", word)

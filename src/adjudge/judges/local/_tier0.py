@@ -23,6 +23,7 @@ from adjudge.judges.local._refusals import refuses
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._words import LONGEST
+from adjudge.judges.local._works import by_title
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
@@ -156,13 +157,21 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return _out("other-code")
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
-        place = None if prepared.explains else by_place(asked, prepared.texts, candidate)
-        if place is None:
-            return None
-        return Assessment(_RULED_IN, ("same-place",), ruled=True) if place else _out("near-name")
+        return _by_name(asked, prepared, candidate)
     if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):
         return _out("repeats-question")
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
+
+
+def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
+    """Judge a candidate that is the name of a place or of a work and nothing else."""
+    reason = "same-place"
+    is_right = None if prepared.explains else by_place(asked, prepared.texts, candidate)
+    if is_right is None:
+        reason, is_right = "same-title", by_title(asked, prepared.texts, candidate)
+    if is_right is None:
+        return None
+    return Assessment(_RULED_IN, (reason,), ruled=True) if is_right else _out("near-name")
 
 
 def _by_kind(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
