@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from adjudge.judges.local._countries import OTHER_NAMES
 from adjudge.judges.local._nicknames import is_nickname
-from adjudge.judges.local._places import other_names
+from adjudge.judges.local._places import is_known_place, other_names
 from adjudge.judges.local._words import STOP, stem, words
 
 _LOOKED_AT = 50  # references
@@ -51,6 +51,7 @@ class Aliases:
     sums: frozenset[str]  # numbers from a thousand on, as they are written with commas
     names: frozenset[str]  # words with a capital, and months
     people: Mapping[str, tuple[str, str]]  # first and last names of people, by the last stem
+    places: tuple[str, ...]  # those that are known places
 
 
 def aliases_of(texts: Iterable[str]) -> Aliases:
@@ -68,8 +69,9 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     figures: list[str] = []
     names = set(_MONTHS)
     people: dict[str, tuple[str, str]] = {}
-    for given in list(texts)[:_LOOKED_AT]:
-        text = given.strip()
+    given = list(texts)[:_LOOKED_AT]
+    for one in given:
+        text = one.strip()
         if not text or len(text) > _LONGEST:
             continue
         figures += _FIGURE.findall(text)
@@ -88,7 +90,8 @@ def aliases_of(texts: Iterable[str]) -> Aliases:
     years = frozenset(one for one in figures if len(one) == 4 and "1000" <= one <= "2100")
     sums = frozenset(one for one in figures if "," in one)
     hints = frozenset((*initials, *countries, *people))
-    return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people)
+    places = tuple(text for text in map(str.strip, given) if text and len(text) <= _LONGEST and is_known_place(text))
+    return Aliases(hints, initials, acronyms, countries, years, sums, frozenset(names), people, places)
 
 
 def _names(text: str) -> list[str]:

@@ -30,6 +30,7 @@ _WORDS = (
     " located situated found lies"
 )
 _PARTS = frozenset(map(stem, _WORDS.split()))
+_FORMER = frozenset(map(stem, "czechoslovakia yugoslavia prussia ussr persia bohemia byzantium".split()))
 _MOUNT = frozenset(("mount", "mt"))
 _KIND = "island islands isles peninsula mountain mountains range river lake city state strait"
 _KINDS = frozenset(map(stem, _KIND.split()))
@@ -103,12 +104,21 @@ def other_names(text: str) -> Sequence[str]:
     return table.groups[next(iter(found))] if len(found) == 1 else ()
 
 
+def is_known_place(text: str) -> bool:
+    """Whether a reference is the name of a place that the table knows, perhaps with what it lies in."""
+    table, (home, _, _) = _table(), text.rpartition(",")
+    return any(key in table.names or key in table.places for key in (_key(text), _key(home) if home else ""))
+
+
 def by_place(asked: Question, references: Sequence[str], candidate: Candidate) -> bool | None:
     """Say whether a candidate that is a place and nothing else is that of a reference; None if that is not plain."""
-    text = candidate.text.strip(" .!\n")
-    if len(candidate.plain) > _MOST + _MOST or not candidate.plain or not _may_be_place(text):
+    if not 0 < len(candidate.plain) <= 2 * _MOST:
         return None
-    table, town, _, region = (_table(), *text.rpartition(","))
+    table, text = _table(), candidate.text.strip(" .!\n")
+    is_likely = len(candidate.plain) == 1 or "," in text or _key(text) in table.names
+    if not is_likely or not _may_be_place(text):
+        return None
+    town, _, region = text.rpartition(",")
     is_elsewhere = False
     for reference in references[:_LOOKED_AT]:
         if len(reference) > 2 * _LONGEST:
@@ -184,7 +194,11 @@ def _lies_in(reference: str, town: str, region: str, table: _Table) -> bool | No
     lying = table.places.get(name)
     if not lying or len(table.regions.get(name, ())) > 1:
         return None
-    return not whole.isdisjoint(lying) or (None if name in table.others else False)
+    if not whole.isdisjoint(lying):
+        return True
+    wider = table.places.get(_key(region), frozenset())  # continents have none
+    is_plain = wider and wider.isdisjoint(lying) and name not in table.others and _key(region) not in _FORMER
+    return False if is_plain else None
 
 
 @lru_cache(maxsize=20_000)

@@ -22,6 +22,7 @@ _KEPT = 5000  # characters of references that are worth keeping: 2,048 longer on
 _PARENTHESES = re.compile(r"\s*\([^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
 _MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
+_OR = re.compile(r"[,;:]?\s+or[,:;]\s+")
 _SUFFIXES = frozenset(("jr", "sr", "inc", "ltd", "corp"))  # no part of initials
 
 
@@ -115,12 +116,16 @@ _cached = lru_cache(maxsize=2048)(_prepare)
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """Return a reference as it stands and, where it has a remark in parentheses, without it."""
+    """Return a reference as it stands and, where it has a remark in parentheses, without it; both titles of one.
+
+    >>> _forms("Moby-Dick; or, The Whale")
+    ('Moby-Dick; or, The Whale', 'Moby-Dick', 'The Whale')
+    """
     if "(" in text:
         bare = _PARENTHESES.sub("", text)
         if bare.strip() and bare != text:
             return text, bare
-    return (text,)
+    return (text, *_OR.split(text)) if " or" in text and _OR.search(text) else (text,)
 
 
 def _reference(plain: list[str], text: str) -> Reference:

@@ -23,7 +23,7 @@ from adjudge.judges.local._refusals import refuses
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._words import LONGEST
-from adjudge.judges.local._works import by_title
+from adjudge.judges.local._works import is_other_title
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
@@ -165,13 +165,11 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
 
 def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
     """Judge a candidate that is the name of a place or of a work and nothing else."""
-    reason = "same-place"
-    is_right = None if prepared.explains else by_place(asked, prepared.texts, candidate)
-    if is_right is None:
-        reason, is_right = "same-title", by_title(asked, prepared.texts, candidate)
-    if is_right is None:
-        return None
-    return Assessment(_RULED_IN, (reason,), ruled=True) if is_right else _out("near-name")
+    places = prepared.aliases.places
+    is_right = by_place(asked, places, candidate) if places and not prepared.explains else None
+    if is_right:
+        return Assessment(_RULED_IN, ("same-place",), ruled=True)
+    return _out("near-name") if is_right is False or is_other_title(asked, prepared.texts, candidate) else None
 
 
 def _by_kind(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:

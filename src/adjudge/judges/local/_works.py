@@ -1,7 +1,6 @@
-"""Titles of works: sequels and parts of a series are others, an alternative title is the same.
+"""Titles of works: sequels and parts of a series are others.
 
-"Toy Story 2" for "Toy Story", "Star Wars: Return of the Jedi" for "Star Wars: A New Hope"; "Moby-Dick" for
-"Moby-Dick; or, The Whale".
+"Toy Story 2" for "Toy Story", "Star Wars: Return of the Jedi" for "Star Wars: A New Hope".
 """
 
 from __future__ import annotations
@@ -17,26 +16,22 @@ _LOOKED_AT = 20  # references
 _MOST = 150  # characters of a title
 _WORKS = frozenset(map(stem, ["film", "movie", "book", "novel", "game", "album", "sequel", "title", "videogame"]))
 _WHOLES = frozenset(map(stem, ["series", "franchise", "trilogy", "saga"]))
-_OR = re.compile(r"[,;:]?\s+or[,:;]\s+")
 _BREAK = re.compile(r"\s*:\s+|\s+[–—-]\s+")
 _PART = frozenset(("part", "chapter", "volum", "episod", "book"))
 
 
-def by_title(asked: Question, references: Sequence[str], candidate: Candidate) -> bool | None:
-    """Say whether a candidate that is a title and nothing else is a reference's; None if that is not plain."""
+def is_other_title(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a candidate is a title and nothing else, and that of a sequel or of another part."""
     if not 0 < len(candidate.plain) <= _LONGEST:
-        return None
-    is_work = not _WORKS.isdisjoint(asked.content) and _WHOLES.isdisjoint(asked.content)
-    has_colon = ":" in candidate.text
-    is_other = False
-    for text in references[:_LOOKED_AT]:
-        if len(text) > _MOST:
-            return None
-        if " or" in text and any(_stems(one) == candidate.stems for one in _OR.split(text)[:2] if one != text):
-            return True
-        is_sequel = is_work and _is_sequel(_stems(text), candidate.stems)
-        is_other = is_other or is_sequel or (has_colon and ":" in text and _is_other_part(text, candidate.text))
-    return False if is_other else None
+        return False
+    has_colon, is_work = ":" in candidate.text, not _WORKS.isdisjoint(asked.content)
+    if not (is_work or has_colon):
+        return False
+    is_work = is_work and _WHOLES.isdisjoint(asked.content)
+    titles = [text for text in references[:_LOOKED_AT] if len(text) <= _MOST]
+    if is_work and any(_is_sequel(_stems(text), candidate.stems) for text in titles):
+        return True
+    return has_colon and any(":" in text and _is_other_part(text, candidate.text) for text in titles)
 
 
 def _stems(text: str) -> list[str]:
