@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
+from adjudge.judges.local._expansions import is_other_expansion
 from adjudge.judges.local._forms import Name, is_form, read_name
 from adjudge.judges.local._lists import are_alike
 from adjudge.judges.local._reference import Prepared
@@ -19,8 +20,6 @@ _SHORT = 8  # words of a candidate that is a name and little else
 _LOOKED_AT = 50  # references
 _LONGEST = 60  # characters of a name
 _LONG = 3  # parts of a name whose first two are not all of it
-_ROOT = 4  # letters that forms of one word share
-_ABBREVIATION = frozenset("stand stands acronym abbreviation abbreviated short initials mean means".split())
 _ROLES = 30  # words of a statement whose order is looked at
 _APART = frozenset("new north south east west".split())
 _PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
@@ -50,7 +49,7 @@ def almost(
         return "swapped-roles"
     if prepared.explains and _is_recounted(prepared, candidate):
         return "other-number"
-    if not _ABBREVIATION.isdisjoint(asked.plain) and _is_other_expansion(asked, prepared, candidate):
+    if is_other_expansion(asked, prepared, candidate):
         return "near-name"
     if not prepared.explains and _is_other_name(asked, prepared, references, candidate, is_complete=is_complete):
         return "near-name"
@@ -108,20 +107,6 @@ def _is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
             if mine == sorted(reference.stems) and _is_exchanged(reference.stems, tuple(candidate.stems)):
                 return True
     return False
-
-
-def _is_other_expansion(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate spells out the question's initials with other words: `Computer Power Unit` for CPU."""
-    mine = candidate.content
-    if not 1 < len(mine) <= _SHORT or "".join(one[0] for one in mine) not in asked.plain:
-        return False
-    for reference in prepared.references[:_LOOKED_AT]:
-        theirs = reference.bare.split()
-        if len(theirs) != len(mine) or any(one[0] != other[0] for one, other in zip(theirs, mine, strict=True)):
-            return False
-        if not any(one[:_ROOT] != other[:_ROOT] for one, other in zip(theirs, mine, strict=True)):
-            return False
-    return True
 
 
 def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
@@ -234,9 +219,10 @@ def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
         return True if name.ordinal[1] != given.ordinal[1] else None
     if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
         return False  # nothing near
-    is_another = _has_other_initials(name, given) or _is_beginning(name, given) or _is_of_another(name, given)
-    is_another = is_another or _is_one_of_its_words(name, given)
-    if is_another or are_alike(*([stem(part) for part in one.parts] for one in (name, given))):
+    others = (_has_other_initials, _is_beginning, _is_of_another, _is_one_of_its_words)
+    if any(is_other(name, given) for is_other in others) or are_alike(
+        *([stem(part) for part in one.parts] for one in (name, given))
+    ):
         return True
     foreign, missing = _differences(name, given, asked)
     if "sr" in foreign and "jr" not in name.parts:

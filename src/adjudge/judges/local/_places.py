@@ -30,7 +30,7 @@ _WORDS = (
     " located situated found lies"
 )
 _PARTS = frozenset(map(stem, _WORDS.split()))
-_FORMER = frozenset(map(stem, "czechoslovakia yugoslavia prussia ussr persia bohemia byzantium".split()))
+_FORMER = frozenset(map(stem, ("czechoslovakia", "yugoslavia", "prussia", "ussr", "persia", "bohemia", "byzantium")))
 _MOUNT = frozenset(("mount", "mt"))
 _KIND = "island islands isles peninsula mountain mountains range river lake city state strait"
 _KINDS = frozenset(map(stem, _KIND.split()))

@@ -11,6 +11,7 @@ from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagge
 from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._codes import is_other_code
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._framed import FRAMES, unframed
 from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
@@ -157,10 +158,20 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return _out("other-code")
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
-        return _by_name(asked, prepared, candidate)
+        found = _by_name(asked, prepared, candidate)
+        bare = unframed(candidate) if found is None and candidate.plain[:1] and candidate.plain[0] in FRAMES else None
+        return found if bare is None else _unframed(asked, prepared, Candidate(bare))
     if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):
         return _out("repeats-question")
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
+
+
+def _unframed(asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
+    """Judge what is left of `It is ...`, where it is a reference in another form, or another thing of a near name."""
+    form = same(asked, prepared, prepared.texts, candidate)
+    if form in ("spelling", "acronym", "same-name"):
+        return Assessment(_RULED_IN, (form,), ruled=True)
+    return _by_name(asked, prepared, candidate) if form is None else None
 
 
 def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
