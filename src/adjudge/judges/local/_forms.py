@@ -25,6 +25,7 @@ _SUFFIXES = {
     "junior": "jr", "senior": "sr", "limited": "ltd", "incorporated": "inc", "corporation": "corp", "mt": "mount",
     "ft": "fort", "company": "co",
 }  # fmt: skip
+_LONG = 5  # letters of a word in which a doubled one says little
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
@@ -98,6 +99,7 @@ def _is_variant(one: str, other: str, is_strict: bool) -> bool:
     if is_nickname(one, stem(other)):
         return True
     if is_strict:
-        return sound(one) == sound(other)
+        is_long = min(len(one), len(other)) > _LONG
+        return sound(one, is_long=is_long) == sound(other, is_long=is_long)
     is_beginning = one.startswith(other) or other.startswith(one)
     return is_spelling(one, other) or (is_beginning and min(len(one), len(other)) > 1)

@@ -41,12 +41,9 @@ _LL = re.compile(r"^(travel|cancel|model|label|fuel|level|signal|marvel|quarrel|
 _AE = re.compile(r"^(leuk|an|h|p|isch|septic|hypoglyc|arch|orthop|gyn|an|c|syn)ae(?=mi|mo|ma|di|olog|col|sth|sar|s)")
 _OGUE = re.compile(r"^(cata|dia|ana|mono|pro|epi)logue(s?)$")
 _SOUNDS = tuple(
-    pair.split("-")
-    for pair in (
-        "tch-ch", "ye-e", "oe-o", "ae-a", "ai-a", "ei-e", "ue-u", "ph-f", "v-f", "w-f", "ck-k", "c-k", "q-k", "y-i",
-        "z-s", "h-",
-    )
-)  # fmt: skip
+    pair.split("-") for pair in ["oe-o", "ae-a", "ue-u", "ph-f", "v-f", "ck-k", "c-k", "q-k", "y-i", "z-s", "h-"]
+)
+_LONG_SOUNDS = (("tch", "ch"), ("ye", "e"), ("ai", "a"), ("ei", "e"), ("w", "v"))  # where enough is left to know it by
 _DOUBLED = re.compile(r"(.)\1+")
 
 
@@ -96,8 +93,12 @@ def is_spelling(one: str, other: str) -> bool:
     return rest == more[1:]
 
 
-def sound(word: str) -> str:
-    """Return a name as it sounds, whoever wrote it in Latin letters: `Tchaikovsky` as `Chaikovskii`."""
-    for sign, sound in _SOUNDS:
-        word = word.replace(sign, sound)
-    return _DOUBLED.sub(r"\1", word)
+def sound(word: str, *, is_long: bool = True) -> str:
+    """Return a name as it sounds, whoever wrote it in Latin letters: `Tchaikovsky` as `Chaikovskii`.
+
+    >>> sound("tchaikovsky") == sound("chaikovskii"), sound("dutta", is_long=False) == sound("duta", is_long=False)
+    (True, False)
+    """
+    for sign, heard in (*_LONG_SOUNDS, *_SOUNDS) if is_long else _SOUNDS:
+        word = word.replace(sign, heard)
+    return _DOUBLED.sub(r"\1", word) if is_long else word
