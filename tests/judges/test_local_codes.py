@@ -278,7 +278,7 @@ _IDS = [
     (
         "What is the phone number?",
         "+49 30 1234567",
-        ["+49 30 1234567", "+49301234567", "+49-30-1234567", "+49 (30) 1234567"],
+        ["+49 30 1234567", "+49301234567", "+49-30-1234567", "+49 (30) 1234567", "030 1234567"],
         ["+49 30 1234568", "+48 30 1234567", "+49 40 1234567"],
     ),
     (
@@ -413,7 +413,6 @@ def test_several_codes(reference: str, response: str) -> None:
         ("How many people are there?", "331 002 651", "331 million"),
         ("Which function does it have?", "pump", "pumping"),
         ("Which join is it?", "INNER JOIN", "JOIN"),
-        ("What is the number?", "+1 212 555 0100", "212-555-0100"),
         ("Which site is it?", "www.example.com", "Example"),
         ("Which value is it?", "2.10", "2.1"),
     ],

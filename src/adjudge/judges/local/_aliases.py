@@ -17,7 +17,8 @@ from adjudge.judges.local._candidate import Candidate
 from adjudge.judges.local._countries import OTHER_NAMES
 from adjudge.judges.local._facts import spans_of
 from adjudge.judges.local._nicknames import other_forms
-from adjudge.judges.local._spelling import spellings, varies
+from adjudge.judges.local._places import is_known_place, other_names
+from adjudge.judges.local._sounds import spellings, varies
 from adjudge.judges.local._words import stem, words
 
 _LOOKED_AT = 50  # references
@@ -59,6 +60,7 @@ class Aliases:
     spellings: Mapping[str, str]  # longer words with a capital, by what their spellings have in common
     varies: bool  # whether one of these has letters that are written in several ways
     people: Mapping[str, tuple[str, str, frozenset[str]]]  # first and last names, forms of the first, by the last stem
+    places: tuple[str, ...]  # those that are known places
 
 
 def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
@@ -67,8 +69,8 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
     >>> found = aliases_of([("Bureau of Land Management", "blm"), ("B.L.M.", "")])
     >>> found.initials, found.acronyms
     ({'blm': 'Bureau of Land Management'}, {'blm': 'B.L.M.'})
-    >>> aliases_of([("Norway", ""), ("New Norway", "nn")]).countries
-    {'norwegian': {'norwegian': 'Norway'}}
+    >>> aliases_of([("Mali", ""), ("New Mali", "nm")]).countries
+    {'malian': {'malian': 'Mali'}}
     """
     initials: dict[str, str] = {}
     acronyms: dict[str, str] = {}
@@ -76,6 +78,7 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
     figures: list[str] = []
     names = set(_MONTHS)
     people: dict[str, tuple[str, str, frozenset[str]]] = {}
+    places: list[str] = []
     for given, letters in islice(references, _LOOKED_AT):
         text = given.strip()
         if not text or len(text) > _LONGEST:
@@ -89,6 +92,10 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
         for member, others in members.items() if all(members.values()) else ():  # `Seattle, USA` is no list of them
             for name in others:
                 countries.setdefault(stem(words(name)[-1]), {})[name] = member
+        if is_known_place(text):
+            places.append(text)
+            for name in _names(text):
+                countries.setdefault(stem(words(name)[-1]), {})[name] = text
         if _ACRONYM.fullmatch(text):
             acronyms[text.replace(".", "").lower()] = text
             continue
@@ -116,7 +123,14 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
         spelt,
         varies(" ".join(longer)),
         people,
+        tuple(places),
     )
+
+
+def _names(text: str) -> list[str]:
+    """Return the other names of a place that are no other word in a sentence, and no end of another's."""
+    names = [name for name in other_names(text) if text not in name and len(name) > 2 and name[0].isupper()]
+    return [name for name in names if "." not in name and not name.startswith("Republic")]
 
 
 def _bare(name: str) -> str:
@@ -128,7 +142,7 @@ def as_written(aliases: Aliases, candidate: Candidate, asked: frozenset[str]) ->
     text, stems = candidate.text, candidate.unique
     found = aliases.hints & stems
     if found:
-        text = _in_its_words(text, aliases, found - asked, stems, is_place=_LANGUAGE.isdisjoint(asked))
+        text = _in_its_words(text, aliases, found - asked, stems, asked)
     known = aliases.spellings
     if (aliases.varies or varies(candidate.lowered)) and any(
         keys[0] in known or keys[-1] in known for keys in map(spellings, stems - aliases.names)
@@ -146,9 +160,11 @@ def as_written(aliases: Aliases, candidate: Candidate, asked: frozenset[str]) ->
     return text
 
 
-def _in_its_words(text: str, aliases: Aliases, found: frozenset[str], stems: frozenset[str], *, is_place: bool) -> str:
+def _in_its_words(
+    text: str, aliases: Aliases, found: frozenset[str], stems: frozenset[str], asked: frozenset[str]
+) -> str:
     """Write initials, first names and words for countries as a reference does; `found` are the hints at them."""
-    people = aliases.people
+    people, is_place = aliases.people, _LANGUAGE.isdisjoint(asked)
     for hint in sorted(found) if len(found) > 1 else found:
         if hint in people and not people[hint][2].isdisjoint(stems):
             text = _in_full(text, *people[hint])
@@ -156,7 +172,7 @@ def _in_its_words(text: str, aliases: Aliases, found: frozenset[str], stems: fro
             text = _spelt_out(text, hint, aliases.initials[hint])
         if is_place and hint in aliases.countries:
             for name, country in aliases.countries[hint].items():
-                text = _named(text, name, country)
+                text = text if asked.issuperset(words(name)) else _named(text, name, country)
     return text
 
 
@@ -181,7 +197,7 @@ def _named(text: str, name: str, country: str) -> str:
     """Write another word for a country as the country, unless it is a part of another name: `the Indian Ocean`."""
     if name.isupper():
         return _spelt_out(text, name.lower(), country)
-    written = name if text.islower() else name.title()
+    written = re.escape(name.lower() if text.islower() else name.title() if name.islower() else name)
     return re.sub(rf"{_NOT_AFTER}\b{written}s?\b(?!\s{_NOT_BEFORE}\b)", lambda _: country, text)
 
 

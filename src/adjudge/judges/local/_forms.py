@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from adjudge.judges.local._nicknames import is_nickname
-from adjudge.judges.local._spelling import is_spelling, sound
+from adjudge.judges.local._sounds import is_spelling, sound
 from adjudge.judges.local._standing import TITLES
 from adjudge.judges.local._words import ARTICLES, STOP, stem, words
 
@@ -20,7 +20,12 @@ _TITLES = TITLES | frozenset(
     " mayor congressman secretary ambassador tsar czar kaiser sultan caliph emir sheikh rabbi imam"
     " mahatma bishop archbishop cardinal doctor first former late".split()
 )
-_SUFFIXES = {"junior": "jr", "senior": "sr", "limited": "ltd", "incorporated": "inc", "corporation": "corp"}
+_SURNAMES = frozenset("king prince judge duke earl baron pope bishop major".split())  # titles that are names at the end
+_SUFFIXES = {
+    "junior": "jr", "senior": "sr", "limited": "ltd", "incorporated": "inc", "corporation": "corp", "mt": "mount",
+    "ft": "fort", "company": "co",
+}  # fmt: skip
+_LONG = 5  # letters of a word in which a doubled one says little
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 
@@ -43,7 +48,10 @@ def read_name(text: str) -> Name:
     short = {part.lower() for part in written if len(part) <= 3 and part.isupper()} - ARTICLES
     is_will = plain[:1] == ["will"] or "Will" in written  # a name, where it is no verb
     kept = short | {"will"} if is_will else short
-    parts = tuple(word for word in plain if word not in _TITLES and (word not in STOP or word in kept))
+    last = len(plain) - 1 - (plain[-1:] in (["jr"], ["sr"]))
+    if last > 0 and plain[last] in _SURNAMES and plain[last - 1] not in _TITLES | STOP:
+        kept = kept | {plain[last]}
+    parts = tuple(word for word in plain if (word not in _TITLES and word not in STOP) or word in kept)
     initials = frozenset(
         part
         for part in parts
@@ -91,6 +99,7 @@ def _is_variant(one: str, other: str, is_strict: bool) -> bool:
     if is_nickname(one, stem(other)):
         return True
     if is_strict:
-        return sound(one) == sound(other)
+        is_long = min(len(one), len(other)) > _LONG
+        return sound(one, is_long=is_long) == sound(other, is_long=is_long)
     is_beginning = one.startswith(other) or other.startswith(one)
     return is_spelling(one, other) or (is_beginning and min(len(one), len(other)) > 1)

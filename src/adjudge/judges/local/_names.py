@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
+from adjudge.judges.local._expansions import is_other_expansion
 from adjudge.judges.local._forms import Name, is_form, read_name
 from adjudge.judges.local._lists import are_alike
 from adjudge.judges.local._reference import Prepared
@@ -21,6 +22,7 @@ _LONGEST = 60  # characters of a name
 _LONG = 3  # parts of a name whose first two are not all of it
 _ROLES = 30  # words of a statement whose order is looked at
 _APART = frozenset("new north south east west".split())
+_PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
 _SYMMETRIC = frozenset(
     map(
         stem,
@@ -47,6 +49,8 @@ def almost(
         return "swapped-roles"
     if prepared.explains and _is_recounted(prepared, candidate):
         return "other-number"
+    if is_other_expansion(asked, prepared, candidate):
+        return "near-name"
     if not prepared.explains and _is_other_name(asked, prepared, references, candidate, is_complete=is_complete):
         return "near-name"
     if not is_complete and not prepared.explains and names_nothing(asked, prepared, references, candidate):
@@ -180,6 +184,8 @@ def is_same_name(asked: Question, references: Sequence[str], candidate: Candidat
         name = read_name(text[:_LONGEST])
         if len(name.parts) > 1 and len(given.parts) > 1 and name.capitals and _is_in_order(name, given):
             foreign, missing = _differences(name, given, asked, is_strict=True)
+            if foreign and not name.initials and len(name.parts) == len(given.parts):
+                continue  # one in the place of another, if the question has that one
             if not missing and (not foreign if name.initials else set(foreign) <= set(given.parts[1:-1])):
                 return True
     return False
@@ -202,7 +208,8 @@ def _differences(name: Name, given: Name, asked: Question, *, is_strict: bool = 
         if part == one
         or (not (part in both and one in name.initials) and is_form(part, one, name, given, is_strict=is_strict))
     }
-    taken, met = {part for part, _ in pairs}, {one for _, one in pairs}
+    taken = {part for part, _ in pairs} | (_PARTICLES - given.capitals)
+    met = {one for _, one in pairs} | (_PARTICLES - name.capitals)
     return [part for part in yours if part not in taken], [one for one in mine if one not in met]
 
 
@@ -212,10 +219,14 @@ def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
         return True if name.ordinal[1] != given.ordinal[1] else None
     if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
         return False  # nothing near
-    is_another = _has_other_initials(name, given) or _is_of_another(name, given) or _is_one_of_its_words(name, given)
-    if is_another or are_alike(*([stem(part) for part in one.parts] for one in (name, given))):
+    others = (_has_other_initials, _is_beginning, _is_of_another, _is_one_of_its_words)
+    if any(is_other(name, given) for is_other in others) or are_alike(
+        *([stem(part) for part in one.parts] for one in (name, given))
+    ):
         return True
     foreign, missing = _differences(name, given, asked)
+    if "sr" in foreign and "jr" not in name.parts:
+        foreign.remove("sr")
     if len(missing) > 1 and given.capitals:
         missing = [part for part in missing if part not in name.initials]
     if not foreign:
@@ -235,6 +246,12 @@ def _has_other_initials(name: Name, given: Name) -> bool:
         return False
     letters = "".join(part if part in name.initials else part[0] for part in mine[1:-1])
     return not letters.startswith("".join(yours[1:-1]))
+
+
+def _is_beginning(name: Name, given: Name) -> bool:
+    """Whether a name of several words lacks the last name of a junior: `Martin Luther` for `King Jr.`."""
+    mine = name.parts[:-1] if name.parts[-1:] in (("jr",), ("sr",)) else ()
+    return len(given.parts) > 1 and mine[:-1] == given.parts
 
 
 def _is_of_another(name: Name, given: Name) -> bool:

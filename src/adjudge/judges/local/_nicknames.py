@@ -33,7 +33,12 @@ ronald ron ronnie; rosemary rose rosie; rudolph rudy; russell russ; samantha sam
 sebastian seb; sidney sid; solomon sol; stanley stan; stephen steve stevie; steven steve stevie; stuart stu; susan sue
 susie; sylvester sly; terence terry; teresa terry tess; theodore ted teddy theo; thomas tom tommy; timothy tim timmy;
 valerie val; victor vic; victoria vicky tori; vincent vince vinnie; virginia ginny; walter walt wally; wilfred wilf;
-william bill billy will willie willy; woodrow woody; zachary zach zack
+william bill billy will willie willy; woodrow woody; zachary zach zack; alexander aleksandr alexandre; charles karl
+carl; christopher cristoforo cristobal; ferdinand fernando; frederick friedrich frederic fryderyk; fyodor fedor
+feodor; george georg georges; henry henri heinrich; joan jeanne; john johann; joseph josef; leo lev; louis luis; mark
+marcus; mary maria marie; maria marie; michael mikhail michel; muhammad mohammed mohammad mohamed muhammed; nicholas
+nikolai nicolas nicolaus; paul pavel; peter pyotr piotr petr; philip philippe felipe; stephen stefan; thomas tomas;
+vladimir wladimir; william wilhelm guillaume
 """
 
 _FORMS: dict[str, set[str]] = {}

@@ -15,6 +15,7 @@ from adjudge.judges.local._figures import Figures, figures_of
 from adjudge.judges.local._formulas import Formula, formulas_of
 from adjudge.judges.local._letters import letter_of
 from adjudge.judges.local._members import Listed, lists_of
+from adjudge.judges.local._refusals import is_absence
 from adjudge.judges.local._substances import substances_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
@@ -25,6 +26,8 @@ _KEPT = 5000  # characters of references that are worth keeping: 2,048 longer on
 _PARENTHESES = re.compile(r"\s*\([^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
 _MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
+_OR = re.compile(r"[,;:]?\s+or[,:;]\s+")
+_SUFFIXES = frozenset(("jr", "sr", "inc", "ltd", "corp"))  # no part of initials
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     made: dict[tuple[str, ...], Reference] = {}
     lengths: list[int] = []
     is_statement = refuses = False
+    is_absent = True  # every one of them
     left = 20 * LONGEST
     texts: list[str] = []
     forms: list[tuple[str, str]] = []
@@ -98,6 +102,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
                 forms.append((form, reference.initials))
                 lengths.append(len(plain))
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
+                is_absent = is_absent and is_absence(plain)
                 refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
     kept = tuple(made.values())
     middle = median_low(lengths) if lengths else 0
@@ -110,7 +115,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         len(references),
         min(lengths, default=0),
         max(lengths, default=0),
-        refuses,
+        refuses or (is_absent and bool(made)),
         explains=middle >= 7 or (middle >= 4 and is_statement),
         letters=letter_of(references),
         code=code_of(references),
@@ -125,12 +130,16 @@ _cached = lru_cache(maxsize=2048)(_prepare)
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """Return a reference as it stands and, where it has a remark in parentheses, without it."""
+    """Return a reference as it stands and, where it has a remark in parentheses, without it; both titles of one.
+
+    >>> _forms("Moby-Dick; or, The Whale")
+    ('Moby-Dick; or, The Whale', 'Moby-Dick', 'The Whale')
+    """
     if "(" in text:
         bare = _PARENTHESES.sub("", text)
         if bare.strip() and bare != text:
             return text, bare
-    return (text,)
+    return (text, *_OR.split(text)) if " or" in text and _OR.search(text) else (text,)
 
 
 def _reference(plain: list[str], text: str) -> Reference:
@@ -138,7 +147,7 @@ def _reference(plain: list[str], text: str) -> Reference:
     is_name = 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) is not None
     small = STOP - {"will"} if is_name and plain[0] == "will" else STOP
     content = [one for one in stems if one not in small] or list(stems)
-    letters = [word[0] for word in plain if word not in STOP]
+    letters = [word[0] for word in plain if word not in STOP and word not in _SUFFIXES]
     joined = " ".join(stems)
     numbers = numbers_of(plain)
     return Reference(

@@ -6,15 +6,22 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._model import load_model
 from adjudge.judges.local._names import is_same_name
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared
+from adjudge.judges.local._sounds import sound
 from adjudge.judges.local._values import is_same_value
 from adjudge.judges.local._words import ARTICLES, DENIALS, STOP, stem, words
 
 _SHORT = 8  # words of a candidate that is the reference and nothing else
 _WORDS_OF_ONE = 3  # words of a candidate that may be one word
 _LOOKED_AT = 50  # references
+_SOUNDED = 5  # letters of a stem that is long enough to be known by its sound
+_TWINS = frozenset(("desert", "dessert"))
+_H = re.compile("([cst])h")  # no silent one: `through` is not `trough`
+_BODY = "organization company agency union firm party body corporation institution"
+_BODIES = frozenset(map(stem, _BODY.split()))
 _BRACKETS = re.compile(r"\s*([^()?]+?)\s\((?:(?:played|portrayed|voiced|sung|written|directed) by )?([^()?]+)\)[\s.!]*")
 _OTHERS = DENIALS | {"or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false"}
 
@@ -30,8 +37,14 @@ def same(asked: Question, prepared: Prepared, references: Sequence[str], candida
         return "contained"
     if is_same_value(references, candidate.text):
         return "number"
+    return _same_in_words(asked, prepared, references, candidate)
+
+
+def _same_in_words(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> str | None:
+    if not candidate.numbers and _is_misspelt(prepared, candidate):
+        return "spelling"
     if len(candidate.stems) == 1:
-        is_acronym = candidate.unique.isdisjoint(asked.plain) and _is_acronym(prepared, candidate)
+        is_acronym = candidate.unique.isdisjoint(asked.plain) and _is_acronym(asked, prepared, candidate)
         return "acronym" if is_acronym else None
     return _same_of_several(asked, prepared, references, candidate)
 
@@ -64,17 +77,43 @@ def _same_of_several(
     if candidate.numbers:
         is_in_range = "range" not in asked.plain and _is_in_range(prepared, candidate)
         return "number" if is_in_range or _is_same_day(prepared, candidate) else None
-    if prepared.union.isdisjoint(candidate.unique):
+    if prepared.union.isdisjoint(candidate.unique) and not _may_be_name(prepared, candidate):
         return None
     if is_same_name(asked, references, candidate):
         return "same-name"
     return "contained" if "(" in candidate.text and _is_bracketed(prepared, candidate.text) else None
 
 
-def _is_acronym(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate is the initials of a reference, in capitals."""
+def _may_be_name(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether first and last words of a name begin as a reference's do, though none is written as there."""
+    first, last = candidate.plain[0][0], candidate.plain[-1][0]
+    return any(one.name and one.name[0][0] == first and one.name[-1][0] == last for one in prepared.references)
+
+
+def _is_misspelt(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is a reference with words that only sound as its do and are no others: `elefant`."""
+    stems, size = candidate.stems, len(candidate.stems)
+    for reference in prepared.references[:_LOOKED_AT]:
+        if len(reference.stems) != size or reference.padded[1] != candidate.padded[1]:
+            continue
+        others = [pair for pair in zip(reference.stems, stems, strict=True) if pair[0] != pair[1]]
+        if others and all(_is_sound(*pair) for pair in others):
+            return not any(one in load_model().weights for _, one in others)
+    return False
+
+
+def _is_sound(one: str, other: str) -> bool:
+    """Whether two long words begin with one letter and sound alike."""
+    if one[0] != other[0] or min(len(one), len(other)) <= _SOUNDED or other in _TWINS:
+        return False
+    return sound(_H.sub(r"\1x", one)) == sound(_H.sub(r"\1x", other))
+
+
+def _is_acronym(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is the initials of a reference, in capitals; two letters only where an organisation is."""
     word = candidate.plain[-1]
-    is_written = len(word) > 2 and sum(map(str.isupper, candidate.text)) == len(word)
+    is_long = len(word) > 2 or (len(word) == 2 and not _BODIES.isdisjoint(asked.content))
+    is_written = is_long and sum(map(str.isupper, candidate.text)) == len(word)
     return is_written and any(one.initials == word for one in prepared.references)
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._nicknames import is_nickname
 from adjudge.judges.local._reference import Prepared, Reference
-from adjudge.judges.local._spelling import is_spelling
+from adjudge.judges.local._sounds import is_spelling
 from adjudge.judges.local._words import STOP, stem
 
 _PLACES = 20  # places of one reference that are looked at
@@ -163,7 +163,9 @@ def clash(reference: Reference, content: Sequence[str], prepared: Prepared, aske
 TITLES = frozenset(
     "president king queen sir dr mr mrs ms lord lady prince princess senator general captain saint st judge justice"
     " professor pope emperor minister chancellor colonel major coach actor actress singer author director artist"
-    " baron duke earl count viscount".split()
+    " baron duke earl count viscount chairman premier prime comrade rev comandante prof gov sen gen capt col lt sgt"
+    " pharaoh archduke empress prophet commander dictator lieutenant corporal commodore detective inspector herr frau"
+    " monsieur madame sultan shah ayatollah".split()
 )
 
 

@@ -13,6 +13,7 @@ from adjudge.judges.local._choices import by_option, spoken
 from adjudge.judges.local._codes import by_code
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._formulas import by_formula
+from adjudge.judges.local._framed import FRAMES, unframed
 from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._members import by_members
 from adjudge.judges.local._model import Model, chance, load_model
@@ -20,14 +21,16 @@ from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
 from adjudge.judges.local._opposites import is_opposite
 from adjudge.judges.local._options import options_of
-from adjudge.judges.local._places import is_coarser_place
+from adjudge.judges.local._places import by_place, is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._readings import by_quantity
 from adjudge.judges.local._reference import Prepared, prepare
+from adjudge.judges.local._refusals import refuses
 from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
 from adjudge.judges.local._same import same
 from adjudge.judges.local._substances import by_substance
-from adjudge.judges.local._words import LONGEST, REFUSAL
+from adjudge.judges.local._words import LONGEST
+from adjudge.judges.local._works import is_other_title
 from adjudge.judges.local._writings import as_spelt, dated
 
 RULED_OUT = 0.02
@@ -83,7 +86,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
     is_apart = not (seen.contained or prepared.explains)
-    ruled = _by_kind(prepared, candidate, seen)
+    ruled = _by_kind(asked, prepared, candidate, seen)
     if ruled is None and is_apart and is_coarser_place(asked, references, candidate):
         ruled = Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     if ruled is not None:
@@ -188,18 +191,37 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return _out(quantity[1])
     form = same(asked, prepared, prepared.texts, candidate) or (None if quantity is None else quantity[1])
     if form is None:
-        return None
+        found = _by_name(asked, prepared, candidate)
+        bare = unframed(candidate) if found is None and candidate.plain[:1] and candidate.plain[0] in FRAMES else None
+        return found if bare is None else _unframed(asked, prepared, Candidate(bare))
     if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):
         return _out("repeats-question")
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
 
-def _by_kind(prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
+def _unframed(asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
+    """Judge what is left of `It is ...`, where it is a reference in another form, or another thing of a near name."""
+    form = same(asked, prepared, prepared.texts, candidate)
+    if form in ("spelling", "acronym", "same-name"):
+        return Assessment(_RULED_IN, (form,), ruled=True)
+    return _by_name(asked, prepared, candidate) if form is None else None
+
+
+def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
+    """Judge a candidate that is the name of a place or of a work and nothing else."""
+    places = prepared.aliases.places
+    is_right = by_place(asked, places, candidate) if places and not prepared.explains else None
+    if is_right:
+        return Assessment(_RULED_IN, ("same-place",), ruled=True)
+    return _out("near-name") if is_right is False or is_other_title(asked, prepared.texts, candidate) else None
+
+
+def _by_kind(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
     """Judge by the kind of answer that is accepted, where it decides: a refusal, yes or no, any words at all."""
     if prepared.refuses:
-        refuses = REFUSAL.search(candidate.lowered) is not None
-        reason = "both-refuse" if refuses else "answers-the-unanswerable"
-        return Assessment(_RULED_IN if refuses else RULED_OUT, (reason,), ruled=True)
+        is_refusal = refuses(asked, candidate)
+        reason = "both-refuse" if is_refusal else "answers-the-unanswerable"
+        return Assessment(_RULED_IN if is_refusal else RULED_OUT, (reason,), ruled=True)
     wanted = asked_polarity(prepared)
     if wanted is None:
         return None if candidate.content or seen.contained else _out("vacuous")

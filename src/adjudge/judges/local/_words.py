@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from adjudge.judges.local._spellings import american
 from adjudge.text import fold
 
 LONGEST = 20_000
@@ -231,8 +232,11 @@ def stem(word: str) -> str:
     >>> [stem(word) for word in ("cities", "stopped", "terminals", "classes", "news", "1990s")]
     ['citi', 'stop', 'terminal', 'class', 'news', '1990s']
     """
+    if not word.isalpha():
+        return word
+    word = american(word)
     size = len(word)
-    if size <= 3 or not word.isalpha():
+    if size <= 3:
         return word
     if word.endswith("s") and not word.endswith(("ss", "us", "is", "news")):
         if word.endswith("ies"):

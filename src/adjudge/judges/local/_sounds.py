@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 _SOUNDS = tuple(
     pair.split("-") for pair in ["oe-o", "ae-a", "ue-u", "ph-f", "v-f", "ck-k", "c-k", "q-k", "y-i", "z-s", "h-"]
 )
+_LONG_SOUNDS = (("tch", "ch"), ("ye", "e"), ("ai", "a"), ("ei", "e"), ("w", "v"))  # where enough is left to know it by
+_DOUBLED = re.compile(r"(.)\1+")
 
 
 def varies(text: str) -> bool:
@@ -47,8 +50,12 @@ def is_spelling(one: str, other: str) -> bool:
     return rest == more[1:]
 
 
-def sound(word: str) -> str:
-    """Return a word as it sounds, more or less."""
-    for sign, own in _SOUNDS:
-        word = word.replace(sign, own)
-    return word
+def sound(word: str, *, is_long: bool = True) -> str:
+    """Return a name as it sounds, whoever wrote it in Latin letters: `Tchaikovsky` as `Chaikovskii`.
+
+    >>> sound("tchaikovsky") == sound("chaikovskii"), sound("dutta", is_long=False) == sound("duta", is_long=False)
+    (True, False)
+    """
+    for sign, heard in (*_LONG_SOUNDS, *_SOUNDS) if is_long else _SOUNDS:
+        word = word.replace(sign, heard)
+    return _DOUBLED.sub(r"\1", word) if is_long else word
