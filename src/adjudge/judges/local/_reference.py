@@ -12,6 +12,7 @@ from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._letters import letter_of
+from adjudge.judges.local._senses import Sense, may_turn, senses_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
 MOST = 1000
@@ -62,6 +63,8 @@ class Prepared:
     explains: bool  # they are statements, not names
     letters: frozenset[str]  # where nothing else is accepted
     code: str | None  # what they all are, if every character of them counts
+    senses: tuple[Sense, ...]  # what the short ones say
+    may_turn: bool  # one of those has a word that turns a statement
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -90,6 +93,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
                 refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
     kept = tuple(made.values())
+    senses = senses_of(texts)
     middle = median_low(lengths) if lengths else 0
     union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
     return Prepared(
@@ -104,6 +108,8 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         explains=middle >= 7 or (middle >= 4 and is_statement),
         letters=letter_of(references),
         code=code_of(references),
+        senses=senses,
+        may_turn=any(one.denials or one.lead or may_turn(one.stems) for one in senses),
     )
 
 

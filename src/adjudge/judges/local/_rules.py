@@ -16,6 +16,7 @@ from adjudge.judges.local._lists import is_list
 from adjudge.judges.local._offers import is_choice, is_offer, is_torn, is_undecided
 from adjudge.judges.local._quantities import quantity_fault
 from adjudge.judges.local._reference import Prepared
+from adjudge.judges.local._senses import LONGEST, says, sense_of
 from adjudge.judges.local._standing import Standing
 from adjudge.judges.local._words import stem, words
 from adjudge.text import fold
@@ -23,8 +24,6 @@ from adjudge.text import fold
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
 _NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
 _NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
-
-_POLES = {stem(word): pole for word, pole in (("yes", "yes"), ("true", "yes"), ("no", "no"), ("false", "no"))}
 
 _IT_DOES = re.compile(
     r"(?:^|[,;:.!?]\s+|\bcourse\s|\bsure\s)(?:it|they|he|she|you|we|there|that|this|these|those)\s"
@@ -103,13 +102,17 @@ def injected(candidate: Candidate, question: str, references: Sequence[str]) -> 
     return _INJECTED.search(question) is None and not any(said in one.lower() for one in references[:50])
 
 
-def polarity(text: str) -> str | None:
-    """Return the yes or no that a text begins with, or the only one that it has."""
+def polarity(question: str, text: str) -> str | None:
+    """Return the yes or no that a text begins with, that it says to the question, or the only one that it has."""
     plain = words(text)
     if is_torn(plain, _YES, _NO):
         return None
     if plain and (plain[0] in _YES or plain[0] in _NO):
         return "yes" if plain[0] in _YES else "no"
+    sense = sense_of(text) if len(plain) <= LONGEST else None
+    said = None if sense is None else says(question, sense)
+    if said is not None:
+        return said
     if _UNTRUE.search(text):
         return "no"
     if _IT_DOES.search(text):
@@ -118,11 +121,10 @@ def polarity(text: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def asked_polarity(prepared: Prepared) -> str | None:
+def wanted_polarity(prepared: Prepared) -> str | None:
     """Return yes or no where that is the accepted answer."""
-    accepted = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}
-    both = {_POLES[one] for one in accepted if one in _POLES}
-    return both.pop() if len(both) == 1 and len(prepared.references) <= 4 else None
+    accepted = {one.lead for one in prepared.senses if one.lead and not one.roots}
+    return accepted.pop() if len(accepted) == 1 and len(prepared.references) <= 4 else None
 
 
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:

@@ -15,12 +15,14 @@ from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
-from adjudge.judges.local._opposites import is_opposite
+from adjudge.judges.local._opposites import is_exchanged, is_opposite
 from adjudge.judges.local._places import is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._reference import Prepared, prepare
-from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
+from adjudge.judges.local._rules import fault, injected, is_chatter, polarity, repeats_figure, sign, wanted_polarity
 from adjudge.judges.local._same import same
+from adjudge.judges.local._senses import LONGEST as TURNED
+from adjudge.judges.local._senses import may_turn, turned
 from adjudge.judges.local._words import LONGEST, REFUSAL
 
 RULED_OUT = 0.02
@@ -76,7 +78,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
     is_apart = not (seen.contained or prepared.explains)
-    ruled = _by_kind(prepared, candidate, seen)
+    ruled = _by_kind(question[:LONGEST], prepared, candidate, seen)
     if ruled is None and is_apart and is_coarser_place(asked, references, candidate):
         ruled = Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     if ruled is not None:
@@ -104,9 +106,11 @@ def _rule(
         return rule
     if is_elsewhere(prepared, candidate):
         return "near-name"
-    if is_opposite(prepared, candidate):
+    if is_opposite((one.stems for one in prepared.references), candidate.stems):
         return "opposite"
-    if not seen.contained:
+    if seen.complete and is_exchanged(references, candidate.text):
+        rule = "swapped-roles"
+    elif not seen.contained:
         rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
     if rule is None and candidate.numbers and is_other_currency(references, candidate):
         return "other-unit"
@@ -153,6 +157,9 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         return Assessment(_EXACT if is_right else RULED_OUT, (reason,), ruled=True)
     if is_other_code(asked, prepared.code, prepared.texts, candidate):
         return _out("other-code")
+    ruled = _by_sense(question[:LONGEST], asked, prepared, candidate)
+    if ruled is not None:
+        return ruled
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return None
@@ -161,16 +168,30 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
 
-def _by_kind(prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
+def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
+    """Judge a short statement that turns what a reference says round."""
+    if len(candidate.plain) > TURNED or prepared.refuses:
+        return None
+    found = None
+    if prepared.may_turn or may_turn(candidate.unique, prepared.union):
+        is_open = not asked.denies and wanted_polarity(prepared) is None
+        if is_open and all(one.padded != candidate.padded for one in prepared.references):
+            found = turned(question, asked.content, prepared.senses, candidate.text)
+    if found in ("same-sense", "yes-no"):
+        return Assessment(_RULED_IN, (found,), ruled=True)
+    return None if found is None else _out(found.removeprefix("other-") if found == "other-yes-no" else found)
+
+
+def _by_kind(question: str, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
     """Judge by the kind of answer that is accepted, where it decides: a refusal, yes or no, any words at all."""
     if prepared.refuses:
         refuses = REFUSAL.search(candidate.lowered) is not None
         reason = "both-refuse" if refuses else "answers-the-unanswerable"
         return Assessment(_RULED_IN if refuses else RULED_OUT, (reason,), ruled=True)
-    wanted = asked_polarity(prepared)
+    wanted = wanted_polarity(prepared)
     if wanted is None:
         return None if candidate.content or seen.contained else _out("vacuous")
-    agrees = polarity(candidate.text) == wanted
+    agrees = polarity(question, candidate.text) == wanted
     return Assessment(_RULED_IN if agrees else RULED_OUT, ("yes-no",), ruled=True)
 
 
