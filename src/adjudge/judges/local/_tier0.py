@@ -11,6 +11,7 @@ from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagge
 from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._codes import is_other_code
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._kinds import member
 from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
@@ -169,7 +170,7 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
 
 
 def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Assessment | None:
-    """Judge a short statement that turns what a reference says round."""
+    """Judge a short statement that turns what a reference says round, or has another word of a kind in it."""
     if len(candidate.plain) > TURNED or prepared.refuses:
         return None
     found = None
@@ -177,6 +178,7 @@ def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Can
         is_open = not asked.denies and wanted_polarity(prepared) is None
         if is_open and all(one.padded != candidate.padded for one in prepared.references):
             found = turned(question, asked.content, prepared.senses, candidate.text)
+    found = found or member(asked, prepared, candidate)
     if found in ("same-sense", "yes-no"):
         return Assessment(_RULED_IN, (found,), ruled=True)
     return None if found is None else _out(found.removeprefix("other-") if found == "other-yes-no" else found)
