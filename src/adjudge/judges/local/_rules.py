@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from adjudge.judges.local._beside import is_beside
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._denials import denial
 from adjudge.judges.local._features import Seen
@@ -174,6 +175,8 @@ def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, s
     taken_back = denial(asked, prepared, candidate)
     if taken_back is not None:
         return taken_back
+    if is_beside(asked, prepared, candidate):
+        return "other-answer"
     return "hedged" if is_choice(candidate, prepared, asked) else None
 
 
