@@ -32,6 +32,7 @@ FAUST = "Who wrote Faust?", "Goethe"
         (MURDER, "Polonius killed him and framed Claudius."),
         (PHONE, "Before Alexander Graham Bell, there was Antonio Meucci, who invented it."),
         (WALL, "The protests started in 1989, but the wall itself came down in 1991."),
+        (("When did the war end?", "1945"), "The war started in 1945. It ended in 1948."),
         (TOWER, "It was begun in 1889 but only finished in 1893."),
     ],
 )
@@ -54,6 +55,7 @@ def test_beside_another_answer(row: tuple[str, str], response: str) -> None:
         (CAPITAL, "Brasília is the capital, although Rio is actually larger."),
         (FAUST, "Many people think Goethe was a poet, and he wrote Faust."),
         (FAUST, "Some say Goethe wrote it in Weimar, where he was a minister."),
+        (FAUST, "Some say that Goethe wrote it in Weimar; it is in Berlin today."),
         (MURDER, "Claudius did it and let Polonius take the blame."),
         (("Who got the blame?", "Claudius"), "Polonius did it and let Claudius take the blame."),
         (PHONE, "Alexander Graham Bell invented it before Elisha Gray did."),

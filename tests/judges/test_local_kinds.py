@@ -13,7 +13,7 @@ from adjudge.judges.local._tier0 import assess
         ("Is the car red or blue?", "red", "The car is blue."),
         ("When is the meeting?", "on Monday", "The meeting is on Friday."),
         ("Who raised him?", "his grandmother", "His mother raised him."),
-        ("Where does the sun rise?", "in the east", "It rises in the west."),
+        ("Where does the sun rise?", "in the east", "It rises in the north."),
         ("What does she keep?", "two dogs", "She keeps two horses."),
         ("When did she visit?", "in early autumn", "in early summer"),
         ("Which planet did it visit?", "the planet Mars", "the planet Venus"),

@@ -35,6 +35,7 @@ BIRDS = "Can penguins fly?", "Penguins cannot fly."
         (PRICES, "Prices did not rise."),
         (PRICES, "They went down."),
         (("When did she leave?", "She left before the storm."), "She left after the storm."),
+        (("What was the reply?", "They agreed."), "They disagreed."),
         (("Who eats more?", "Men eat more than women."), "Men eat less than women."),
         (COURT, "He was convicted."),
         (EXAM, "She passed the exam."),
@@ -44,7 +45,7 @@ def test_what_turns_a_statement_round(row: tuple[str, str], response: str) -> No
     """A statement with a denial more, or with one opposite, says something else."""
     seen = assess(row[0], (row[1],), response)
     assert (seen.is_right, seen.ruled) == (False, True)
-    assert seen.reasons[0] in ("negated", "opposite")
+    assert seen.reasons[0] in ("negated", "opposite", "yes-no")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,7 @@ def test_a_question_that_denies() -> None:
         (BIRDS, "They can't.", "Yes, they can."),
         (EXAM, "No", "Yes, she did."),
         (("Does water boil at 100 degrees?", "Yes, it does."), "true", "It doesn't."),
+        (("Is Berlin in France?", "No, it is in Germany."), "It is not in France.", "It is in France."),
         (("Is the shop open?", "No"), "The shop is closed.", "It is not closed."),
         (("Is the substance insoluble?", "Yes"), "It is not soluble.", "It's soluble."),
         (("Did the temperature rise?", "Yes"), "It went up.", "It fell."),

@@ -10,17 +10,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._clauses import NOT, Clause, clauses_of, is_of_question
+from adjudge.judges.local._pasts import PASTS
 from adjudge.judges.local._reference import Prepared, Reference
 from adjudge.judges.local._retractions import names_in
 from adjudge.judges.local._words import STOP, stem
 
 _LONGEST = 40  # words of an answer that says one thing or two
-_WHEN, _WHO = KINDS.index("when"), KINDS.index("who")
+_WHO, _WHEN, _WHERE = map(KINDS.index, ("who", "when", "where"))
 
 _CONTEST = frozenset(map(stem, "win won winner champion champions victor victory".split()))
 _LOSERS = frozenset("lose loses lost loser beat beats beaten defeat defeated runner runners against opponent 2".split())
@@ -52,38 +53,62 @@ _SAY = re.compile(
     r"\b(?:(?:some|many|most|people|everyone|everybody|others|they|you|few|textbooks|historians)\b(?: \w+){0,3}?"
     r"|i (?:used to|once|always|first|initially|originally))"
     r" (?:say|says|said|think|thinks|thought|believe[sd]?|assume[sd]?|claim(?:s|ed)?|guess|credit(?:s|ed)?|answer"
-    r"|suppose[sd]?|suspect(?:s|ed)?|name|expect)\b"
+    r"|suppose[sd]?|suspect(?:s|ed)?|expect)\b"
 )
 _OF_IT = frozenset("who which whose where when he she they his her their and because as since".split())
 _THE_ONE = re.compile(r"\W*the \w+ (?:is|was|are|were) ", re.IGNORECASE)
+_PLACED = re.compile(
+    r"\b(?:is|was|are|were) (?:now |today )?(?:in|at|on|from|of|by|with|for)\b(?! fact| reality| truth)"
+)
 _INSTEAD = frozenset("but however yet actually in it its that no".split())
 
 _FIRST = frozenset(
     map(stem, "1 first invent invented inventor discover discovered create created found founded".split())
 )
+_RANKS = ("second", "third", "2nd", "3rd")
+_DATES = 2  # years of which one may be another's
 _YEAR = re.compile(r"(?:1\d|20)\d\d")
-_PAST = {
-    past: stem(verb)
-    for past, verb in (
-        pair.split()
-        for pair in (
-            "came come", "began begin", "became become", "left leave", "fell fall", "built build", "broke break",
-            "wrote write", "won win", "sank sink", "rose rise", "made make", "went go", "took take", "held hold",
-            "found find", "lost lose", "ran run", "gave give", "met meet", "sold sell", "bought buy", "flew fly",
-            "died die",
-        )
+_EVENTS = {
+    form: kind.split()[0]
+    for kind in (
+        "begin began begun beginning start started", "end ended finish finished complete completed conclude concluded",
+        "born birth", "die died death", "meet met", "open opened", "build built", "propose proposed", "sign signed",
+        "announce announced", "retire retired", "marry married", "release released", "found founded",
+        "publish published",
+        "establish established", "write wrote written", "discover discovered", "invent invented", "launch launched",
+        "elect elected", "join joined", "leave left", "resign resigned", "buy bought", "sell sold", "divorce divorced",
     )
+    for form in kind.split()
 }  # fmt: skip
 
+_OF_A_CONTEST = frozenset(
+    map(
+        stem,
+        "beat beats beating defeat defeats defeated defeating overcame edged thrashed outplayed knocked ahead triumph"
+        " triumphed victory runner runners beaten lost loses losing".split(),
+    )
+)
 _CUES = frozenset(
     map(
         stem,
-        "beat beats beating defeat defeats defeated defeating overcame edged thrashed outplayed over knocked ahead"
-        " runner runners beaten lost loses losing 2 3 4 next behind follow follows followed afterwards blame blamed"
-        " blaming framed framing credit fame say says said think thinks thought believe believed assume assumed claim"
-        " claimed claims guess credits credited answer suppose supposed suspect suspects name expect before".split(),
+        "next behind followed follows ahead afterwards runner blame blamed blaming framed framing credit fame say says"
+        " said think thinks thought believe believed assume assumes assumed claim claimed claims guess credits credited"
+        " suppose supposed suspect suspects expect answer before".split(),
     )
 )
+
+
+def _is_likely(asked: Question, candidate: Candidate) -> bool:
+    """Whether a word or a number is there that such answers have: a cheap look before clauses are read."""
+    if asked.kind == _WHEN:
+        return len(candidate.numbers) >= _DATES and sum(map(_is_year, candidate.numbers)) >= _DATES
+    if not _CUES.isdisjoint(candidate.unique) or any(word in candidate.text for word in _RANKS):
+        return True
+    return not (_OF_A_CONTEST.isdisjoint(candidate.unique) or _CONTEST.isdisjoint(asked.stems))
+
+
+def _is_year(number: float) -> bool:
+    return 1000 <= number < 2100 and number == int(number)
 
 
 class _Named(NamedTuple):
@@ -100,8 +125,7 @@ def is_beside(asked: Question, prepared: Prepared, candidate: Candidate) -> bool
     """Whether a candidate names a reference nowhere but beside the answer that it gives."""
     if len(candidate.plain) > _LONGEST or asked.denies or asked.wants_list or prepared.explains:
         return False
-    is_dated = asked.kind == _WHEN and len(candidate.numbers) > 1
-    if not is_dated and _CUES.isdisjoint(candidate.unique):
+    if not _is_likely(asked, candidate):
         return False
     named = [one for one in prepared.references if one.padded in candidate.padded]
     clauses = list(clauses_of(candidate.text)) if named else []
@@ -172,8 +196,9 @@ def _is_said(found: _Named, asked: Question) -> bool:
     if _SAY.search(found.before) is None:
         return False
     for other in found.later:
-        is_turn = other.plain[0] in _INSTEAD or _THE_ONE.match(other.text) is not None or _shares(other, asked) > 0
-        if is_turn and _OF_IT.isdisjoint(other.plain[:2]):
+        is_turn = other.plain[0] in _INSTEAD or _THE_ONE.match(other.text) is not None
+        is_turn = is_turn and (asked.kind == _WHERE or _PLACED.search(" ".join(other.plain)) is None)
+        if (is_turn or _shares(other, asked)) and _OF_IT.isdisjoint(other.plain[:2]):
             return True
     return False
 
@@ -185,18 +210,27 @@ def _is_preceded(found: _Named, asked: Question) -> bool:
 
 
 def _is_of_another_date(clauses: Sequence[Clause], at: int, one: Reference, asked: Question) -> bool:
-    """Whether a year stands with none of the question's words, and another year with some of them."""
+    """Whether a year is that of another event than the question's, or of none, and another year is that of it."""
     own = clauses[at - 1 : at + 1] if at and len(clauses[at].plain) == 1 else clauses[at : at + 1]  # `July 14, 1969`
-    if any(_shares(clause, asked) for clause in own):
+    meant = _events(asked.plain)
+    happened = set().union(*(_events(clause.plain) for clause in own))
+    is_other = bool(happened and meant) and happened.isdisjoint(meant)
+    if not is_other and any(_shares(clause, asked) for clause in own):
         return False
     for clause in clauses:
         years = [word for word in clause.plain if _YEAR.fullmatch(word) and word not in asked.plain]
-        if years and not clause.has(one) and NOT.isdisjoint(clause.plain) and _shares(clause, asked):
-            return True
+        if years and not clause.has(one) and NOT.isdisjoint(clause.plain):
+            is_meant = not meant.isdisjoint(_events(clause.plain)) if is_other else _shares(clause, asked) > 0
+            if is_meant:
+                return True
     return False
+
+
+def _events(plain: Iterable[str]) -> set[str]:
+    return {_EVENTS[word] for word in plain if word in _EVENTS}
 
 
 def _shares(clause: Clause, asked: Question) -> int:
     """Count the words of a clause that are the question's, or the past of one."""
     meant = {word for word in clause.plain if word not in STOP}
-    return sum(is_of_question(word, asked) or _PAST.get(word) in asked.stems for word in meant)
+    return sum(is_of_question(word, asked) or (word in PASTS and stem(PASTS[word]) in asked.stems) for word in meant)

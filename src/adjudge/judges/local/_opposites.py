@@ -67,9 +67,9 @@ def is_exchanged(references: Sequence[str], given: str) -> bool:
     >>> [is_exchanged(["his son's pet"], one) for one in ("the son of his pet", "a pet of his son")]
     [True, False]
     """
-    if not _OWNS.search(given):
-        return False
     owned = _owned(given)
+    if not owned:
+        return False
     for reference in references[:_LOOKED_AT]:
         gold = _owned(reference)
         if gold & owned:
@@ -81,8 +81,15 @@ def is_exchanged(references: Sequence[str], given: str) -> bool:
 
 def _owned(text: str) -> set[tuple[str, str]]:
     """Return who owns what in a text."""
+    if not (" of " in text or "'s " in text or "’s " in text):
+        return set()
     found = (match.groupdict() for match in _OWNS.finditer(text.lower()))
     return {(one["whose"] or one["owner"], one["what"] or one["thing"]) for one in found}
+
+
+def opposites_of(one: str) -> frozenset[str]:
+    """Return the opposites of a stem that are in the table."""
+    return _OPPOSITES.get(one, frozenset())
 
 
 def are_opposite(one: str, other: str) -> bool:

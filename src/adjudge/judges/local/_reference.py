@@ -12,7 +12,7 @@ from adjudge.judges.local._aliases import Aliases, aliases_of
 from adjudge.judges.local._codes import code_of
 from adjudge.judges.local._facts import Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._letters import letter_of
-from adjudge.judges.local._senses import Sense, may_turn, senses_of
+from adjudge.judges.local._senses import Sense, senses_of, turning_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
 MOST = 1000
@@ -64,7 +64,8 @@ class Prepared:
     letters: frozenset[str]  # where nothing else is accepted
     code: str | None  # what they all are, if every character of them counts
     senses: tuple[Sense, ...]  # what the short ones say
-    may_turn: bool  # one of those has a word that turns a statement
+    turning: frozenset[str]  # the stems that turn one of those round
+    is_turned: bool  # one of those denies, or says yes or no
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -109,7 +110,8 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         letters=letter_of(references),
         code=code_of(references),
         senses=senses,
-        may_turn=any(one.denials or one.lead or may_turn(one.stems) for one in senses),
+        turning=turning_of(senses),
+        is_turned=any(one.denials or one.lead for one in senses),
     )
 
 

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adjudge.judges.local._opposites import OPPOSED, are_opposite
+from adjudge.judges.local._opposites import OPPOSED, are_opposite, opposites_of
+from adjudge.judges.local._pasts import PASTS
 from adjudge.judges.local._words import DENIALS, STOP, stem, words
 
 LONGEST = 14
@@ -45,18 +46,19 @@ _NO_OPPOSITES = frozenset(
 )
 _LOOKED_AT = 20  # references
 _MOST = 120  # characters of one
+_FEW = 4  # references of which each is the whole answer: more of an explanation may be parts of it
 _PAIRS = 2  # words that the other statement and the question lack, and that may be opposites
 _LEAST = 3  # letters after such a beginning
 
 # Two sides each: a denial of the one is the other, or (`_FAR`) may be something between them.
 _NEAR = (
     ("open opened opens", "closed close closes shut"),
-    ("pass passed passes", "fail failed fails flunked"),
+    ("pass passed succeed successful", "fail failed unsuccessful"),
     ("guilty convicted", "innocent acquitted"),
     ("alive living", "dead"),
     ("true correct", "false untrue incorrect wrong"),
     ("present", "absent"),
-    ("same identical", "different"),
+    ("same identical", "different differ"),
     ("allowed permitted", "forbidden prohibited banned"),
     ("soluble dissolve dissolves dissolved", ""),
 )
@@ -80,7 +82,7 @@ _SMALL = (STOP - _TURNING - {word for sides in (*_NEAR, *_FAR) for side in sides
     "go goes going gone went get gets got getting become becomes became really indeed actually ever statistically"
     " statement answer".split()
 )
-_CUES = frozenset(_SIDES) | OPPOSED | DENIALS | frozenset((*_YES.split("|"), "no", "nope", "nah", "non", "incorrect"))
+_CUES = DENIALS | {stem(word) for word in (*DENIALS, *_YES.split("|"), "no", "nope", "nah", "non", "incorrect", "fail")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,25 @@ class Sense:
     hung: frozenset[str]  # roots after a preposition
 
 
-def may_turn(stems: Iterable[str], others: frozenset[str] | None = None) -> bool:
-    """Whether one of some stems may turn a statement: a cheap look, with the stems that it may be turned against."""
-    if not _CUES.isdisjoint(stems):
+def may_turn(stems: frozenset[str], turning: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether one of some stems may turn a statement of the others: a cheap look before senses are compared."""
+    if not (_CUES.isdisjoint(stems) and turning.isdisjoint(stems)):
         return True
-    begun = [one for one in stems if one.startswith(_BEGINNINGS) and len(one) > _LEAST + 1]
-    return bool(begun) and (others is None or any(one[2:] in others or one[3:] in others for one in begun))
+    return any(one.startswith(_BEGINNINGS) and (one[2:] in others or one[3:] in others) for one in stems)
+
+
+def turning_of(senses: Sequence[Sense]) -> frozenset[str]:
+    """Return the stems with which a statement may turn one of some others round."""
+    stems = set().union(*(sense.stems for sense in senses))
+    bare = {one[size:] for one in stems if one.startswith(_BEGINNINGS) for size in (2, 3)}
+    found = set(bare)
+    for one in stems | bare:
+        found |= opposites_of(one)
+        if one in _SIDES:
+            found.update(other for other, side in _SIDES.items() if side[0] == _SIDES[one][0])
+        if one.endswith(("less", "ful")):
+            found.update(one.removesuffix("less").removesuffix("ful") + end for end in ("less", "ful", ""))
+    return frozenset(found)
 
 
 def senses_of(texts: Sequence[str]) -> tuple[Sense, ...]:
@@ -130,7 +145,7 @@ def sense_of(text: str) -> Sense | None:
         if word in DENIALS or word == "non" or (word in _FAIL and plain[at + 1 : at + 2] == ["to"]):
             denials += 1
         elif word not in _SMALL and not (word == "longer" and last == "no"):
-            one = stem(word)
+            one = _stem(word)
             root, side, _ = _SIDES.get(one, (one, 0, False))
             if roots.setdefault(root, side) != side:
                 return None  # `up and down`
@@ -140,6 +155,16 @@ def sense_of(text: str) -> Sense | None:
         last = last if word in ("a", "an", "the") else word
     said = None if lead is None else "yes" if re.fullmatch(_YES, lead["lead"].lower()) else "no"
     return Sense(roots, frozenset(stems), denials, said, plain[0] if plain else "", frozenset(hung))
+
+
+def _stem(word: str) -> str:
+    """Return the stem of a word, of a past that of its verb: `disagree` of `disagreed`."""
+    if word in PASTS:
+        return stem(PASTS[word])
+    for beginning in ("un", "dis"):
+        if word.startswith(beginning) and word[len(beginning) :] in PASTS:
+            return beginning + stem(PASTS[word[len(beginning) :]])
+    return stem(word)
 
 
 @lru_cache(maxsize=2048)
@@ -204,15 +229,26 @@ def turned(question: str, asked: frozenset[str], references: Sequence[Sense], ca
         return None
     if not given.roots:
         return _by_question(question, references, given)
+    asked = _roots_of(asked)
     found = [_relation(one, given, asked) for one in references]
     if "same" in found:
         return None
     if "same-sense" in found:
-        return "same-sense"
+        return "same-sense" if len(references) <= _FEW else None
+    lead = references[0].lead if references else None
+    if lead is not None and given.lead is None and all(one.lead == lead for one in references):
+        said = says(question, given)
+        return None if said is None else "yes-no" if said == lead else "other-yes-no"
     turning = {one.denials: relation for one, relation in zip(references, found, strict=True) if relation}
     others = (one for one in references if one.denials not in turning)
     is_plain = len(turning) == 1 and all(one.roots.keys() & given.roots.keys() <= asked for one in others)
     return next(iter(turning.values())) if is_plain else None
+
+
+@lru_cache(maxsize=2048)
+def _roots_of(asked: frozenset[str]) -> frozenset[str]:
+    """Return stems with the roots that they are read as."""
+    return asked.union([_stem(one) for one in asked], [_SIDES[one][0] for one in asked if one in _SIDES])
 
 
 def _relation(gold: Sense, given: Sense, asked: frozenset[str]) -> str | None:
@@ -230,7 +266,7 @@ def _relation(gold: Sense, given: Sense, asked: frozenset[str]) -> str | None:
     order = [root for root in gold.roots if root in given.roots]
     if order != [root for root in given.roots if root in gold.roots]:
         return None
-    is_plain = turns or gold.denials or gold.stems - given.stems - asked or given.stems <= _SIDES.keys()
+    is_plain = turns or gold.denials or gold.lead or gold.stems - given.stems - asked or given.stems <= _SIDES.keys()
     return "same-sense" if is_plain else "same"
 
 
@@ -256,7 +292,7 @@ def says(question: str, given: Sense) -> str | None:
         return None
     turns, is_far, missing, extra = compare(asked, given)
     kept = [root for root in asked.roots if root not in missing]
-    if extra or not kept or (given.subject in _PRONOUNS and kept[0] in asked.hung):
+    if extra or not kept or (len(missing) > 1 and given.subject in _PRONOUNS and kept[0] in asked.hung):
         return None
     if turns % 2:
         return "no"

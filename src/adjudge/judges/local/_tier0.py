@@ -109,7 +109,7 @@ def _rule(
         return "near-name"
     if is_opposite((one.stems for one in prepared.references), candidate.stems):
         return "opposite"
-    if seen.complete and is_exchanged(references, candidate.text):
+    if not seen.contained and len(candidate.plain) <= TURNED and is_exchanged(references, candidate.text):
         rule = "swapped-roles"
     elif not seen.contained:
         rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
@@ -174,7 +174,7 @@ def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Can
     if len(candidate.plain) > TURNED or prepared.refuses:
         return None
     found = None
-    if prepared.may_turn or may_turn(candidate.unique, prepared.union):
+    if prepared.is_turned or may_turn(candidate.unique, prepared.turning, prepared.union):
         is_open = not asked.denies and wanted_polarity(prepared) is None
         if is_open and all(one.padded != candidate.padded for one in prepared.references):
             found = turned(question, asked.content, prepared.senses, candidate.text)
