@@ -113,6 +113,16 @@ def test_yes_and_no(row: tuple[str, str], right: str, wrong: str) -> None:
     assert [(one.is_right, one.reasons) for one in seen] == [(True, ("yes-no",)), (False, ("yes-no",))]
 
 
+@pytest.mark.parametrize(
+    "response", ["Yes. No.", "The drug.", "Drug symptoms", "Did it?", "Yes, it did not.", "It may."]
+)
+@pytest.mark.parametrize("reference", ["Yes", "It reduced symptoms.", "Yes, it did."])
+def test_neither_yes_nor_no(reference: str, response: str) -> None:
+    """Both, words without a verb, a question and what may be are no yes."""
+    seen = assess(DRUG[0], (reference,), response)
+    assert seen.reasons != ("yes-no",) or not seen.is_right or response.startswith("Yes, ")
+
+
 def test_a_yes_or_no_that_is_not_said() -> None:
     """A statement about a part of the question says neither yes nor no to it."""
     assert not assess("Is Paris the capital of France?", ("Yes",), "It is in France.").is_right

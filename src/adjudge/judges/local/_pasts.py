@@ -11,6 +11,7 @@ PASTS = dict(
         "kept keep", "knew know", "led lead", "left leave", "made make", "met meet", "paid pay", "ran run",
         "said say", "sang sing", "sank sink", "saw see", "seen see", "sent send", "shot shoot", "slept sleep",
         "sold sell", "spent spend", "spoke speak", "stole steal", "stood stand", "taught teach", "thought think",
+        "fell fall", "grew grow", "lost lose", "rose rise", "shrank shrink", "went go", "won win",
         "told tell", "took take", "wore wear", "written write", "wrote write",
     )
 )  # fmt: skip

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from adjudge.judges.local._opposites import OPPOSED, are_opposite, opposites_of
 from adjudge.judges.local._pasts import PASTS
-from adjudge.judges.local._words import DENIALS, STOP, stem, words
+from adjudge.judges.local._words import DENIALS, STOP, VERBS, stem, words
 
 LONGEST = 14
 """Words of a statement that says one thing."""
@@ -95,6 +95,7 @@ class Sense:
     lead: str | None  # the yes or no before it
     subject: str  # the first word
     hung: frozenset[str]  # roots after a preposition
+    is_said: bool  # it has a verb, or may have one after `it`
 
 
 def may_turn(stems: frozenset[str], turning: frozenset[str], others: frozenset[str]) -> bool:
@@ -127,14 +128,15 @@ def senses_of(texts: Sequence[str]) -> tuple[Sense, ...]:
 def sense_of(text: str) -> Sense | None:
     """Return what a short text says, if it says one thing plainly.
 
-    >>> sense_of("No, it isn't open.")
-    Sense(roots={'open': 0}, stems=frozenset({'open'}), denials=1, lead='no', subject='it', hung=frozenset())
+    >>> sense = sense_of("No, it isn't open.")
+    >>> sense.roots, sense.denials, sense.lead, sense.subject
+    ({'open': 0}, 1, 'no', 'it')
     >>> sense_of("It may be open.") is None
     True
     """
     lead = _LEAD.match(text)
     rest = text[lead.end() :] if lead else text
-    if _PARTED.search(rest.rstrip(" .!?\n")):
+    if _PARTED.search(rest.rstrip(" .!\n")):
         return None
     plain = words(rest)
     if len(plain) > LONGEST or not _OPEN.isdisjoint(plain) or not (plain or lead):
@@ -154,7 +156,14 @@ def sense_of(text: str) -> Sense | None:
                 hung.add(root)
         last = last if word in ("a", "an", "the") else word
     said = None if lead is None else "yes" if re.fullmatch(_YES, lead["lead"].lower()) else "no"
-    return Sense(roots, frozenset(stems), denials, said, plain[0] if plain else "", frozenset(hung))
+    return Sense(roots, frozenset(stems), denials, said, plain[0] if plain else "", frozenset(hung), _is_said(plain))
+
+
+def _is_said(plain: Sequence[str]) -> bool:
+    return plain[:1] != [] and (
+        plain[0] in _PRONOUNS
+        or any(one in VERBS or one in PASTS or one in DENIALS or one.endswith("ed") for one in plain)
+    )
 
 
 def _stem(word: str) -> str:
@@ -272,9 +281,10 @@ def _relation(gold: Sense, given: Sense, asked: frozenset[str]) -> str | None:
 
 def _by_question(question: str, references: Sequence[Sense], given: Sense) -> str | None:
     """Judge a bare yes or no (`No.`, `It did not.`) by what the references say to the question."""
-    if given.subject and not (given.subject in _PRONOUNS or given.lead):
-        return None
-    said = given.lead or ("no" if given.denials else "yes")
+    said = "no" if given.denials else "yes"
+    if given.subject and (given.subject not in _PRONOUNS or given.lead not in (None, said)):
+        return None  # `Yes. No.`
+    said = given.lead or said
     wanted = {one.lead or says(question, one) for one in references} - {None}
     return None if len(wanted) != 1 else "yes-no" if wanted == {said} else "other-yes-no"
 
@@ -292,7 +302,14 @@ def says(question: str, given: Sense) -> str | None:
         return None
     turns, is_far, missing, extra = compare(asked, given)
     kept = [root for root in asked.roots if root not in missing]
-    if extra or not kept or (len(missing) > 1 and given.subject in _PRONOUNS and kept[0] in asked.hung):
+    is_named = kept[:2] == [*asked.roots][:1] != [*asked.roots] and given.subject not in _PRONOUNS  # `The drug.`
+    if (
+        extra
+        or not kept
+        or is_named
+        or not given.is_said
+        or (len(missing) > 1 and given.subject in _PRONOUNS and kept[0] in asked.hung)
+    ):
         return None
     if turns % 2:
         return "no"
