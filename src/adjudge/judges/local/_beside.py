@@ -65,7 +65,8 @@ _INSTEAD = frozenset("but however yet actually in it its that no".split())
 _FIRST = frozenset(
     map(stem, "1 first invent invented inventor discover discovered create created found founded".split())
 )
-_RANKS = ("second", "third", "2nd", "3rd")
+_RANKS = frozenset(("2", "3", "4"))
+_RANKED = re.compile(r"\b(?:second|third|fourth|2nd|3rd|4th)\b", re.IGNORECASE)
 _DATES = 2  # years of which one may be another's
 _YEAR = re.compile(r"(?:1\d|20)\d\d")
 _EVENTS = {
@@ -93,7 +94,7 @@ _CUES = frozenset(
         stem,
         "next behind followed follows ahead afterwards runner blame blamed blaming framed framing credit fame say says"
         " said think thinks thought believe believed assume assumes assumed claim claimed claims guess credits credited"
-        " suppose supposed suspect suspects expect answer before".split(),
+        " suppose supposed suspect suspects expect".split(),
     )
 )
 
@@ -102,9 +103,14 @@ def _is_likely(asked: Question, candidate: Candidate) -> bool:
     """Whether a word or a number is there that such answers have: a cheap look before clauses are read."""
     if asked.kind == _WHEN:
         return len(candidate.numbers) >= _DATES and sum(map(_is_year, candidate.numbers)) >= _DATES
-    if not _CUES.isdisjoint(candidate.unique) or any(word in candidate.text for word in _RANKS):
+    stems = candidate.unique
+    if not _CUES.isdisjoint(stems):
         return True
-    return not (_OF_A_CONTEST.isdisjoint(candidate.unique) or _CONTEST.isdisjoint(asked.stems))
+    if not _RANKS.isdisjoint(stems) and _RANKED.search(candidate.text):
+        return True
+    if "befor" in stems and not _FIRST.isdisjoint(asked.stems):
+        return True
+    return not (_OF_A_CONTEST.isdisjoint(stems) or _CONTEST.isdisjoint(asked.stems))
 
 
 def _is_year(number: float) -> bool:
