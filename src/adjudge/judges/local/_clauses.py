@@ -56,17 +56,17 @@ def clauses_near(text: str, named: Sequence[Reference]) -> list[Clause]:
     """Return the clauses of the sentences that name a reference, and of those that follow them shortly."""
     sentences = _SENTENCE.split(text)
     if len(sentences) <= _NEAR + 1:
-        return list(_clauses(text))
+        return list(clauses_of(text))
     begins = beginnings(named)
     found: list[Clause] = []
     left = 0
     for sentence in sentences:
         if may_have(sentence, begins):
-            clauses = list(_clauses(sentence))
+            clauses = list(clauses_of(sentence))
             if any(clause.has(one) for clause in clauses for one in named):
                 left = _NEAR + 1
         elif left:
-            clauses = list(_clauses(sentence))
+            clauses = list(clauses_of(sentence))
         if left:
             found += clauses
             left -= 1
@@ -89,7 +89,8 @@ def may_have(text: str, begins: Sequence[str]) -> bool:
     return any(one in lowered for one in begins)
 
 
-def _clauses(text: str) -> Iterator[Clause]:
+def clauses_of(text: str) -> Iterator[Clause]:
+    """Return the clauses of a text."""
     start = found = 0
     for end in [*_CLAUSE.finditer(text), None]:
         if end and end[0].lower() == "but" and _ALL_BUT.search(text, max(start, end.end() - 40), end.end()):

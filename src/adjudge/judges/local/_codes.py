@@ -12,8 +12,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from adjudge.judges.local._candidate import Candidate, Question
+from adjudge.judges.local._code_kinds import READERS, read_library
 from adjudge.judges.local._given import DOUBTS, LONGEST, bare, choices, given
-from adjudge.judges.local._kinds import READERS, read_library
 
 _LOOKED_AT = 50  # references
 _SHORT = 12  # words of an answer that gives a code and little else

@@ -74,7 +74,7 @@ def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: See
         return False
     size, is_named = len(candidate.plain), seen.contained or seen.complete
     items = max(seen.rivals, seen.own_items)  # `10 °F, 20 °F, 32 °F` share a word
-    is_counted = len(candidate.numbers) > _SEVERAL and prepared.references[0].is_number
+    is_counted = len(candidate.numbers) > _SEVERAL and any(one.is_number for one in prepared.references[:1])
     if (
         not is_counted
         and items <= (_SEVERAL if size > 2 * _SENTENCE else 1)

@@ -16,6 +16,7 @@ from adjudge.judges.local._formulas import Formula, formulas_of
 from adjudge.judges.local._letters import letter_of
 from adjudge.judges.local._members import Listed, lists_of
 from adjudge.judges.local._refusals import is_absence
+from adjudge.judges.local._senses import Sense, senses_of, turning_of
 from adjudge.judges.local._substances import substances_of
 from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
 
@@ -73,6 +74,9 @@ class Prepared:
     substances: frozenset[str]  # by their formulas, where nothing else is accepted
     lists: tuple[Listed, ...]  # where nothing else is accepted
     figures: Figures  # the quantities, times and dates that they are
+    senses: tuple[Sense, ...]  # what the short ones say
+    turning: frozenset[str]  # the stems that turn one of those round
+    is_turned: bool  # one of those denies, or says yes or no
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -105,6 +109,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
                 is_absent = is_absent and is_absence(plain)
                 refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
     kept = tuple(made.values())
+    senses = senses_of(texts)
     middle = median_low(lengths) if lengths else 0
     union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
     return Prepared(
@@ -123,6 +128,9 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         substances=substances_of(references),
         lists=lists_of(texts),
         figures=figures_of(texts, [date for one in kept for date in one.dates]),
+        senses=senses,
+        turning=turning_of(senses),
+        is_turned=any(one.denials or one.lead for one in senses),
     )
 
 

@@ -100,7 +100,7 @@ ANSWER = frozenset(
 def is_rebuked(clauses: Sequence[Clause], last: int, prepared: Prepared, asked: Question) -> bool:
     """Whether what comes after the last mention of a reference calls it false, before it names somebody else."""
     for at, clause in enumerate(clauses[last + 1 :]):
-        if _names_in(clause, prepared, asked):
+        if names_in(clause, prepared, asked):
             return False
         said = " ".join(clause.plain)
         is_far = _FAR_OFF.search(said) is not None
@@ -110,7 +110,7 @@ def is_rebuked(clauses: Sequence[Clause], last: int, prepared: Prepared, asked: 
             return _UNSURE.isdisjoint(clause.plain[:2]) or "that" in clause.plain
         if not NOT.isdisjoint(clause.plain) and _ELLIPSIS.search(said):  # `Paris is what they say, but it is not`
             later = clauses[last + at + 2 :]
-            return is_restated(later, asked) or any(_names_in(one, prepared, asked) for one in later)
+            return is_restated(later, asked) or any(names_in(one, prepared, asked) for one in later)
         match = _NO_MEANS.match(said) if at < _SOON else None
         if match is not None:
             return is_asked_of(match["what"], asked)  # `Paris? It is not the capital.`
@@ -131,7 +131,7 @@ def is_replaced(clauses: Sequence[Clause], last: int, prepared: Prepared, asked:
         if match is not None and _is_other(match["other"], prepared, asked):
             return True
         is_turn = clause.plain[0] in _TURN and clause.plain[1:2] != ["also"] and NOT.isdisjoint(before.plain)
-        is_of_another = before is not clauses[last] and bool(_names_in(before, prepared, asked))
+        is_of_another = before is not clauses[last] and bool(names_in(before, prepared, asked))
         if is_turn and not is_of_another and _is_turn(clause, prepared, asked, is_last=clause is clauses[-1]):
             return True
     return False
@@ -142,7 +142,7 @@ def _is_turned(later: Sequence[Clause], prepared: Prepared, asked: Question) -> 
     turned = False
     for clause in later:
         turned = turned or not _IN_FACT.isdisjoint(clause.plain)
-        if turned and _names_in(clause, prepared, asked) and " fact " in f" {' '.join(clause.plain)} ":
+        if turned and names_in(clause, prepared, asked) and " fact " in f" {' '.join(clause.plain)} ":
             return True
     return False
 
@@ -152,7 +152,7 @@ def is_conceded(clauses: Sequence[Clause], named: Sequence[Reference], prepared:
     is_other = False
     for clause in clauses:
         if not any(clause.has(one) for one in named):
-            names = _names_in(Clause(f" {clause.text}", clause.plain, clause.padded), prepared, asked)
+            names = names_in(Clause(f" {clause.text}", clause.plain, clause.padded), prepared, asked)
             is_other = is_other or bool(names and NOT.isdisjoint(clause.plain))
         elif (
             not is_other
@@ -174,7 +174,7 @@ def is_restated(later: Sequence[Clause], asked: Question) -> bool:
     return False
 
 
-def _names_in(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
+def names_in(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
     """Return the names in a clause that neither the question nor a reference has."""
     found = [word for word in _CAPITALISED.findall(clause.text) if word.lower() not in _NO_NAMES]
     return {stem(word) for word in words(" ".join(found))} - prepared.union - asked.content if found else set()
@@ -182,7 +182,7 @@ def _names_in(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
 
 def _is_turn(clause: Clause, prepared: Prepared, asked: Question, *, is_last: bool) -> bool:
     """Whether a clause after a `but` calls what was said wrong, or does nothing else than to name another answer."""
-    names = _names_in(clause, prepared, asked)
+    names = names_in(clause, prepared, asked)
     if is_last:
         names |= {word for word in clause.plain if word[0].isdigit() and word != "1"} - prepared.union - asked.content
     content = [one for one in map(stem, clause.plain[1:]) if one not in STOP and one not in asked.content]

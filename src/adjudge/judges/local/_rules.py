@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from adjudge.judges.local._beside import is_beside
 from adjudge.judges.local._candidate import KINDS, Candidate, Question
 from adjudge.judges.local._denials import denial
 from adjudge.judges.local._features import Seen
@@ -16,6 +17,7 @@ from adjudge.judges.local._lists import is_list
 from adjudge.judges.local._offers import is_choice, is_offer, is_torn, is_undecided
 from adjudge.judges.local._quantities import quantity_fault
 from adjudge.judges.local._reference import Prepared, members_of
+from adjudge.judges.local._senses import LONGEST, says, sense_of
 from adjudge.judges.local._standing import Standing
 from adjudge.judges.local._words import STOP, stem, words
 from adjudge.text import fold
@@ -24,7 +26,6 @@ _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "aff
 _NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
 _NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
 
-_POLAR = {"yes": "yes", stem("true"): "yes", "no": "no", stem("false"): "no"}
 _EITHER_WAY = frozenset(map(stem, _YES | _NO))
 
 _IT_DOES = re.compile(
@@ -106,13 +107,17 @@ def injected(candidate: Candidate, question: str, references: Sequence[str]) -> 
     return _INJECTED.search(question) is None and not any(said in one.lower() for one in references[:50])
 
 
-def polarity(text: str) -> str | None:
-    """Return the yes or no that a text begins with, or the only one that it has."""
+def polarity(question: str, text: str) -> str | None:
+    """Return the yes or no that a text begins with, that it says to the question, or the only one that it has."""
     plain = words(text)
     if is_torn(plain, _YES, _NO):
         return None
     if plain and (plain[0] in _YES or plain[0] in _NO):
         return "yes" if plain[0] in _YES else "no"
+    sense = sense_of(text) if len(plain) <= LONGEST else None
+    said = None if sense is None else says(question, sense)
+    if said is not None:
+        return said
     if _UNTRUE.search(text):
         return "no"
     if _IT_DOES.search(text):
@@ -121,13 +126,13 @@ def polarity(text: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def asked_polarity(prepared: Prepared) -> str | None:
+def wanted_polarity(prepared: Prepared) -> str | None:
     """Return yes or no where that, or true or false, is the accepted answer, and no other word is."""
-    accepted = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}
-    found = {_POLAR[one] for one in accepted if one in _POLAR}
-    if len(found) != 1 or len(prepared.references) > 4 or not accepted <= _EITHER_WAY:
+    accepted = {one.lead for one in prepared.senses if one.lead and not one.roots}
+    if len(accepted) != 1 or len(prepared.references) > 4:
         return None
-    return found.pop()
+    singles = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}
+    return accepted.pop() if singles <= _EITHER_WAY else None
 
 
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -188,6 +193,8 @@ def _fault_of_named(asked: Question, prepared: Prepared, candidate: Candidate, s
     taken_back = denial(asked, prepared, candidate)
     if taken_back is not None:
         return taken_back
+    if is_beside(asked, prepared, candidate):
+        return "other-answer"
     return "hedged" if is_choice(candidate, prepared, asked) else None
 
 

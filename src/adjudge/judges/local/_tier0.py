@@ -14,20 +14,23 @@ from adjudge.judges.local._codes import by_code
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._formulas import by_formula
 from adjudge.judges.local._framed import FRAMES, unframed
+from adjudge.judges.local._kinds import member
 from adjudge.judges.local._letters import by_letter
 from adjudge.judges.local._members import by_members
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names import almost, is_elsewhere, is_part
 from adjudge.judges.local._nearness import gives_number
-from adjudge.judges.local._opposites import is_opposite
+from adjudge.judges.local._opposites import is_exchanged, is_opposite
 from adjudge.judges.local._options import options_of
 from adjudge.judges.local._places import by_place, is_coarser_place
 from adjudge.judges.local._quantities import is_other_currency
 from adjudge.judges.local._readings import by_quantity
 from adjudge.judges.local._reference import Prepared, prepare
 from adjudge.judges.local._refusals import refuses
-from adjudge.judges.local._rules import asked_polarity, fault, injected, is_chatter, polarity, repeats_figure, sign
+from adjudge.judges.local._rules import fault, injected, is_chatter, polarity, repeats_figure, sign, wanted_polarity
 from adjudge.judges.local._same import same
+from adjudge.judges.local._senses import LONGEST as TURNED
+from adjudge.judges.local._senses import may_turn, turned
 from adjudge.judges.local._substances import by_substance
 from adjudge.judges.local._words import LONGEST
 from adjudge.judges.local._works import is_other_title
@@ -86,7 +89,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
     is_apart = not (seen.contained or prepared.explains)
-    ruled = _by_kind(asked, prepared, candidate, seen)
+    ruled = _by_kind(question[:LONGEST], asked, prepared, candidate, seen)
     if ruled is None and is_apart and is_coarser_place(asked, references, candidate):
         ruled = Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     if ruled is not None:
@@ -114,9 +117,11 @@ def _rule(
         return rule
     if is_elsewhere(prepared, candidate):
         return "near-name"
-    if is_opposite(prepared, candidate):
+    if is_opposite((one.stems for one in prepared.references), candidate.stems):
         return "opposite"
-    if not seen.contained:
+    if not seen.contained and len(candidate.plain) <= TURNED and is_exchanged(references, candidate.text):
+        rule = "swapped-roles"
+    elif not seen.contained:
         rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
     if rule is None and candidate.numbers and is_other_currency(references, candidate):
         return "other-unit"
@@ -183,6 +188,7 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         or by_code(asked, prepared.code, prepared.texts, candidate)
         or by_substance(asked, prepared.substances, prepared.texts, candidate)
         or (by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None)
+        or _by_sense(question[:LONGEST], asked, prepared, candidate)
     )
     if exact is not None:
         return _ruled(*exact)
@@ -216,16 +222,32 @@ def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Asses
     return _out("near-name") if is_right is False or is_other_title(asked, prepared.texts, candidate) else None
 
 
-def _by_kind(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
+def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+    """Judge a short statement that turns what a reference says round, or has another word of a kind in it."""
+    if len(candidate.plain) > TURNED or prepared.refuses:
+        return None
+    found = None
+    if prepared.is_turned or may_turn(candidate.unique, prepared.turning, prepared.union):
+        is_said = len(candidate.numbers) < len(candidate.content)
+        is_open = is_said and not asked.denies and wanted_polarity(prepared) is None
+        if is_open and all(one.padded != candidate.padded for one in prepared.references):
+            found = turned(question, asked.content, prepared.senses, candidate.text)
+    found = found or member(asked, prepared, candidate)
+    if found is None:
+        return None
+    return found in ("same-sense", "yes-no"), "yes-no" if found == "other-yes-no" else found
+
+
+def _by_kind(question: str, asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment | None:
     """Judge by the kind of answer that is accepted, where it decides: a refusal, yes or no, any words at all."""
     if prepared.refuses:
         is_refusal = refuses(asked, candidate)
         reason = "both-refuse" if is_refusal else "answers-the-unanswerable"
         return Assessment(_RULED_IN if is_refusal else RULED_OUT, (reason,), ruled=True)
-    wanted = asked_polarity(prepared)
+    wanted = wanted_polarity(prepared)
     if wanted is None:
         return None if candidate.content or seen.contained else _out("vacuous")
-    agrees = polarity(candidate.text) == wanted
+    agrees = polarity(question, candidate.text) == wanted
     return Assessment(_RULED_IN if agrees else RULED_OUT, ("yes-no",), ruled=True)
 
 
