@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._candidate import Candidate, read_question
-from adjudge.judges.local._code_kinds import READERS
-from adjudge.judges.local._codes import by_code, code_of
+from adjudge.judges.local._codes.code_kinds import READERS
+from adjudge.judges.local._codes.codes import by_code, code_of
+from adjudge.judges.local._reading.candidate import Candidate, read_question
 from adjudge.judges.local._tier0 import assess
 
 _CODE = [

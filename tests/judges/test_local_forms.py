@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._candidate import Candidate
+from adjudge.judges.local._reading.candidate import Candidate
+from adjudge.judges.local._reading.words import mended
 from adjudge.judges.local._tier0 import assess
-from adjudge.judges.local._words import mended
 from support import assert_linear, golden
 
 

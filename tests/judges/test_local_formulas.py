@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._candidate import Candidate
-from adjudge.judges.local._expressions import plain_signs, sides
-from adjudge.judges.local._formulas import by_formula, formulas_of, read_formula
-from adjudge.judges.local._given import given as given_by
-from adjudge.judges.local._given import unboxed
+from adjudge.judges.local._codes.expressions import plain_signs, sides
+from adjudge.judges.local._codes.formulas import by_formula, formulas_of, read_formula
+from adjudge.judges.local._codes.given import given as given_by
+from adjudge.judges.local._codes.given import unboxed
+from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._tier0 import assess
 
 _TABLE = [

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._candidate import Candidate, read_question
-from adjudge.judges.local._members import by_members, lists_of
-from adjudge.judges.local._orders import is_ordered
-from adjudge.judges.local._reference import prepare
+from adjudge.judges.local._lists.members import by_members, lists_of
+from adjudge.judges.local._lists.orders import is_ordered
+from adjudge.judges.local._reading.candidate import Candidate, read_question
+from adjudge.judges.local._reading.reference import prepare
 from adjudge.judges.local._tier0 import assess
 
 

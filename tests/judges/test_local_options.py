@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._candidate import Candidate
-from adjudge.judges.local._choices import by_option, chosen, spoken
-from adjudge.judges.local._options import options_of
+from adjudge.judges.local._lists.choices import by_option, chosen, spoken
+from adjudge.judges.local._lists.options import options_of
+from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._tier0 import assess
 
 PLANETS = "Which planet has the most mass? (A) Earth (B) Saturn (C) Jupiter (D) Neptune"

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._opposites import are_opposite
+from adjudge.judges.local._denials.opposites import are_opposite
+from adjudge.judges.local._quantities.values import is_same_value, read_value
+from adjudge.judges.local._reading.words import words
 from adjudge.judges.local._tier0 import assess
 from adjudge.judges.local._tier1 import assess_many
-from adjudge.judges.local._values import is_same_value, read_value
-from adjudge.judges.local._words import words
 
 
 @pytest.mark.parametrize(

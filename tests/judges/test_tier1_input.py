@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local import LocalJudge, _candidate, _encoder, _reference, _sequence
+from adjudge.judges.local import LocalJudge, _encoder, _sequence
 from adjudge.judges.local import _tier0 as tier0
 from adjudge.judges.local._encoder import ids_of
+from adjudge.judges.local._reading import candidate as _candidate
+from adjudge.judges.local._reading import reference as _reference
 from adjudge.judges.local._sequence import CLS, SEP, plain
 from adjudge.processes import Pool
 from judges.odd_rows import ROWS

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from math import log1p
 
-from adjudge.judges.local._candidate import KINDS, Candidate, Question
+from adjudge.judges.local._names.standing import Standing, clash, is_near_name, rivals
 from adjudge.judges.local._nearness import (
     Weights,
     acronym_in,
@@ -23,9 +23,9 @@ from adjudge.judges.local._nearness import (
     strangers,
     trigram,
 )
-from adjudge.judges.local._reference import Prepared, Reference
-from adjudge.judges.local._standing import Standing, clash, is_near_name, rivals
-from adjudge.judges.local._words import DENIALS, REFUSAL
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.reference import Prepared, Reference
+from adjudge.judges.local._reading.words import DENIALS, REFUSAL
 
 HEDGE = re.compile(
     r"\b(?:perhaps|maybe|possibly|probably|might|could be|may be|may have|likely|unclear|uncertain|either|depends|"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adjudge.judges.local._candidate import Candidate, Question
-from adjudge.judges.local._facts import number_standing, span_standing, spans_of
-from adjudge.judges.local._reference import Prepared, Reference, trigrams
-from adjudge.judges.local._standing import Standing, standing
-from adjudge.judges.local._words import STOP
+from adjudge.judges.local._names.standing import Standing, standing
+from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.facts import number_standing, span_standing, spans_of
+from adjudge.judges.local._reading.reference import Prepared, Reference, trigrams
+from adjudge.judges.local._reading.words import STOP
 
 Weights = Mapping[str, int]
 """How much a stem says: its inverse document frequency, in hundredths; the empty one stands for all not listed."""

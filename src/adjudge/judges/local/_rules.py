@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._beside import is_beside
-from adjudge.judges.local._candidate import KINDS, Candidate, Question
-from adjudge.judges.local._denials import denial
+from adjudge.judges.local._denials.beside import is_beside
+from adjudge.judges.local._denials.denials import denial
+from adjudge.judges.local._denials.senses import LONGEST, says, sense_of
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._lists import is_list
-from adjudge.judges.local._offers import is_choice, is_offer, is_torn, is_undecided
-from adjudge.judges.local._quantities import quantity_fault
-from adjudge.judges.local._reference import Prepared, members_of
-from adjudge.judges.local._senses import LONGEST, says, sense_of
-from adjudge.judges.local._standing import Standing
-from adjudge.judges.local._words import STOP, stem, words
+from adjudge.judges.local._lists.lists import is_list
+from adjudge.judges.local._lists.offers import is_choice, is_offer, is_torn, is_undecided
+from adjudge.judges.local._names.standing import Standing
+from adjudge.judges.local._quantities.quantities import quantity_fault
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.reference import Prepared, members_of
+from adjudge.judges.local._reading.words import STOP, stem, words
 from adjudge.text import fold
 
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._candidate import Candidate, Question
 from adjudge.judges.local._model import load_model
-from adjudge.judges.local._names import is_same_name
-from adjudge.judges.local._quantities import is_other_currency
-from adjudge.judges.local._reference import Prepared
-from adjudge.judges.local._sounds import sound
-from adjudge.judges.local._values import is_same_value
-from adjudge.judges.local._words import ARTICLES, DENIALS, STOP, stem, words
+from adjudge.judges.local._names.names import is_same_name
+from adjudge.judges.local._quantities.quantities import is_other_currency
+from adjudge.judges.local._quantities.values import is_same_value
+from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.reference import Prepared
+from adjudge.judges.local._reading.sounds import sound
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, words
 
 _SHORT = 8  # words of a candidate that is the reference and nothing else
 _WORDS_OF_ONE = 3  # words of a candidate that may be one word

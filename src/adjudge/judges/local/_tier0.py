@@ -6,35 +6,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
-from adjudge.judges.local._aliases import as_written
-from adjudge.judges.local._answer import answer_of, corrected, unspaced, untagged
-from adjudge.judges.local._candidate import Candidate, Question, read_question
-from adjudge.judges.local._choices import by_option, spoken
-from adjudge.judges.local._codes import by_code
+from adjudge.judges.local._codes.codes import by_code
+from adjudge.judges.local._codes.formulas import by_formula
+from adjudge.judges.local._codes.letters import by_letter
+from adjudge.judges.local._codes.substances import by_substance
+from adjudge.judges.local._denials.kinds import member
+from adjudge.judges.local._denials.opposites import is_exchanged, is_opposite
+from adjudge.judges.local._denials.refusals import refuses
+from adjudge.judges.local._denials.senses import LONGEST as TURNED
+from adjudge.judges.local._denials.senses import may_turn, turned
 from adjudge.judges.local._features import Seen, observe
-from adjudge.judges.local._formulas import by_formula
-from adjudge.judges.local._framed import FRAMES, unframed
-from adjudge.judges.local._kinds import member
-from adjudge.judges.local._letters import by_letter
-from adjudge.judges.local._members import by_members
+from adjudge.judges.local._lists.choices import by_option, spoken
+from adjudge.judges.local._lists.members import by_members
+from adjudge.judges.local._lists.options import options_of
 from adjudge.judges.local._model import Model, chance, load_model
-from adjudge.judges.local._names import almost, is_elsewhere, is_part
+from adjudge.judges.local._names.aliases import as_written
+from adjudge.judges.local._names.names import almost, is_elsewhere, is_part
+from adjudge.judges.local._names.places import by_place, is_coarser_place
+from adjudge.judges.local._names.works import is_other_title
 from adjudge.judges.local._nearness import gives_number
-from adjudge.judges.local._opposites import is_exchanged, is_opposite
-from adjudge.judges.local._options import options_of
-from adjudge.judges.local._places import by_place, is_coarser_place
-from adjudge.judges.local._quantities import is_other_currency
-from adjudge.judges.local._readings import by_quantity
-from adjudge.judges.local._reference import Prepared, prepare
-from adjudge.judges.local._refusals import refuses
+from adjudge.judges.local._quantities.quantities import is_other_currency
+from adjudge.judges.local._quantities.readings import by_quantity
+from adjudge.judges.local._quantities.writings import as_spelt, dated
+from adjudge.judges.local._reading.answer import answer_of, corrected, unspaced, untagged
+from adjudge.judges.local._reading.candidate import Candidate, Question, read_question
+from adjudge.judges.local._reading.framed import FRAMES, unframed
+from adjudge.judges.local._reading.reference import Prepared, prepare
+from adjudge.judges.local._reading.words import LONGEST
 from adjudge.judges.local._rules import fault, injected, is_chatter, polarity, repeats_figure, sign, wanted_polarity
 from adjudge.judges.local._same import same
-from adjudge.judges.local._senses import LONGEST as TURNED
-from adjudge.judges.local._senses import may_turn, turned
-from adjudge.judges.local._substances import by_substance
-from adjudge.judges.local._words import LONGEST
-from adjudge.judges.local._works import is_other_title
-from adjudge.judges.local._writings import as_spelt, dated
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""

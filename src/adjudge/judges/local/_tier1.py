@@ -14,12 +14,12 @@ from math import expm1
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local import _tier0
-from adjudge.judges.local._answer import answer_of
-from adjudge.judges.local._choices import spoken
 from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
+from adjudge.judges.local._lists.choices import spoken
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion, load_model
+from adjudge.judges.local._reading.answer import answer_of
 from adjudge.judges.local._tier0 import UNSURE, Assessment
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Answers in which every character counts: letters, codes, formulas, substances."""

@@ -1,0 +1,242 @@
+"""Answers that a candidate names beside the one that it gives: the loser, the next in a row, what others say.
+
+"Croatia beat France in the final."                            beaten
+"Venus is the closest; Mercury comes second."                  next in a row
+"Polonius did it and let Claudius take the blame."             blamed
+"Some people say Brasília. It is Rio de Janeiro."              what others say
+"Protests began in 1989, but the wall came down in 1991."      the date of something else
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from adjudge.judges.local._denials.pasts import PASTS
+from adjudge.judges.local._denials.retractions import names_in
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_of, is_of_question
+from adjudge.judges.local._reading.reference import Prepared, Reference
+from adjudge.judges.local._reading.words import STOP, stem
+
+_LONGEST = 40  # words of an answer that says one thing or two
+_WHO, _WHEN, _WHERE = map(KINDS.index, ("who", "when", "where"))
+
+_CONTEST = frozenset(map(stem, "win won winner champion champions victor victory".split()))
+_LOSERS = frozenset("lose loses lost loser beat beats beaten defeat defeated runner runners against opponent 2".split())
+_BEAT = re.compile(
+    r"\b(?:beat|beats|beating|defeat|defeats|defeated|defeating|overcame|edged|thrashed|outplayed|knocked out|ahead of"
+    r"|(?:victory|win|won|triumph|triumphed) over|runners? up (?:was|were|being)|2 place (?:was|went to))$"
+)
+_LOST = re.compile(
+    r"(?:was|were|is|are|being|got) (?:narrowly |heavily |soundly )?(?:beaten|defeated)\b"
+    r"|(?:narrowly )?los(?:t|es|ing)\b"
+    r"|(?:(?:was|were|is|are|being|as|finished|finishing|came|coming|ended up|ended|took) )?(?:as |in )?(?:only )?"
+    r"(?:runners? up\b|2(?: place)?$)"
+)
+
+_IN_A_ROW = frozenset("2 3 next behind follow followed follows following after runner rank ranked order".split())
+_THEN = re.compile(r"\b(?:followed(?: \w+ly)? by|ahead of)$")
+_IS_NEXT = re.compile(
+    r"(?:is|was|are|were|comes?|came|ranks?|ranked) (?:only |just |in )?(?:close |distant )?"
+    r"(?:2|3|4|next|behind|afterwards|runner up)(?: place)?(?: in \w+)?|follows|followed"
+)
+
+_BLAMED = frozenset(
+    map(stem, "blame blamed credit credited accused accuse framed frame fame suspect suspected".split())
+)
+_BLAME = re.compile(r"\b(?:blam(?:ed?|ing)|fram(?:ed|ing))$|\bblame (?:on|to)$")
+_TAKES = re.compile(r"(?:to )?(?:takes?|took|taking|gets?|got|getting|received?) (?:all )?(?:blame|credit|fame|fall)\b")
+
+_SAY = re.compile(
+    r"\b(?:(?:some|many|most|people|everyone|everybody|others|they|you|few|textbooks|historians)\b(?: \w+){0,3}?"
+    r"|i (?:used to|once|always|first|initially|originally))"
+    r" (?:say|says|said|think|thinks|thought|believe[sd]?|assume[sd]?|claim(?:s|ed)?|guess|credit(?:s|ed)?|answer"
+    r"|suppose[sd]?|suspect(?:s|ed)?|expect)\b"
+)
+_OF_IT = frozenset("who which whose where when he she they his her their and because as since".split())
+_THE_ONE = re.compile(r"\W*the \w+ (?:is|was|are|were) ", re.IGNORECASE)
+_PLACED = re.compile(
+    r"\b(?:is|was|are|were) (?:now |today )?(?:in|at|on|from|of|by|with|for)\b(?! fact| reality| truth)"
+)
+_INSTEAD = frozenset("but however yet actually in it its that no".split())
+
+_FIRST = frozenset(
+    map(stem, "1 first invent invented inventor discover discovered create created found founded".split())
+)
+_RANKS = frozenset(("2", "3", "4"))
+_RANKED = re.compile(r"\b(?:second|third|fourth|2nd|3rd|4th)\b", re.IGNORECASE)
+_DATES = 2  # years of which one may be another's
+_YEAR = re.compile(r"(?:1\d|20)\d\d")
+_EVENTS = {
+    form: kind.split()[0]
+    for kind in (
+        "begin began begun beginning start started", "end ended finish finished complete completed conclude concluded",
+        "born birth", "die died death", "meet met", "open opened", "build built", "propose proposed", "sign signed",
+        "announce announced", "retire retired", "marry married", "release released", "found founded",
+        "publish published",
+        "establish established", "write wrote written", "discover discovered", "invent invented", "launch launched",
+        "elect elected", "join joined", "leave left", "resign resigned", "buy bought", "sell sold", "divorce divorced",
+    )
+    for form in kind.split()
+}  # fmt: skip
+
+_OF_A_CONTEST = frozenset(
+    map(
+        stem,
+        "beat beats beating defeat defeats defeated defeating overcame edged thrashed outplayed knocked ahead triumph"
+        " triumphed victory runner runners beaten lost loses losing".split(),
+    )
+)
+_CUES = frozenset(
+    map(
+        stem,
+        "next behind followed follows ahead afterwards runner blame blamed blaming framed framing credit fame say says"
+        " said think thinks thought believe believed assume assumes assumed claim claimed claims guess credits credited"
+        " suppose supposed suspect suspects expect".split(),
+    )
+)
+
+
+def _is_likely(asked: Question, candidate: Candidate) -> bool:
+    """Whether a word or a number is there that such answers have: a cheap look before clauses are read."""
+    if asked.kind == _WHEN:
+        return len(candidate.numbers) >= _DATES and sum(map(_is_year, candidate.numbers)) >= _DATES
+    stems = candidate.unique
+    if not _CUES.isdisjoint(stems):
+        return True
+    if not _RANKS.isdisjoint(stems) and _RANKED.search(candidate.text):
+        return True
+    if "befor" in stems and not _FIRST.isdisjoint(asked.stems):
+        return True
+    return not (_OF_A_CONTEST.isdisjoint(stems) or _CONTEST.isdisjoint(asked.stems))
+
+
+def _is_year(number: float) -> bool:
+    return 1000 <= number < 2100 and number == int(number)
+
+
+class _Named(NamedTuple):
+    """A reference in its clause: what stands before it and after it, and the clauses that name something else."""
+
+    clause: Clause
+    before: str
+    after: str
+    earlier: list[Clause]
+    later: list[Clause]
+
+
+def is_beside(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate names a reference nowhere but beside the answer that it gives."""
+    if len(candidate.plain) > _LONGEST or asked.denies or asked.wants_list or prepared.explains:
+        return False
+    if not _is_likely(asked, candidate):
+        return False
+    named = [one for one in prepared.references if one.padded in candidate.padded]
+    clauses = list(clauses_of(candidate.text)) if named else []
+    places = [at for at, clause in enumerate(clauses) if any(clause.has(one) for one in named)]
+    return bool(places) and all(_stands_beside(clauses, at, named, prepared, asked) for at in places)
+
+
+def _stands_beside(
+    clauses: Sequence[Clause], at: int, named: Sequence[Reference], prepared: Prepared, asked: Question
+) -> bool:
+    clause = clauses[at]
+    one = max((one for one in named if clause.has(one)), key=lambda one: len(one.padded))
+    if asked.kind == _WHEN:
+        return _YEAR.fullmatch(one.padded.strip()) is not None and _is_of_another_date(clauses, at, one, asked)
+    start = clause.padded[: clause.padded.find(one.padded) + 1].count(" ") - 1
+    others = [
+        (place, other)
+        for place, other in enumerate(clauses)
+        if NOT.isdisjoint(other.plain) and not any(other.has(one) for one in named) and _names(other, prepared, asked)
+    ]
+    found = _Named(
+        clause,
+        " ".join(clause.plain[:start]),
+        " ".join(clause.plain[start + len(one.stems) :]),
+        [other for place, other in others if place < at],
+        [other for place, other in others if place > at],
+    )
+    return (
+        _is_beaten(found, prepared, asked)
+        or _is_next(found, asked)
+        or _is_blamed(found, asked)
+        or _is_said(found, asked)
+        or _is_preceded(found, asked)
+    )
+
+
+def _names(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
+    """Return the names in a clause, the first word among them, that neither the question nor a reference has."""
+    return names_in(Clause(f" {clause.text}", clause.plain, clause.padded), prepared, asked)
+
+
+def _is_beaten(found: _Named, prepared: Prepared, asked: Question) -> bool:
+    """Whether the question is who won, and the reference is who did not: `Croatia beat France`."""
+    if _CONTEST.isdisjoint(asked.stems) or not _LOSERS.isdisjoint(asked.plain):
+        return False
+    if _LOST.match(found.after):
+        return True
+    return _BEAT.search(found.before) is not None and bool(_names(found.clause, prepared, asked) or found.earlier)
+
+
+def _is_next(found: _Named, asked: Question) -> bool:
+    """Whether another one is said to be what is asked for, and the reference the next: `followed by Mercury`."""
+    if not _IN_A_ROW.isdisjoint(asked.plain) or not any(_shares(other, asked) for other in found.earlier):
+        return False
+    is_subject = found.before in ("", "and", "but", "while", "whereas", "then")
+    return _THEN.search(found.before) is not None or (is_subject and _IS_NEXT.fullmatch(found.after) is not None)
+
+
+def _is_blamed(found: _Named, asked: Question) -> bool:
+    """Whether another one did it, and the reference has the blame or the credit."""
+    if not found.earlier or not _BLAMED.isdisjoint(asked.stems):
+        return False
+    return _TAKES.match(found.after) is not None or _BLAME.search(found.before) is not None
+
+
+def _is_said(found: _Named, asked: Question) -> bool:
+    """Whether the reference is what others say, and another one is given after it."""
+    if _SAY.search(found.before) is None:
+        return False
+    for other in found.later:
+        is_turn = other.plain[0] in _INSTEAD or _THE_ONE.match(other.text) is not None
+        is_turn = is_turn and (asked.kind == _WHERE or _PLACED.search(" ".join(other.plain)) is None)
+        if (is_turn or _shares(other, asked)) and _OF_IT.isdisjoint(other.plain[:2]):
+            return True
+    return False
+
+
+def _is_preceded(found: _Named, asked: Question) -> bool:
+    """Whether somebody else did it before the reference: `Before Bell, there was Meucci, who invented it`."""
+    is_asked = asked.kind == _WHO and "before" not in asked.plain and not _FIRST.isdisjoint(asked.stems)
+    return is_asked and found.before == "before" and not found.after and bool(found.later)
+
+
+def _is_of_another_date(clauses: Sequence[Clause], at: int, one: Reference, asked: Question) -> bool:
+    """Whether a year is that of another event than the question's, or of none, and another year is that of it."""
+    own = clauses[at - 1 : at + 1] if at and len(clauses[at].plain) == 1 else clauses[at : at + 1]  # `July 14, 1969`
+    meant = _events(asked.plain)
+    happened = set().union(*(_events(clause.plain) for clause in own))
+    is_other = bool(happened and meant) and happened.isdisjoint(meant)
+    if not is_other and any(_shares(clause, asked) for clause in own):
+        return False
+    for clause in clauses:
+        years = [word for word in clause.plain if _YEAR.fullmatch(word) and word not in asked.plain]
+        if years and not clause.has(one) and NOT.isdisjoint(clause.plain):
+            is_meant = not meant.isdisjoint(_events(clause.plain)) if is_other else _shares(clause, asked) > 0
+            if is_meant:
+                return True
+    return False
+
+
+def _events(plain: Iterable[str]) -> set[str]:
+    return {_EVENTS[word] for word in plain if word in _EVENTS}
+
+
+def _shares(clause: Clause, asked: Question) -> int:
+    """Count the words of a clause that are the question's, or the past of one."""
+    meant = {word for word in clause.plain if word not in STOP}
+    return sum(is_of_question(word, asked) or (word in PASTS and stem(PASTS[word]) in asked.stems) for word in meant)

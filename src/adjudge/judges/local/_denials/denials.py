@@ -1,0 +1,222 @@
+"""Answers that a candidate names and denies: in the clause that names them, or beside it.
+
+"A hexagon does not have 6 sides."          denied
+"I cannot confirm that it is helium."       not vouched for
+"Au is the symbol of silver, not of gold."  denied beside
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from adjudge.judges.local._denials.retractions import (
+    ANSWER,
+    CALLED_FALSE,
+    CONTRASTS,
+    is_conceded,
+    is_rebuked,
+    is_replaced,
+    is_restated,
+)
+from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_near, is_asked
+from adjudge.judges.local._reading.reference import Prepared, Reference
+from adjudge.judges.local._reading.words import STOP, stem
+
+_DENIALS = NOT | frozenset(
+    "wrong wrongly false falsely incorrect incorrectly untrue mistaken mistakenly mistake erroneous erroneously myth"
+    " misconception fallacy hoax without unlike except excluding lack lacks lacked lacking fail fails failed"
+    " outside contrary opposite nobody hardly whether error errors blunder fallacious inaccurate inaccurately"
+    " forget ignore disregard nonsense unreliable unfounded"
+    " no nowhere unable impossible unsure uncertain unclear unlikely doubtful doubt doubts".split()
+)
+_DENIED = (
+    _DENIALS
+    | frozenset(
+        form
+        for verb in "refuse reject exclude dismiss discard eliminate discount".split()
+        for form in (verb, f"{verb}s", f"{verb}es", f"{verb.removesuffix('e')}ed", f"{verb.removesuffix('e')}ing")
+    )
+    | {"deny", "denies", "denied", "denying"}
+)
+_REACH = frozenset("until till before after since than only just merely simply question unless least but".split())
+_DOUBTS = frozenset(("doubt", "doubts"))
+_NO_DOUBT = frozenset(("no", "without", "not", "any", "little", "beyond"))
+_PAIRS = re.compile(
+    r"\b(?:no longer|other than|rather than|instead of|apart from|opposed to|far from|rul(?:e|ed|es) out"
+    r"|(?:any|every|all)\w*(?: \w+)? (?:but|save)|nothing to do with"
+    r"|(?:mix(?:ed)? up|confused?|mistaken|taken) (?:with|for)"
+    r"|(?:tell|say|know|sure|certain|confirm|verify|clear|determine|prove) if)\b(?: \w+){0,4}$"
+)
+_OTHER_THAN = re.compile(r"\b(?:non|no)(?:e|body|thing| 1)? other than\b")
+_FAILED = re.compile(
+    r"(?:(?:it|him|her|them)sel(?:f|ves) )?"
+    r"(?:(?:has|have|had|was|were|is|are|did|does|do|can|could|would|will|must|should|may|might) )?(?:\w+ly )?"
+    r"(?:(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|hasnt|havent|hadnt|cannot|cant|couldnt|wont)\b(?P<what>.*)"
+    r"|nothing to do with"
+    r"|(?:plays? |played |takes? |took )?no (?:\w+ )?(?:hand|part|role|share|claim|place|link|bearing|business)\b"
+    r"|fail(?:s|ed)? to\b|lost\b"
+    r"|(?:(?:been|be) )?(?:\w+ly )?(?:rejected|dismissed|excluded|discarded|eliminated)\b"
+    r"|(?:been )?(?:replaced|superseded|displaced|disproved|debunked|refuted)\b"
+    r"|(?:be )?(?:\w+ )?(?:wrong|false|incorrect|untrue|mistaken|myth|misconception|fallacy|ruled out)\b)"
+)
+_SECOND = re.compile(r"\b(?:[Ss]econd|[Tt]hird|2nd|3rd)\b")
+_RANKED = re.compile(
+    r"(?:is|was|are|were|comes|came|ranks|ranked) (?:only |just |merely )?(?P<rank>[2-9])\b(?P<what>.*)"
+)
+_ON = frozenset(("and", "but", "yet", "though", "although", "then", "only", "later"))
+_DISMISSED = frozenset(
+    "wrong false incorrect untrue mistaken inaccurate erroneous unreliable unfounded baseless debunked nonsense myth"
+    " misconception fallacy hoax disproved refuted discredited".split()
+)
+_REJECTED = _DISMISSED | frozenset(
+    "rejected dismissed excluded discarded eliminated discounted vetoed disqualified".split()
+)
+_ONCE = re.compile(
+    r"\b(?:used to|once|long|previously|formerly|originally|for \w+|until)\b(?: \w+){0,3}"
+    r" (?:thought|believed|assumed|held|said|considered|taught)\b"
+)
+_USED_TO_BE = re.compile(r"used to be|(?:was|were) (?:once|long|formerly|previously|originally)")
+_NOWADAYS = frozenset("now today nowadays better since anymore".split())
+_DID_NOT_DO_IT = re.compile(r" \w+ (?:it|this|that|these|those|them|1|so)(?: 1)?(?: at all| either)?")
+_DOES_NOT_DO_IT = re.compile(rf"(?:(?:did|does|do) not|didnt|doesnt|dont|never)(?:{_DID_NOT_DO_IT.pattern})")
+_RULE = frozenset(("rule", "rules", "ruled", "ruling"))
+_IS_NOT = re.compile(r"(?:is|was|are|were) |isnt|wasnt|arent|werent")
+_NOT_ONLY = re.compile(r" (?:only|just|merely|simply|surprisingly|until|to be confused|confused)\b|$")
+_RELATIONS = frozenset(
+    "contemporary friend rival student pupil teacher brother sister son daughter wife husband father mother cousin"
+    " uncle nephew neighbour neighbor predecessor successor opponent assistant follower colleague widow".split()
+)
+_CUES = frozenset(
+    map(
+        stem,
+        _DENIED
+        | _REJECTED
+        | CALLED_FALSE
+        | set(
+            "longer rather instead apart opposed nothing lost sorry oops meant mean"
+            " wait scratch strike correction thoughts answer save else"
+            " rule ruled rules replaced however yet actually fact disagree misled mislead fooled deceived".split()
+        ),
+    )
+)
+_SHORT = 40  # words of an answer in which words that are common elsewhere are a sign, too
+_COMMON_CUES = frozenset(
+    map(
+        stem,
+        _RELATIONS
+        | CONTRASTS
+        | set(
+            "other far but if go going settle say choose pick right real actual true thought believe believed assume"
+            " assumed claim claimed often commonly usually popular popularly mind formerly used people think once let"
+            " make take now today know opposite".split()
+        ),
+    )
+)
+
+
+def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
+    """Return how a candidate that names a reference takes it back: `negated`, `retracted`, or not at all."""
+    is_likely = len(candidate.plain) <= _SHORT and not _COMMON_CUES.isdisjoint(candidate.unique)
+    if not is_likely and _CUES.isdisjoint(candidate.unique) and _SECOND.search(candidate.text) is None:
+        return None
+    is_open = not (asked.denies or prepared.explains)
+    named = [one for one in prepared.references if one.padded in candidate.padded and not one.denies and is_open]
+    clauses = clauses_near(candidate.text, named) if named else []
+    last, is_given, is_denied = -1, False, False
+    for at, clause in enumerate(clauses):
+        for reference in named:
+            if clause.has(reference):
+                last = at
+                denies = (is_given and is_denied) or _is_denied(clauses, at, reference, asked)
+                is_given, is_denied = is_given or not denies, is_denied or denies
+    if last < 0:
+        return None
+    is_denied = not is_given or (is_denied and is_restated(clauses[last + 1 :], asked))
+    if is_denied or is_rebuked(clauses, last, prepared, asked) or is_conceded(clauses, named, prepared, asked):
+        return "negated"
+    return "retracted" if is_replaced(clauses, last, prepared, asked) else None
+
+
+def _is_denied(clauses: Sequence[Clause], at: int, reference: Reference, asked: Question) -> bool:
+    """Whether a clause denies a reference at every place where it has it."""
+    clause, size = clauses[at], len(reference.stems)
+    place = clause.padded.find(reference.padded)
+    while place >= 0:
+        start = clause.padded[: place + 1].count(" ") - 1
+        before, after = clause.plain[:start], clause.plain[start + size :]
+        if not (_is_denied_inside(before, after, asked) or _is_denied_beside(clauses, at, (before, after), asked)):
+            return False
+        place = clause.padded.find(reference.padded, place + 1)
+    return True
+
+
+def _is_denied_inside(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:
+    """Whether the words before a reference deny it, or what the clause says of it."""
+    if not _DISMISSED.isdisjoint(after) and _DISMISSED.isdisjoint(asked.plain) and NOT.isdisjoint(after):
+        return True  # `the claim that France gave it is false`
+    if after[:1] == ["out"] and before[-1:] and before[-1] in _RULE:
+        return True  # `I would rule Paris out`
+    return _is_denied_before(before, asked) or _is_denied_after(after, asked) or _is_relation(before, after, asked)
+
+
+def _is_denied_beside(clauses: Sequence[Clause], at: int, rest: Sequence[Sequence[str]], asked: Question) -> bool:
+    """Whether the clause before a reference or the one after it denies it; `rest` is its own around it."""
+    before, after = rest
+    if not before and _is_left_hanging(clauses, at):
+        return True  # `it is not, in fact, Paris`
+    following = clauses[at + 1].plain if at + 1 < len(clauses) and "or" not in asked.plain else []
+    if following[:1] and following[0] in _ON and not _REJECTED.isdisjoint(following[1:3]):
+        return _REJECTED.isdisjoint(asked.plain)  # `Paris was proposed, and rejected`
+    if following[:1] and following[0] in _ON and _DOES_NOT_DO_IT.fullmatch(" ".join(following[1:])):
+        return True  # `Paris gets the credit, but does not deserve it`
+    is_past = _ONCE.search(" ".join(before)) or (
+        _USED_TO_BE.match(" ".join(after[:3])) and _ON.isdisjoint(following[:1])
+    )
+    if is_past and not _NOWADAYS.isdisjoint(following):
+        return True  # `It was long thought to be Paris. We know better now.`
+    if following[:1] != ["not"] or len(following) == 1:
+        return False  # `Au is the symbol of silver, not of gold`
+    return all(word in STOP or stem(word) in asked.content for word in following[1:])
+
+
+def _is_left_hanging(clauses: Sequence[Clause], at: int) -> bool:
+    """Whether what comes before a clause ends with a denial, but for small words and asides."""
+    for clause in reversed(clauses[max(0, at - 2) : at]):
+        if clause.plain[-1] in NOT:
+            return clause.plain[-2:-1] != ["or"]
+        if not all(word in STOP or stem(word) in ANSWER for word in clause.plain):
+            return False
+    return False
+
+
+def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
+    for at in range(len(before) - 1, -1, -1):
+        word = before[at]
+        if word in _REACH or (word in _DOUBTS and at and before[at - 1] in _NO_DOUBT):
+            break
+        if word in _DENIED and word not in asked.plain and not (word == "no" and before[at + 1 : at + 2] == ["1"]):
+            return word != "without" or NOT.isdisjoint(before)  # `cannot live without it` is no denial
+    joined = " ".join(before)
+    return _PAIRS.search(joined) is not None and _OTHER_THAN.search(joined) is None
+
+
+def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
+    said = " ".join(after[:8])
+    ranked = _RANKED.match(said)
+    if ranked is not None:  # `the femur is only the second largest`
+        return ranked["rank"] not in asked.plain and is_asked(ranked["what"], asked)
+    failed = _FAILED.match(said)
+    if failed is None:
+        return False
+    if failed["what"] is not None:
+        is_said = _IS_NOT.match(said) or _DID_NOT_DO_IT.fullmatch(failed["what"]) or is_asked(failed["what"], asked)
+        return bool(is_said) and _NOT_ONLY.match(failed["what"]) is None
+    return all(word in STOP or word not in asked.plain for word in failed[0].split())
+
+
+def _is_relation(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:
+    """Whether a reference only says whose friend or rival is meant: `a contemporary of Charles Dickens`."""
+    relation = before[-2] if before[-1:] == ["of"] and len(before) > 1 else after[0] if after else ""
+    return relation in _RELATIONS and relation not in asked.plain

@@ -1,0 +1,112 @@
+"""Words that are each other's opposite, so that a phrase with the one in the place of the other says something else.
+
+`carbon monoxide` for `carbon dioxide`, `C major` for `C minor`, `hypertension` for `hypotension`, `left` for `right`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from adjudge.judges.local._reading.words import stem
+
+_LONGEST = 8  # words of a candidate that is the reference but for one
+_LOOKED_AT = 50  # references
+_LEAST = 3  # letters that two words share after their beginnings
+_OWNS = re.compile(
+    r"\b(?P<whose>\w+)['’]s (?P<what>\w+)"
+    r"|\b(?P<thing>\w+) of (?:(?:the|an?|his|her|its|their|my|our|your) )?(?P<owner>\w+)",
+    re.IGNORECASE,
+)
+_SIGNS = frozenset(("sharp", "flat"))
+_GROUPS = (
+    "major minor", "left right", "upper lower", "north south", "east west", "northern southern", "eastern western",
+    "positive negative", "male female", "first last", "first second third", "maximum minimum", "increase decrease",
+    "increases decreases", "rise fall", "before after", "inner outer", "internal external", "inside outside",
+    "primary secondary tertiary", "hot cold", "high low", "higher lower", "largest smallest", "win lose", "won lost",
+    "oldest youngest", "active passive", "direct indirect", "even odd", "clockwise counterclockwise anticlockwise",
+    "solid liquid gas", "acid base alkaline", "wet dry", "open closed", "above below", "horizontal vertical",
+    "convex concave", "arteries veins", "artery vein", "true false", "mother father", "brother sister", "son daughter",
+    "king queen", "husband wife", "uncle aunt", "black white", "summer winter", "spring autumn", "morning evening",
+    "older younger", "longer shorter", "faster slower", "input output", "import export", "imports exports",
+    "supply demand",
+)  # fmt: skip
+_BEGINNINGS = (
+    ("mono", "di", "tri", "tetra", "penta", "hexa"), ("hyper", "hypo"), ("micro", "macro"), ("inter", "intra"),
+    ("pre", "post"), ("endo", "exo"), ("homo", "hetero"), ("maxi", "mini"), ("uni", "bi", "tri", "quadri"),
+    ("over", "under"), ("in", "out"), ("up", "down"), ("pro", "anti"), ("syn", "anti"), ("ortho", "meta", "para"),
+    ("ecto", "endo", "meso"), ("anode", "cathode"), ("iso", "aniso"), ("sub", "super"), ("de", "in"),
+)  # fmt: skip
+_OPPOSITES = {
+    stem(one): frozenset(stem(other) for other in group.split() if other != one)
+    for group in _GROUPS
+    for one in group.split()
+}
+OPPOSED = frozenset(_OPPOSITES)
+"""The stems in the table."""
+
+
+def is_opposite(references: Iterable[Sequence[str]], given: Sequence[str]) -> bool:
+    """Whether some stems are a reference's with the opposite of one of them, or without its sharp or flat."""
+    return 0 < len(given) <= _LONGEST and any(_is_turned(gold, given) for gold in islice(references, _LOOKED_AT))
+
+
+def _is_turned(gold: Sequence[str], given: Sequence[str]) -> bool:
+    if len(gold) != len(given):
+        return abs(len(gold) - len(given)) == 1 and [one for one in gold if one not in _SIGNS] == [
+            one for one in given if one not in _SIGNS
+        ]
+    others = [pair for pair in zip(gold, given, strict=True) if pair[0] != pair[1]]
+    return len(others) == 1 and are_opposite(*others[0])
+
+
+def is_exchanged(references: Sequence[str], given: str) -> bool:
+    """Whether whose it is and what it is are exchanged: `her friend's brother` for `her brother's friend`.
+
+    >>> [is_exchanged(["his son's pet"], one) for one in ("the son of his pet", "a pet of his son")]
+    [True, False]
+    """
+    owned = _owned(given)
+    if not owned:
+        return False
+    for reference in references[:_LOOKED_AT]:
+        gold = _owned(reference)
+        if gold & owned:
+            return False
+        if any((what, whose) in owned for whose, what in gold):
+            return True
+    return False
+
+
+def _owned(text: str) -> set[tuple[str, str]]:
+    """Return who owns what in a text."""
+    if not (" of " in text or "'s " in text or "’s " in text):
+        return set()
+    found = (match.groupdict() for match in _OWNS.finditer(text.lower()))
+    return {(one["whose"] or one["owner"], one["what"] or one["thing"]) for one in found}
+
+
+def opposites_of(one: str) -> frozenset[str]:
+    """Return the opposites of a stem that are in the table."""
+    return _OPPOSITES.get(one, frozenset())
+
+
+def are_opposite(one: str, other: str) -> bool:
+    """Whether two stems are opposites, by a table or by how they begin.
+
+    >>> are_opposite("monoxid", "dioxid"), are_opposite("minor", "major"), are_opposite("minor", "miner")
+    (True, True, False)
+    """
+    if other in _OPPOSITES.get(one, ()):
+        return True
+    if one[-_LEAST:] != other[-_LEAST:]:
+        return False
+    for group in _BEGINNINGS:
+        mine = next((start for start in group if one.startswith(start)), None)
+        yours = next((start for start in group if other.startswith(start)), None)
+        if mine and yours and mine != yours:
+            shorter, longer = sorted((one[len(mine) :], other[len(yours) :]), key=len)
+            if len(shorter) >= _LEAST and shorter in (longer, longer[1:]):  # `mono` and `oxide` share a letter
+                return True
+    return False

@@ -1,0 +1,276 @@
+"""Lists of guesses: a reference among others that are given in the same way, and none of them chosen.
+
+"Vermeer / Rembrandt / Hals / Rubens"                   many answers
+"red green blue"                                        many answers, of one kind
+"Rembrandt. Others were Vermeer, Hals and Rubens."      one answer, and a list beside it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from adjudge.judges.local._denials.frames import is_framed
+from adjudge.judges.local._features import Seen
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.clauses import beginnings, may_have
+from adjudge.judges.local._reading.reference import Prepared
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, words
+
+_SENTENCE = 15  # words of an answer that says one thing
+_SHORT = 20  # words of a heap
+_SEVERAL = 3  # others in a row that are not said in passing
+_HEAP = 3  # foreign words beside the answer in a heap
+_MOST = 4000  # characters that are looked at
+_SENTENCES = re.compile(r"(?:(?<!\b\w)\.|[!?:])(?:\s+|$)|\n+|[()]+|\s[-–—]+\s")
+_UNIT = re.compile(
+    r"\s*(?:,(?!\d{3}(?!\d)|(?:(?<=[a-z] \d,)|(?<=[a-z] \d\d,))\s[12]\d{3}\b)"  # `July 4, 1776` is one
+    r"|[;|•·&]+|(?<!\d)/|/(?!\d)|\b(?:and|or)\b)\s*"
+)
+MARKDOWN = dict.fromkeys(map(ord, "*_`#>"))
+_MARKER = re.compile(r"(?:^|(?<=\s))\(?(?:\d{1,2}|[A-Ha-h])[.)]\s")
+_OPTION = re.compile(r"\b(?:\d{1,2}|[A-Ha-h])\)\s")
+_LONGEST = 50  # characters of a bare unit
+_LOOKED_AT = 50  # references
+_WORDS_OF_ONE = 4  # content words of a bare unit
+_LINKS = ARTICLES | {"of", "de", "la", "van", "von", "st"}
+_ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|some|each) of (?:these|them|those)\b")
+_FIRST = re.compile(r"\w I\W*$")  # `Elizabeth I`
+_GRAMMAR = STOP | VERBS | DENIALS
+_LETTERS = re.compile(r"[^\W_]+")
+_PLURALITY = frozenset(
+    map(
+        stem,
+        "include includes including included such several various variety many other others list".split(),
+    )
+)
+_LABELS = frozenset(map(stem, "answer answers candidates options guesses possibilities response all".split()))
+_KINDS = tuple(
+    frozenset(map(stem, kind.split()))
+    for kind in (
+        "red green blue yellow orange purple violet pink brown black white grey gray gold silver cyan magenta",
+        "north south east west northern southern eastern western", "left right up down top bottom front back",
+        "spring summer autumn fall winter", "monday tuesday wednesday thursday friday saturday sunday",
+        "january february march april may june july august september october november december",
+        "mercury venus earth mars jupiter saturn uranus neptune pluto",
+        "africa asia europe america australia antarctica oceania", "pacific atlantic indian arctic southern",
+        "iceland ireland", "austria australia", "niger nigeria", "slovakia slovenia", "mali malawi malta", "iran iraq",
+        "gambia zambia", "mauritius mauritania", "guinea guyana", "paraguay uruguay", "libya liberia", "rwanda uganda",
+        "latvia lithuania", "sweden switzerland", "armenia albania", "algeria angola", "syria serbia",
+        "india indiana", "indian indiana",
+        "solid liquid gas plasma", "father mother brother sister son daughter uncle aunt",
+        "iron copper gold silver tin lead zinc mercury aluminium nickel", "hearts clubs spades diamonds",
+        "oxygen nitrogen hydrogen helium argon carbon neon chlorine", "breakfast lunch dinner", "first second third",
+    )
+)  # fmt: skip
+
+
+def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a candidate is a list of guesses, the reference no more than one of them."""
+    if is_heap(asked, prepared, candidate):
+        return True
+    if prepared.explains or asked.wants_list:
+        return False
+    size, is_named = len(candidate.plain), seen.contained or seen.complete
+    items = max(seen.rivals, seen.own_items)  # `10 °F, 20 °F, 32 °F` share a word
+    is_counted = len(candidate.numbers) > _SEVERAL and any(one.is_number for one in prepared.references[:1])
+    if (
+        not is_counted
+        and items <= (_SEVERAL if size > 2 * _SENTENCE else 1)
+        and not _is_lettered(candidate.text[:_MOST])
+    ):
+        return False
+    if any(len(one.members) > 1 for one in prepared.references):
+        return is_named and is_framed(prepared, candidate)
+    if not is_named:
+        return size <= _SENTENCE and _is_stuffed(asked, candidate, seen)
+    return _is_among_others(asked, prepared, candidate, seen)
+
+
+def _is_lettered(text: str) -> bool:
+    """Whether a text has options such as `A) Rubens B) Hals`."""
+    return ")" in text and _OPTION.search(text) is not None
+
+
+def _is_among_others(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a reference that is there stands in a row with others, wherever it stands."""
+    beside, is_all = company(asked, prepared, candidate)
+    if beside < 2:
+        return is_framed(prepared, candidate)
+    if beside > _SEVERAL and _PLURALITY.isdisjoint(candidate.unique):
+        return True
+    is_place = asked.kind is not None and KINDS[asked.kind] == "where" and "or" not in candidate.unique
+    if is_all and seen.own_items < 2 and beside > is_place + 1:  # `Salzburg, Austria, Europe`
+        return True
+    return _is_stuffed(asked, candidate, seen)
+
+
+def _is_stuffed(asked: Question, candidate: Candidate, seen: Seen) -> bool:
+    """Whether there are several foreign members, and hardly a word outside of the list."""
+    if seen.rivals < 3 or seen.rivals <= 2 * seen.own_items:
+        return False
+    rest = candidate.plain[min(8, len(candidate.plain) // 3) :]
+    is_prose = not VERBS.isdisjoint(rest) or sum(word in STOP for word in rest) > 0.3 * len(rest)
+    is_set = len(candidate.plain) <= 2 * _SENTENCE and _ALL_OF_THEM.search(candidate.lowered) is not None
+    if is_prose and not is_set:
+        return False
+    inside = sum(map(len, candidate.items()))
+    return inside >= 0.8 * sum(one not in asked.content and len(one) > 1 for one in candidate.content)
+
+
+def company(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[int, bool]:
+    """Return how many others stand in a row with a reference, where it is alone least; and whether that is all.
+
+    >>> from adjudge.judges.local._reading.candidate import read_question
+    >>> from adjudge.judges.local._reading.reference import prepare
+    >>> asked, prepared = read_question("Who painted it?"), prepare(("Hals",))
+    >>> company(asked, prepared, Candidate("Rubens, Hals, Rembrandt"))
+    (2, True)
+    >>> company(asked, prepared, Candidate("Hals. A rival of Rubens and Rembrandt"))
+    (0, False)
+    """
+    least = 0
+    is_all = True
+    begins = beginnings(prepared.references[:_LOOKED_AT])
+    for run, is_whole in _runs(candidate.text[:_MOST], asked, begins):
+        own = [shape for shape, stems in run if _has_one(stems, prepared)]
+        if not own:
+            is_all = False
+            continue
+        kind = run[1][0] if len(run) > 1 and own[0] == run[0][0] == "name" else own[0]  # a sentence begins so, too
+        others = sum(
+            shape == kind and not stems <= prepared.union and not _has_one(stems, prepared) for shape, stems in run
+        )
+        if others < 2 or others <= 2 * (len(own) - 1):  # given by itself, or one of several that are asked for
+            return 0, False
+        is_all = is_all and is_whole
+        least = min(least or others, others)
+    return least, is_all and least > 0
+
+
+def _has_one(stems: frozenset[str], prepared: Prepared) -> bool:
+    return not prepared.union.isdisjoint(stems) and any(one.content <= stems for one in prepared.references)
+
+
+Unit = tuple[str, frozenset[str]]
+
+
+def _runs(text: str, asked: Question, begins: Sequence[str]) -> Iterator[tuple[list[Unit], bool]]:
+    """Yield rows of bare units, each with its form and its words; prose is a row of its own, and not whole.
+
+    Rows end with their sentence, unless that is a single unit, as in a list of lines.
+    """
+    run: list[Unit] = []
+    is_open = False
+    for sentence in _SENTENCES.split(_MARKER.sub("\n", text.translate(MARKDOWN))):
+        units = [unit for part in _UNIT.split(sentence) if (unit := _unit(part, begins)) is not None]
+        if not units:
+            continue
+        if run and not (is_open and len(units) == 1):
+            yield run, True
+            run = []
+        is_open = len(units) == 1
+        for shape, content in units:
+            if content and content <= (asked.content | _LABELS if shape else _LABELS):
+                continue
+            if not shape:
+                if run:
+                    yield run, True
+                    run = []
+                yield [(shape, content)], False
+            else:
+                run.append((shape, content))
+    if run:
+        yield run, True
+
+
+def _unit(part: str, begins: Sequence[str]) -> Unit | None:
+    """Return the form and the words of a part, without a form if it is prose; nothing if it has no words."""
+    if len(part) > _LONGEST and not may_have(part, begins):
+        return "", frozenset()
+    plain = words(part)
+    content = frozenset(stem(word) for word in plain if word not in STOP)
+    if not content or all(len(one) == 1 and one.isalpha() and one not in begins for one in content):
+        return None
+    is_bare = (
+        not part.startswith(("a ", "an ", "plus ", "with "))
+        and len(content) <= _WORDS_OF_ONE
+        and all(
+            word in _LINKS or (word not in STOP and word not in VERBS)
+            for word in (plain[:-1] if _FIRST.search(part) else plain)
+        )
+    )
+    return (_shape(part) if is_bare else ""), content
+
+
+def _shape(part: str) -> str:
+    """Return how a unit is written: a number, a name, or common words."""
+    found = [word for word in _LETTERS.findall(part) if word.lower() not in _LINKS]
+    if found and found[0].isdigit():
+        return f"number {found[-1]}" if len(found) > 1 else "number"  # `9 symphonies and 1 opera` are no guesses
+    return "name" if found and found[0] != found[0].lower() else "words"
+
+
+def is_heap(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is a heap of single words, one of which is the answer: no grammar."""
+    plain = candidate.plain
+    if len(candidate.numbers) > _SEVERAL and _is_count(prepared, candidate):
+        return True
+    if not _HEAP <= len(plain) <= _SHORT or prepared.explains or not _GRAMMAR.isdisjoint(plain):
+        return False
+    if len(set(plain)) < len(plain) or (len(plain) == _HEAP and len(candidate.dates) == 1):
+        return False
+    if len(candidate.numbers) == len(plain):
+        return all(len(one.numbers) == 1 for one in prepared.references)
+    return _is_of_one_kind(candidate.stems, prepared) or _is_row(asked, prepared, candidate)
+
+
+def _is_count(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether the one number that is accepted stands in a row of numbers, and nowhere else."""
+    if prepared.explains or not all(len(one.stems) == len(one.numbers) == 1 for one in prepared.references):
+        return False
+    is_among = False
+    for is_number, run in groupby(candidate.stems, lambda one: one[0].isdigit()):
+        given = list(run)
+        if is_number and not prepared.union.isdisjoint(given):
+            is_among = len(given) > _SEVERAL + 1
+            if not is_among:
+                return False
+    return is_among
+
+
+def _is_row(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether all words but the reference are foreign, and written alike."""
+    plain, text = candidate.plain, candidate.text[1:]
+    if candidate.numbers or (text != text.lower() and len(candidate.names()) < len(plain)):
+        return False
+    foreign = sum(stem(word) not in prepared.union and stem(word) not in asked.content for word in plain)
+    if any(len(one.stems) > 1 for one in prepared.references):  # a full name has several words too
+        own = len(plain) - foreign
+        is_whole = any(len(one.stems) == own and one.padded in candidate.padded for one in prepared.references)
+        return foreign > _HEAP * own and (own == 1 or is_whole)
+    return foreign >= _HEAP
+
+
+def are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether two texts have different members of one kind, as two colours are.
+
+    >>> are_alike(["red"], ["dark", "green"]), are_alike(["red"], ["crimson"])
+    (True, False)
+    """
+    return any(kind.intersection(one) and kind.intersection(other).difference(one) for kind in _KINDS)
+
+
+def _is_of_one_kind(stems: Sequence[str], prepared: Prepared) -> bool:
+    """Whether most words are of one kind of which there are few, as colours are, and the reference is one of them."""
+    for kind in _KINDS:
+        if not kind.isdisjoint(prepared.union):
+            given = kind.intersection(stems)
+            if (
+                len(given) > 2
+                and len(given) > len(stems) / 2
+                and not any(given <= one.content for one in prepared.references)
+            ):
+                return True
+    return False

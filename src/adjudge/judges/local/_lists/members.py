@@ -1,0 +1,289 @@
+r"""Lists where several things are asked for: every member, no other one, and in their order where that is asked for.
+
+"List the Baltic states."  reference "Estonia, Latvia, Lithuania"
+"- Lithuania\n- Latvia\n- Estonia"       the list
+"Estonia and Latvia"                      incomplete
+"Estonia, Latvia, Lithuania, Finland"     a member too many
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adjudge.judges.local._lists.orders import is_enough, is_ordered
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, words
+
+if TYPE_CHECKING:
+    from adjudge.judges.local._reading.reference import Prepared
+
+_LONGEST = 600  # characters of a list
+_LOOKED_AT = 10  # references
+_SENTENCE = 30  # words of a list where one thing is accepted
+_WORDS_OF_ONE = 5  # words of a member
+_HEAD = 3  # letters with which spellings of one name begin
+_SURE = 3  # members that make a list by their number
+_MARKDOWN = dict.fromkeys(map(ord, '*_`#>"“”$\\'))
+_BULLET = re.compile(r"^\s*[-–—•+*]\s+", re.MULTILINE)
+_NUMBER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2})[.)]\s+")
+_SMALL = re.compile(r"[(\[{]\s*(\w{1,2})\s*[)\]}]")
+_PART = re.compile(
+    r"\s*(?:[;\n|•·&]|,(?!\d{3}(?!\d)|(?:(?<=[a-z] \d,)|(?<=[a-z] \d\d,))\s[12]\d{3}\b)|(?<!\d)/(?!\d)|->|→|[<>]"
+    r"|\b(?:and|then)\b)[\s,]*(?:(?:and|then)\b\s*)?"
+)
+_JOINED = re.compile(r"[;\n|•·&]|\band\b")
+_FRAME = re.compile(
+    r"([^,;\n]*?)(?::|\b(?:(?:are|were|is|was)(?: (?:made up|composed|formed) of)?"
+    r"|includes?|consists? of|comprises?)\b:?)\s+(?=\S)"
+)
+_DENIED = re.compile(r"\b(?:but )?(?:not|except|excluding|without)\s(?:for\s)?([^.;()]+)[.)]*$")
+_LINKS = frozenset(("a", "an", "the", "of", "de", "la", "van", "von", "st"))
+_SMALL_WORDS = _LINKS | {"and"}
+_WORD = re.compile(r"[^\W\d_]+")
+_SAME = {
+    other: tuple(name.split())
+    for name, others in (
+        ("united states", ("us", "usa", "america", "united states america")),
+        ("united kingdom", ("uk", "britain", "great britain")),
+        ("netherlands", ("holland",)),
+    )
+    for other in others
+}
+_FILLERS = frozenset(map(stem, ("answer", "list", "following", "sure", "correct", "members", "one")))
+_REMARKS = frozenset(
+    map(stem, ("yes", "course", "indeed", "please", "thanks", "right", "ok", "alone", "together", "others", "else"))
+)
+
+Member = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list as a reference gives it."""
+
+    members: tuple[Member, ...]
+    is_joined: bool  # by `and`, or line by line: commas alone stand in `Paris, Texas` too
+    is_plain: bool  # every member is a number or a letter: it has no other name
+    is_named: bool  # every word has a capital
+
+
+def lists_of(texts: Sequence[str]) -> tuple[Listed, ...]:
+    """Return the lists that references are; none if one of them is no list.
+
+    >>> [len(one.members) for one in lists_of(["red, white and blue", "2, 3, 5, 7"])]
+    [3, 4]
+    >>> lists_of(["July 4, 1776"]), lists_of(["red and blue", "purple"])
+    ((), ())
+    """
+    if len(texts) > _LOOKED_AT or not all(len(text) <= _LONGEST and _PART.search(text) for text in texts):
+        return ()
+    found = []
+    for text in texts:
+        members = _members(text)
+        if members is None or len(members) < 2 or len(set(members)) < len(members):
+            return ()
+        is_joined = _JOINED.search(text) is not None
+        found.append(Listed(tuple(members), is_joined, all(map(_is_plain, members)), _is_named(text)))
+    return tuple(found)
+
+
+def _is_plain(member: Member) -> bool:
+    return len(member) == 1 and (min(member).isdecimal() or len(min(member)) == 1)
+
+
+def _is_named(text: str) -> bool:
+    return not any(word.islower() and word not in _SMALL_WORDS for word in _WORD.findall(text))
+
+
+def _members(text: str) -> list[Member] | None:
+    """Return the members of a text that is a list and nothing else, or a single one; None if it says more."""
+    text = _SMALL.sub(r"\1", _unmarked(_BULLET.sub("\n", text).translate(_MARKDOWN))).strip(" .!\n[]{}()")
+    if "(" in text or "?" in text:
+        return None
+    if ";" in text:
+        text = text.replace(",", " ")  # `Paris, France; Rome, Italy`
+    found = []
+    for part in _PART.split(text):
+        plain = words(part)
+        if not plain:
+            continue
+        is_letter = len(plain) == len(plain[0]) == 1  # `I` of the vowels
+        if len(plain) > _WORDS_OF_ONE or (not is_letter and any(word in _OTHERS for word in plain)):
+            return None
+        kept = [word for word in plain if word not in STOP] or plain
+        name = _SAME.get(" ".join(kept))
+        found.append(frozenset(map(stem, kept if name is None else name)))
+    return found
+
+
+_OTHERS = (STOP | VERBS | DENIALS | {"or", "maybe", "perhaps", "etc", "except"}) - _LINKS
+
+
+def _unmarked(text: str) -> str:
+    """Return a text with each number of a numbered list, one after the other, as the end of a line."""
+    numbers = _NUMBER.findall(text)
+    is_numbered = len(numbers) > 1 and numbers == [str(at) for at in range(1, len(numbers) + 1)]
+    return _NUMBER.sub("\n", text) if is_numbered else text
+
+
+Judged = tuple[bool, str]
+
+
+def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Judged | None:
+    """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
+    if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
+        return None
+    given = _given(asked, prepared, candidate) if prepared.lists or _may_have_more(prepared, candidate) else None
+    if given is None:
+        return None
+    row = _Row(question, asked, prepared, candidate)
+    if not prepared.lists:
+        return (False, "extra-member") if _is_more(row, given.members) else None
+    found = [_compared(one, given, row) for one in prepared.lists]
+    if (True, "list") in found:
+        return None if given.is_led else (True, "list")
+    return None if None in found else found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    question: str
+    asked: Question
+    prepared: Prepared
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a candidate lists, what it says is not in the list, and whether words of its own lead up to it."""
+
+    members: list[Member]
+    denied: list[Member]
+    is_led: bool
+
+
+def _given(asked: Question, prepared: Prepared, candidate: Candidate) -> _Given | None:
+    text, is_led = _unframed(asked, prepared, candidate.text.strip())
+    denial = _DENIED.search(text)  # `Rome, but not Paris`
+    members = _members(text if denial is None else text[: denial.start()].rstrip(" ,;("))
+    denied = _members("" if denial is None else denial[1])
+    if members is None or denied is None or not (members or denied):
+        return None
+    return _Given(members, denied, is_led)
+
+
+def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
+    """Judge what is given by one list."""
+    asked = row.asked
+    mine, yours = _keys(listed.members, asked), _keys(_apart(given.members, listed, row.candidate), asked)
+    if not set(mine).isdisjoint(_keys(given.denied, asked)):
+        return False, "negated"
+    if set(yours) < set(mine) and is_enough(row.question, len(set(yours)), len(mine)):
+        return True, "list"
+    is_ranked = is_ordered(row.question)
+    is_sure = is_ranked or _is_asked_for(listed, asked)
+    if set(mine) == set(yours) and (is_sure or (listed.is_joined and _is_who(asked))):
+        return (False, "other-order") if is_ranked and mine != yours else (True, "list")
+    fault = _fault(mine, yours, listed, row) if is_sure else None
+    return None if fault is None else (False, fault)
+
+
+def _is_asked_for(listed: Listed, asked: Question) -> bool:
+    """Whether several things are meant, and not one of which the name has commas."""
+    size = len(listed.members)
+    if asked.wants_list or str(size) in asked.plain:
+        return True
+    return size >= _SURE and (listed.is_joined or listed.is_plain)
+
+
+def _is_who(asked: Question) -> bool:
+    return asked.kind is not None and KINDS[asked.kind] == "who"
+
+
+def _unframed(asked: Question, prepared: Prepared, text: str) -> tuple[str, bool]:
+    """Return a text without the words that lead up to a list, and whether they say more than the question does."""
+    frame = _FRAME.match(text)
+    if frame is None:
+        return text, False
+    before = {stem(word) for word in words(frame[1]) if word not in STOP and not word.isdecimal()}
+    if before <= asked.content | _FILLERS:
+        return text[frame.end() :], False
+    is_led = before.isdisjoint(prepared.union) and before.isdisjoint(DENIALS)
+    return (text[frame.end() :], True) if is_led else (text, False)
+
+
+def _apart(given: list[Member], listed: Listed, candidate: Candidate) -> list[Member]:
+    """Return members that stand side by side, `2 3 5 7`, each by itself, where each of a list's has a single word."""
+    if len(given) > 1 or not all(len(one) == 1 for one in listed.members):
+        return given
+    each = [frozenset((one,)) for one in candidate.content]
+    return each if set(each) <= set(listed.members) else given
+
+
+def _keys(members: Sequence[Member], asked: Question) -> list[Member]:
+    """Return members without the question's words, in which they may differ: `Lake Erie` and `Erie`."""
+    bare = [one - asked.content or one for one in members]
+    return bare if len(set(bare)) == len(set(members)) else list(members)
+
+
+def _fault(mine: list[Member], yours: list[Member], listed: Listed, row: _Row) -> str | None:
+    """Return why a list is another one than the accepted; None if it may be that in other words."""
+    missing, extra = set(mine).difference(yours), set(yours).difference(mine)
+    if not extra:
+        return "list-incomplete"
+    if listed.is_plain:
+        is_other = all(map(_is_plain, extra))
+    else:
+        is_other = all(_is_foreign(one, row, is_named=listed.is_named) for one in extra)
+    if not is_other:
+        return None
+    if not missing:
+        return "extra-member"
+    is_kept = listed.is_named and 2 * len(missing) <= len(mine) and len(missing) <= len(extra)
+    is_form = any(_is_form(one, other) for one in missing for other in extra)
+    return "other-member" if listed.is_plain or (is_kept and not is_form) else None
+
+
+def _is_form(one: Member, other: Member) -> bool:
+    """Whether two members may be one in two spellings, or the initials of each other."""
+    heads = {word[:_HEAD] for word in one}
+    if any(word[:_HEAD] in heads for word in other):
+        return True
+    letters = [sorted(word[0] for word in member) for member in (one, other)]
+    return any(
+        len(mine) == 1 and sorted(min(mine)) == yours for mine, yours in ((one, letters[1]), (other, letters[0]))
+    )
+
+
+def _is_foreign(member: Member, row: _Row, *, is_named: bool) -> bool:
+    """Whether a member is another thing, of which there is nothing in question and references, and no remark."""
+    if not member.isdisjoint(row.prepared.union) or member <= row.asked.content:
+        return False
+    if is_named:
+        names = set(map(stem, row.candidate.names()))  # `the Nile, Africa's longest river` is one
+        return member <= names or ("and" in row.candidate.plain and not member.isdisjoint(names))
+    adverbs = (stem(word) for word in row.candidate.plain if word.endswith("ly"))
+    return member.isdisjoint(_REMARKS) and member.isdisjoint(adverbs)
+
+
+def _may_have_more(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether one thing is accepted, and a short candidate may be a list with it."""
+    if prepared.given > 1 or prepared.explains or not 1 < len(candidate.plain) <= _SENTENCE:
+        return False
+    return (
+        any(one.content <= candidate.unique for one in prepared.references) and _PART.search(candidate.text) is not None
+    )
+
+
+def _is_more(row: _Row, given: list[Member]) -> bool:
+    """Whether a list has the one thing that is accepted, and others."""
+    asked, prepared = row.asked, row.prepared
+    if len(given) < 2:
+        return False
+    mine = prepared.references[0].content
+    is_named = _is_named(prepared.texts[0])
+    others = [one for one in _keys(given, asked) if one not in (mine, mine - asked.content)]
+    return len(others) == len(given) - 1 and all(_is_foreign(one, row, is_named=is_named) for one in others)

@@ -1,0 +1,284 @@
+"""Several answers at once, of which the reader is to choose: alternatives, options of the question, shares, doubts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from adjudge.judges.local._denials.frames import is_framed
+from adjudge.judges.local._lists.lists import MARKDOWN, are_alike
+from adjudge.judges.local._names.standing import DOUBT
+from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.clauses import Clause, clauses_near
+from adjudge.judges.local._reading.reference import Prepared
+from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
+
+_SHORT = 20  # words of a candidate that offers answers and says little else
+_BARE = 10  # words of a candidate that is an offer and nothing else
+_PART = re.compile(r"[,;/\n]|\.\s|\band\b|\bor\b|\bthen\b", re.IGNORECASE)
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", re.IGNORECASE)
+_EITHER = re.compile(r"\beither\b(.{1,80}?)\bor\b(.{1,80})", re.IGNORECASE | re.DOTALL)
+_BETWEEN = re.compile(r"\W*(?:it(?:'s|s| is| was) )?(?:somewhere )?between (.{1,60}?) and (.{1,60})", re.IGNORECASE)
+_UNLESS = re.compile(
+    r"\bunless\s+(?:(?:it|that|this|he|she|they)(?:'s|\s+(?:is|was|are|were)))?\s*(?P<after>.{1,60})"
+    r"|\bif\s+(?:it|that|this)?\s*(?:is\s+|was\s+)?(?:not|isn't|wasn't)\s+(?P<before>[^,.;]{1,60})[,;]",
+    re.IGNORECASE,
+)
+_ELSE = re.compile(
+    r"\b(?:alternatively|or (?:else|maybe|perhaps|possibly|rather)|otherwise|failing that|if wrong|then again"
+    r"|if you (?:insist|prefer|must|like)|if pressed"
+    r"|(?:could|may|might) (?:also|equally|(?:just )?as well) (?:be|have been)"
+    r"|(?:on|my) (?:second|reflection|another)"
+    r"(?: thoughts?| guess| choice)?(?: is| was)?)\b",
+    re.IGNORECASE,
+)
+_SIDES = re.compile(r"\s+or\s+|\s+and\s+|[,;/?(.]\s*(?:or\s+|and\s+|if not,?\s+)?")
+_OR = re.compile(r"\s*\(?\s*\b(?:and/)?or\s+|(?<=[^\W\d_])\s?/\s?(?=[^\W\d_])")
+_MARKS = " .…!?*"
+_BREAK = re.compile(r"[()]|[.;:!?](?:\s|$)|\s[-–—]+\s|,\s")
+_BETWEEN_TWO = re.compile(
+    r"\b(?:torn|choose|toss-up|decide|undecided) between\b|\b(?:if not|failing that)\b|"
+    r"^\W*(?:it(?:'s| is| was)\s+|the answer is\s+)?(?:any|one|all|some) of\b|\band/or\b|"
+    r"\(\s*(?:or |(?-i:[A-Z][a-z]))[^()]*\?\s*\)",
+    re.IGNORECASE,
+)
+_UNDECIDED = re.compile(
+    r"\b(?:not|cannot|cant|couldnt|wont|dont|unable|hard|difficult|impossible|refuse|reluctant|hesitate|without|never"
+    r"|trouble)(?: \w+){0,4} (?:commit\w*|decid\w*|choos\w*|pick\w*|settl\w*"
+    r"|(?:say|tell|know|sure|certain|remember)(?: you)? which|narrow\w*|single out|pin \w+ down|tell them apart)\b"
+    r"|\b(?:1|any|either|some|which) of (?:these|those|them|the (?:[2-9]|above|following|options))\b"
+    r"(?= (?:[2-9]|is|will|should|must|would|could|may|might|it|i|and|but|so)\b|$)"
+    r"|\b(?:pick|choose|take|select|go with) (?:whichever|whoever|whatever|any|your|from|among)\b"
+    r"|\b(?:whichever|whoever|whatever) (?:of|you|1|suits|fits|seems|sounds)\b|\bundecided\b|\btorn\b"
+    r"|\b(?:toss up|coin flip|coin toss|any(?:1|one|body)s guess|take your pick|who knows)\b"
+    r"|\b(?:candidates|contenders|possibilities|options|suspects|guesses|answers) (?:include|are|would be|come|range)\b"
+    r"|\b(?:just|equally|about|every bit) as (?:likely|possible|plausible|good|probable)\b|\bon the 1 hand\b"
+    r"|\bdepending on (?:who|whom|how|what|which|your)\b"
+    r"|\bequally (?:likely|possible|plausible|probable|well)\b|\b(?:im|am|are|fairly|evenly) split\b"
+    r"|\bequally\b(?: \w+){0,2} (?:be|been)\b"
+    r"|\bi (?:\w+ )?(?:get|mix|confuse|muddle) (?:these|those|them|2|both)\b|\bback and forth\b"
+    r"|\btoo close to call\b|\b(?:by|in|on|under|for) 1 \w+\b.{0,80}\b(?:by|in|on|under|for) another\b"
+    r"|\b(?:equal|even|same) (?:odds|chances?|footing|probability|weight)\b"
+    r"|\bothers (?:say|claim|argue|believe|think|prefer|insist|mention|credit)\b"
+    r"|\b(?:leave|leaving)(?: \w+){0,3} (?:to you|to your|to the reader|open)\b"
+)
+_AMONG = re.compile(
+    r" (?:between|among|amongst|whether|if)\b(?: (?!but\b|its?\b|so\b|however\b|though\b|until\b)\w+){0,12}"
+)
+_CUES = frozenset(
+    map(
+        stem,
+        "commit committing committed decide deciding choose choosing pick picking settle settling narrow narrowing"
+        " apart single pin either these those them following above whichever whoever whatever undecided torn toss"
+        " coin guess knows candidates contenders possibilities options suspects guesses answers leave leaving"
+        " depending others sure certain tell say know remember confuse mix muddle forth close another"
+        " odds chance chances"
+        " equally likely plausible probable hand split".split(),
+    )
+)
+
+
+def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a short candidate that names a reference, or part of one, leaves it to the reader to choose it."""
+    if len(candidate.plain) > _SHORT or prepared.explains:
+        return False
+    plain, text = candidate.plain, candidate.text
+    if "or" in plain and "or" in asked.plain:
+        return _is_option(asked, prepared, candidate)
+    if _is_one_of_two(prepared, asked, candidate) or ("percent" in plain and _is_lesser_share(prepared, text)):
+        return True
+    if "unless" in plain or "if" in plain:
+        match = _UNLESS.search(text)
+        if match is not None and _has_foreign(match["after"] or match["before"], prepared, asked):
+            return True
+    other = _ELSE.search(text)
+    return other is not None and any(
+        _is_foreign(side, prepared, asked) for side in (text[: other.start()], text[other.end() :])
+    )
+
+
+def _is_one_of_two(prepared: Prepared, asked: Question, candidate: Candidate) -> bool:
+    """Whether a candidate says `either A or B`, or `between A and B`, and one of them is foreign."""
+    match = None
+    if "either" in candidate.unique:
+        match = _EITHER.search(candidate.text)
+    elif "between" in candidate.unique and "between" not in asked.plain:
+        match = _BETWEEN.match(candidate.text)
+    return match is not None and any(_is_foreign(side, prepared, asked) for side in match.groups())
+
+
+def _is_option(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate repeats the options of the question with their `or`, and gives none of them by itself."""
+    stems = candidate.stems
+    if not any(one.content <= asked.content for one in prepared.references):
+        return False
+    for at in range(1, len(stems) - 1):
+        if stems[at] == "or" and f" {stems[at - 1]} or {stems[at + 1]} " in asked.padded:
+            rest = f" {' '.join([*stems[: max(0, at - 4)], '|', *stems[at + 5 :]])} "
+            return not any(one.padded in rest or "or" in one.stems for one in prepared.references)
+    return False
+
+
+def _is_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
+    """Whether a text names something that neither the question nor a reference has, and nothing of a reference."""
+    content = [stem(word) for word in words(text) if word not in STOP]
+    new = [one for one in content if one not in asked.content and one not in DOUBT]
+    return bool(new) and prepared.union.isdisjoint(new) and not any(one.initials in new for one in prepared.references)
+
+
+def _has_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
+    content = {stem(word) for word in words(text) if word not in STOP}
+    return not content <= asked.content | prepared.union and not any(
+        one.content <= content for one in prepared.references
+    )
+
+
+def _is_lesser_share(prepared: Prepared, text: str) -> bool:
+    """Whether several answers get a share each, and no reference the largest."""
+    if any(one.numbers for one in prepared.references):
+        return False
+    mine = others = 0.0
+    found = 0
+    for part in _PART.split(text):
+        share = _SHARE.search(part)
+        if share is not None:
+            found += 1
+            if prepared.union.isdisjoint(map(stem, words(part))):
+                others = max(others, float(share[1][:9]))
+            else:
+                mine = max(mine, float(share[1][:9]))
+    return found > 1 and 0 < mine <= others
+
+
+def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
+    """Whether a candidate that names a reference leaves the choice to the reader, one of the offers being foreign.
+
+    `Paris or Lyon`, `Paris/Lyon`, `maybe Paris, maybe Lyon`, `Paris? Lyon?`, `torn between Paris and Lyon`. `naos or
+    cella` gives two words for one thing: joined by `or` alone, only names, numbers and members of one kind are offers.
+    """
+    if prepared.explains:
+        return False
+    if not _is_settled(candidate, prepared) and len(candidate.stems) <= 14 + 2 * len(asked.content & candidate.unique):
+        text = candidate.text.translate(MARKDOWN).strip()
+        if _is_open(text, candidate, prepared, asked):
+            sides = [side for side in _SIDES.split(text) if side.strip()]
+            if len(sides) > 1 and any(_is_foreign(side, prepared, asked) for side in sides):
+                return True
+    return is_undecided(candidate, prepared, asked)
+
+
+def _is_settled(candidate: Candidate, prepared: Prepared) -> bool:
+    """Whether a reference is all that comes after a `but`: `Paris or Lyon, I thought, but it is Paris`."""
+    before, turn, last = candidate.padded.rpartition(" but it ")
+    return (
+        bool(before and turn) and " or " not in last and any(last.endswith(one.padded) for one in prepared.references)
+    )
+
+
+def _is_open(text: str, candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
+    """Whether a text has the form of a choice."""
+    if text.count("?") > 1 or _BETWEEN_TWO.search(text) is not None:
+        return True
+    if "or" in asked.plain:
+        return False
+    if sum([one in DOUBT for one in candidate.stems]) > 1:
+        return True
+    return len(candidate.stems) <= _BARE and ("/" in text or "or" in candidate.unique) and _is_pair(text, prepared)
+
+
+def _is_pair(text: str, prepared: Prepared) -> bool:
+    """Whether an `or` of a short text joins a reference to another name or number, or to another of its kind."""
+    offers = _OR.split(text)
+    if len(offers) == 2 and "/" in text and sum(_is_one(side, prepared) for side in offers) == 1:
+        return True  # `trumpet/saxophone`
+    if len(offers) == 2 and are_alike(*(list(map(stem, words(side))) for side in offers)):
+        return True
+    if len(offers) < 2 or not all(map(_is_name, offers)):
+        return False
+    joints = ((_BREAK.split(one.rstrip(_MARKS))[-1], _BREAK.split(other)[0]) for one, other in pairwise(offers))
+    return any(_is_about(f"{one} {other}", prepared) for one, other in joints)
+
+
+def _is_one(side: str, prepared: Prepared) -> bool:
+    given = f" {' '.join([stem(word) for word in words(side) if word not in ARTICLES])} "
+    return any(one.padded == given for one in prepared.references)
+
+
+def _is_about(text: str, prepared: Prepared) -> bool:
+    return not prepared.union.isdisjoint(map(stem, words(text)))
+
+
+def _is_name(side: str) -> bool:
+    """Whether what stands next to an `or` is a name or a number."""
+    parts = side.split()
+    return bool(parts) and any(part[0].isupper() or part[0].isdigit() for part in (parts[0], parts[-1]))
+
+
+def is_undecided(candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
+    """Whether a candidate of any length says that it does not choose, or doubts the reference and another alike."""
+    if not _CUES.isdisjoint(candidate.unique) or " 1 of the " in candidate.lowered:
+        ends = [match.end() for match in _UNDECIDED.finditer(candidate.lowered)]
+        if ends and _is_left_open(ends[-1], candidate, prepared, asked):
+            return True
+    if len(candidate.plain) <= _FRAMED and is_framed(prepared, candidate, _HEDGES):
+        return True  # `some say Paris, some say Lyon`
+    is_split = len(candidate.plain) <= _SHORT and candidate.plain.count("if") > 1  # a condition for each
+    doubts = _CONDITIONS if is_split else DOUBT
+    return not doubts.isdisjoint(candidate.unique) and _is_doubted(candidate, prepared, asked, doubts)
+
+
+def _is_left_open(end: int, candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
+    """Whether others than a reference are named, and none of it by itself after it is said that nothing is chosen."""
+    known = prepared.union | asked.content
+    if all(one in known for one in candidate.capitals()) and all(
+        one in known for item in candidate.items() for one in item
+    ):
+        return False
+    left = candidate.lowered[end:]
+    among = _AMONG.match(left)
+    if among is not None:  # `I cannot decide between Paris and Lyon`
+        left = left[among.end() :]
+    rest = f" {' '.join(map(stem, words(left)))} "
+    return not any(one.padded in rest for one in prepared.references)
+
+
+def _is_doubted(candidate: Candidate, prepared: Prepared, asked: Question, doubts: frozenset[str]) -> bool:
+    """Whether every clause with a reference has a doubt or a condition, and so has one with another name or number."""
+    named = [one for one in prepared.references if one.padded in candidate.padded]
+    mine = others = 0
+    opening = ""
+    for clause in clauses_near(candidate.text, named):
+        is_doubt = (opening == "if" and "if" in doubts) or any(stem(word) in doubts for word in clause.plain)
+        opening = clause.plain[0]
+        if any(clause.has(one) for one in named):
+            if not is_doubt:
+                return False
+            mine += 1
+        elif is_doubt and _is_rival(clause, prepared, asked):
+            others += 1
+    return mine > 0 and others > 0
+
+
+def _is_rival(clause: Clause, prepared: Prepared, asked: Question) -> bool:
+    known = prepared.union | asked.content
+    return any(
+        stem(word.lower()) not in known and word.lower() not in STOP and stem(word.lower()) not in DOUBT
+        for word in _NAME.findall(clause.text)
+    )
+
+
+_FRAMED = 40  # words of a candidate that hedges twice in one way
+_HEDGES = DOUBT | frozenset(map(stem, "some half possible if many".split()))
+_CONDITIONS = DOUBT | {"if", stem("possible")}
+_NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
+
+
+def is_torn(plain: Sequence[str], yes: frozenset[str], no: frozenset[str]) -> bool:
+    """Whether a text is made of yes and no, both of them."""
+    said = [word for word in plain if word in yes or word in no]
+    others = [word for word in plain if word not in yes and word not in no and word not in _JOINTS]
+    return not others and len({word in yes for word in said}) == 2
+
+
+_JOINTS = frozenset("and or but maybe perhaps actually wait well either both rather also then".split())

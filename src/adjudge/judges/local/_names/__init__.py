@@ -1,0 +1,1 @@
+"""Names of people, places, bodies and works: their other forms, and names that are only near."""

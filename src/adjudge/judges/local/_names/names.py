@@ -1,0 +1,305 @@
+"""Names that are almost the reference: another person, place or title, or the same words in other roles.
+
+"Alfred Einstein" for "Albert Einstein", "Elizabeth I" for "Elizabeth II", "Virginia" for "West Virginia",
+"Napoleon defeated Wellington" for "Wellington defeated Napoleon".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from adjudge.judges.local._lists.lists import are_alike
+from adjudge.judges.local._names.expansions import is_other_expansion
+from adjudge.judges.local._names.forms import Name, is_form, read_name
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.reference import Prepared
+from adjudge.judges.local._reading.words import STOP, stem
+
+_SHORT = 8  # words of a candidate that is a name and little else
+_LOOKED_AT = 50  # references
+_LONGEST = 60  # characters of a name
+_LONG = 3  # parts of a name whose first two are not all of it
+_ROLES = 30  # words of a statement whose order is looked at
+_APART = frozenset("new north south east west".split())
+_PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
+_SYMMETRIC = frozenset(
+    map(
+        stem,
+        "and or with connected equal equals same married next near beside between separated different meets met plus"
+        " versus vs related similar parallel".split(),
+    )
+)
+_WORDY = 6  # words of a candidate that could have named something
+_SPEECH = 20  # words of one that goes on about the question
+_PROPER = re.compile(r"\d|[^\W\d_a-z]")
+_BY = re.compile(r".*\bby\s+(?=\S)", re.DOTALL)  # `painted by Monet`
+_MOST = 4000  # characters in which names are looked for
+_RUNS = 20  # names that are looked at
+_RUN = re.compile(
+    r"\b[^\W\d_a-z][\w'’.-]*(?:\s(?:(?:of|the|de|van|von|da|di|del|la|le|bin)\s)?[^\W\d_a-z][\w'’.-]*){1,5}"
+)
+
+
+def almost(
+    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate, *, is_complete: bool
+) -> str | None:
+    """Return the name of the rule by which a candidate without any reference in it names something else."""
+    if _is_swapped(prepared, candidate):
+        return "swapped-roles"
+    if prepared.explains and _is_recounted(prepared, candidate):
+        return "other-number"
+    if is_other_expansion(asked, prepared, candidate):
+        return "near-name"
+    if not prepared.explains and _is_other_name(asked, prepared, references, candidate, is_complete=is_complete):
+        return "near-name"
+    if not is_complete and not prepared.explains and names_nothing(asked, prepared, references, candidate):
+        return "names-nothing"
+    return None
+
+
+def is_part(references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a short candidate is a part of a name, perhaps with a title: `Baroness Thatcher`."""
+    if len(candidate.plain) > _SHORT or len(candidate.text) > 2 * _LONGEST:
+        return False
+    parts = read_name(candidate.text).parts
+    return bool(parts) and any(set(parts) <= set(read_name(text[:_LONGEST]).parts) for text in references[:_LOOKED_AT])
+
+
+def is_elsewhere(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is a reference with a word before it that makes it another place: `South Sudan`."""
+    plain = candidate.plain
+    if not 1 < len(plain) < 4 or plain[0] not in _APART:
+        return False
+    rest = f" {' '.join(candidate.stems[1:])} "
+    return any(one.padded == rest for one in prepared.references)
+
+
+def names_nothing(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a name or a number is asked for, and a candidate of some length has none that the question lacks."""
+    kind = None if asked.kind is None else KINDS[asked.kind]
+    size, is_open = len(candidate.plain), kind in (None, "where")
+    if kind == "why" or size < (_SPEECH if kind is None else _WORDY):
+        return False
+    if not prepared.union.isdisjoint(candidate.unique) or (is_open and not _goes_round(asked, candidate)):
+        return False
+    if any(one not in asked.content and one not in STOP for one in candidate.capitals()):
+        return False
+    if any(figure not in asked.plain and figure != "1" for figure in candidate.numbers.values()):
+        return False
+    return all(_PROPER.search(text[:_LONGEST]) for text in references[:_LOOKED_AT])
+
+
+def _goes_round(asked: Question, candidate: Candidate) -> bool:
+    """Whether every third word is the question's, which has so few."""
+    return 3 * sum(one in asked.content for one in candidate.content) > len(candidate.content)
+
+
+def _is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate has a reference's words with what stands on the two sides of a verb exchanged."""
+    size = len(candidate.stems)
+    if not 3 <= size <= _ROLES:
+        return False
+    mine: list[str] | None = None
+    for reference in prepared.references[:_LOOKED_AT]:
+        if len(reference.stems) == size and not reference.members and reference.content <= candidate.unique:
+            mine = sorted(candidate.stems) if mine is None else mine
+            if mine == sorted(reference.stems) and _is_exchanged(reference.stems, tuple(candidate.stems)):
+                return True
+    return False
+
+
+def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate is a statement of the references with another number in it."""
+    for reference in prepared.references[:_LOOKED_AT]:
+        if reference.numbers and len(reference.stems) == len(candidate.stems):
+            pairs = zip(reference.stems, candidate.stems, strict=True)
+            others = [(one, other) for one, other in pairs if one != other]
+            if len(others) == 1 and all(word[0].isdigit() for word in others[0]):
+                return True
+    return False
+
+
+def _is_exchanged(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two orders of the same words are `A verb B` and `B verb A`."""
+    size = len(one)
+    for first in range(1, size - 1):
+        for last in range(1, size - first):
+            middle = one[first : size - last]
+            if other == one[size - last :] + middle + one[:first]:
+                return _SYMMETRIC.isdisjoint(middle) and not any(word[0].isdigit() for word in (one[0], one[-1]))
+    return False
+
+
+def _is_other_name(
+    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate, *, is_complete: bool
+) -> bool:
+    """Whether a candidate has a part of a name with another one in the place of the rest, and no whole name."""
+    if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
+        return False
+    is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
+    given = read_name(_BY.sub("", candidate.text)) if is_short else None
+    runs: list[Name] = []
+    kind = None if asked.kind is None else KINDS[asked.kind]
+    is_who = kind == "who" or (kind is None and not prepared.union.isdisjoint(asked.content))
+    if is_who and not is_complete and not prepared.union.isdisjoint(candidate.unique):
+        runs = [read_name(run) for run in _RUN.findall(candidate.text, 0, _MOST)[:_RUNS]]
+    found = False
+    for text in references[:_LOOKED_AT] if is_short or runs else ():
+        if len(text) > _LONGEST:
+            return False
+        name = read_name(text)
+        if any(part[0].isdigit() for part in name.parts) and name.ordinal is None:
+            return False
+        clashes = False if given is None else _clashes(name, given, asked)
+        if clashes is None:
+            return False
+        found = found or clashes or any(_is_namesake(name, run, asked, is_who=kind == "who") for run in runs)
+    return found
+
+
+def _is_namesake(name: Name, given: Name, asked: Question, *, is_who: bool) -> bool:
+    """Whether a name in a text has all words but one of a person's, and another one in its place.
+
+    Where it is not sure that a person is meant, or which parts are left out, only a first name can be another one.
+    """
+    mine, yours = ([part for part in one.parts if part not in one.initials] for one in (name, given))
+    if not 1 < len(mine) == len(yours) < 5 or not given.initials <= name.initials:
+        return False
+    others = [pair for pair in zip(mine, yours, strict=True) if pair[0] != pair[1]]
+    if len(others) != 1 or not set(others[0]) <= name.capitals | given.capitals:
+        return False
+    one, other = others[0]
+    if (name.initials or not is_who) and one != mine[0]:
+        return False
+    return stem(other) not in asked.content and not is_form(other, one, name, given)
+
+
+def is_same_name(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a short candidate is a name in another form: `John Ronald Reuel Tolkien`, `William Jefferson Clinton`."""
+    if len(candidate.plain) > _SHORT or len(candidate.text) > 2 * _LONGEST:
+        return False
+    given = read_name(candidate.text)
+    for text in references[:_LOOKED_AT]:
+        name = read_name(text[:_LONGEST])
+        if len(name.parts) > 1 and len(given.parts) > 1 and name.capitals and _is_in_order(name, given):
+            foreign, missing = _differences(name, given, asked, is_strict=True)
+            if foreign and not name.initials and len(name.parts) == len(given.parts):
+                continue  # one in the place of another, if the question has that one
+            if not missing and (not foreign if name.initials else set(foreign) <= set(given.parts[1:-1])):
+                return True
+    return False
+
+
+def _is_in_order(name: Name, given: Name) -> bool:
+    """Whether the parts that two names share come in one order; of two, the last name may come first."""
+    shared = [part for part in name.parts if part in given.parts]
+    return len(name.parts) == 2 or shared == [part for part in given.parts if part in name.parts]
+
+
+def _differences(name: Name, given: Name, asked: Question, *, is_strict: bool = False) -> tuple[list[str], list[str]]:
+    """Return the given parts that are no form of a part of the name, and the name's parts of which there is none."""
+    mine, yours = _without(name.parts, asked), _without(given.parts, asked)
+    both = set(mine).intersection(yours)
+    pairs = {
+        (part, one)
+        for part in yours
+        for one in mine
+        if part == one
+        or (not (part in both and one in name.initials) and is_form(part, one, name, given, is_strict=is_strict))
+    }
+    taken = {part for part, _ in pairs} | (_PARTICLES - given.capitals)
+    met = {one for _, one in pairs} | (_PARTICLES - name.capitals)
+    return [part for part in yours if part not in taken], [one for one in mine if one not in met]
+
+
+def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
+    """Whether a name is near and another one; None if it may be the same."""
+    if name.ordinal and given.ordinal and name.ordinal[0] == given.ordinal[0]:
+        return True if name.ordinal[1] != given.ordinal[1] else None
+    if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
+        return False  # nothing near
+    others = (_has_other_initials, _is_beginning, _is_of_another, _is_one_of_its_words)
+    if any(is_other(name, given) for is_other in others) or are_alike(
+        *([stem(part) for part in one.parts] for one in (name, given))
+    ):
+        return True
+    foreign, missing = _differences(name, given, asked)
+    if "sr" in foreign and "jr" not in name.parts:
+        foreign.remove("sr")
+    if len(missing) > 1 and given.capitals:
+        missing = [part for part in missing if part not in name.initials]
+    if not foreign:
+        return _is_apart(name.parts, given.parts) or None
+    if not missing:
+        is_initial = bool(name.initials) and not given.initials.isdisjoint(foreign)
+        return is_initial or (len(foreign) == 1 and _is_apart(given.parts, name.parts)) or None
+    return len(foreign) == len(missing) == 1 and _is_replaced(missing[0], foreign[0], name, given)
+
+
+def _has_other_initials(name: Name, given: Name) -> bool:
+    """Whether the initials inside a name are not those with which the reference begins: `George W. Bush` of H. W."""
+    mine, yours = name.parts, given.parts
+    if not 2 < len(yours) <= len(mine) or (mine[0], mine[-1]) != (yours[0], yours[-1]):
+        return False
+    if not given.initials.issuperset(yours[1:-1]):
+        return False
+    letters = "".join(part if part in name.initials else part[0] for part in mine[1:-1])
+    return not letters.startswith("".join(yours[1:-1]))
+
+
+def _is_beginning(name: Name, given: Name) -> bool:
+    """Whether a name of several words lacks the last name of a junior: `Martin Luther` for `King Jr.`."""
+    mine = name.parts[:-1] if name.parts[-1:] in (("jr",), ("sr",)) else ()
+    return len(given.parts) > 1 and mine[:-1] == given.parts
+
+
+def _is_of_another(name: Name, given: Name) -> bool:
+    """Whether two long names begin alike and end with other names: `Supreme Court of Kansas`."""
+    if len(name.parts) < _LONG or len(given.parts) < _LONG or name.parts[:2] != given.parts[:2]:
+        return False
+    mine, yours = name.parts[2:], given.parts[2:]
+    return name.capitals.issuperset(mine) and not any(
+        part not in given.capitals or is_form(part, one, name, given) for part in yours for one in mine
+    )
+
+
+def _is_one_of_its_words(name: Name, given: Name) -> bool:
+    """Whether a name of several words is given with another word in the place of one, even if the question has it."""
+    if not 1 < len(name.parts) == len(given.parts):
+        return False
+    pairs = zip(name.parts, given.parts, strict=True)
+    others = [(one, other) for one, other in pairs if not is_form(other, one, name, given)]
+    if len(others) != 1 or others[0][0] in given.parts or others[0][1] in name.parts:
+        return False
+    is_last = len(name.parts) > 2 and others[0][0] == name.parts[-1]
+    return is_last or (others[0][0] in name.capitals and _is_replaced(*others[0], name, given))
+
+
+def _is_replaced(missing: str, foreign: str, name: Name, given: Name) -> bool:
+    """Whether a word stands in the place of a name's: beside the rest of it, or as one that is easily mistaken."""
+    is_beside = not set(name.parts).isdisjoint(given.parts)
+    if missing in name.capitals and (foreign in given.capitals or not given.capitals):
+        return is_beside or _is_alike(missing, foreign)
+    if missing in name.capitals:
+        return False
+    # `nitrous oxide`, `nitric oxide`: of two common words the first is another one.
+    return len(name.parts) == len(given.parts) == 2 and missing == name.parts[0] and foreign == given.parts[0]
+
+
+def _without(parts: Sequence[str], asked: Question) -> list[str]:
+    """Return the parts that the question lacks; all of them, if it has all."""
+    return [part for part in parts if stem(part) not in asked.content] or list(parts)
+
+
+def _is_apart(longer: Sequence[str], shorter: Sequence[str]) -> bool:
+    """Whether one name is the other without the word that makes it another place: `West Virginia`, `Virginia`."""
+    if not longer or longer[0] not in _APART or longer[0] in shorter or len(longer) < 2:
+        return False
+    return shorter[:1] == longer[1:2]
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two words begin and end alike, as names do that are taken for one another, and are no forms of one."""
+    least = min(len(one), len(other))
+    return least > 4 and one[0] == other[0] and one[-1] == other[-1] and one[: least - 1] != other[: least - 1]

@@ -1,0 +1,224 @@
+"""How an answer stands in a candidate: given, denied, offered among others, or only mentioned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from adjudge.judges.local._names.nicknames import is_nickname
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.reference import Prepared, Reference
+from adjudge.judges.local._reading.sounds import is_spelling
+from adjudge.judges.local._reading.words import STOP, stem
+
+_PLACES = 20  # places of one reference that are looked at
+_FEW = 5  # names beside a part of a reference that are looked at in the text
+_AROUND = 6  # words before and after
+
+
+class Standing(StrEnum):
+    """What a candidate does with a reference that it has."""
+
+    GIVEN = "given"
+    NEGATED = "negated"
+    HEDGED = "hedged"
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, text.split()))
+
+
+_DENY = _stems(
+    "not never neither nor isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
+    " hadnt aint without unlike except excluding besides incorrect wrong false untrue mistaken"
+)
+_PAIRS = frozenset(
+    tuple(map(stem, pair.split()))
+    for pair in (
+        "rather than", "instead of", "opposed to", "rule out", "ruled out", "far from", "apart from", "anything but",
+        "anyone but", "anybody but", "everything but", "everyone but", "all but", "anywhere but", "never mind",
+    )
+)  # fmt: skip
+_NOT_ONLY = _stems("only just merely simply until least surprisingly known")
+_TURN = _stems("but rather instead however yet though")
+DOUBT = _stems("either perhaps maybe possibly probably might could may likely guess unsure alternatively otherwise")
+_WRONG = _stems("incorrect wrong false untrue mistaken")
+_COPULA = frozenset(("is", "was", "are", "were"))
+_COPULA_NOT = frozenset(("isnt", "wasnt", "arent", "werent"))
+_VERB = frozenset(("did", "does", "do", "has", "had", "have", "could", "would", "can", "will"))
+_VERB_NOT = frozenset(("didnt", "doesnt", "dont", "hasnt", "hadnt", "couldnt", "wouldnt", "cannot", "cant", "wont"))
+_RIGHT = _stems("answer correct right it true one")
+_BETWEEN = _stems("answer correct right actual name called named capital city fact really actually even born") | STOP
+_CLAIM = _stems("say says said think thinks believe believed claim claimed assume assumed guess suggest answer argue")
+_SMALL = frozenset(("of", "in", "on", "at", "to", "for", "by", "with", "from"))
+_PEOPLE = _stems("many some most people others few they sources everyone")
+
+
+def standing(reference: Reference, candidate: Candidate, asked: Question, union: frozenset[str]) -> Standing:
+    """Say how a reference that a candidate has stands there: the best of its places counts.
+
+    A place is denied by a denial shortly before it, or by `is wrong` after it; it is hedged where the words around it
+    doubt and offer something else. Words of other references (`union`) may stand between.
+    """
+    worst = Standing.GIVEN
+    for left, right in _places(reference.padded, candidate.padded):
+        before, after = _outside(left[::-1], union)[::-1], _outside(right, union)
+        if _is_denied(before, after, asked) or _is_claim(before, after):
+            worst = Standing.NEGATED
+        elif _is_offered(before, after, asked):
+            worst = Standing.HEDGED if worst != Standing.NEGATED else worst
+        else:
+            return Standing.GIVEN
+    return worst
+
+
+def _outside(near: list[str], union: frozenset[str]) -> list[str]:
+    """Return the words beside a place from where the words of references end, small words between them included."""
+    end = 0
+    for at, word in enumerate(near):
+        if word in union:
+            end = at + 1
+        elif word not in _SMALL:
+            break
+    return near[end:]
+
+
+def _places(wanted: str, padded: str) -> Iterator[tuple[list[str], list[str]]]:
+    at = padded.find(wanted)
+    for _ in range(_PLACES):
+        if at < 0:
+            return
+        end = at + len(wanted) - 1
+        yield padded[max(0, at - 100) : at].split()[-_AROUND:], padded[end : end + 100].split()[:_AROUND]
+        at = padded.find(wanted, end)
+
+
+def _is_denied(before: list[str], after: list[str], asked: Question) -> bool:
+    if asked.denies:  # whoever asks what is not so is answered by what is not so
+        return False
+    if tuple(before[-2:]) in _PAIRS:
+        return True
+    for back in range(1, min(6, len(before) + 1)):
+        word = before[-back]
+        if word in _TURN:
+            break
+        if word in _DENY:
+            return not (back > 1 and before[-back + 1] in _NOT_ONLY)
+        if word[0].isdigit() or (word not in _BETWEEN and word not in asked.content):
+            break
+    return _is_denied_after(after)
+
+
+def _is_denied_after(after: list[str]) -> bool:
+    first, rest = (after[0], after[1:]) if after else ("", [])
+    if first in _COPULA_NOT:
+        return not _RIGHT.isdisjoint(rest[:3])
+    if first in _COPULA:
+        return not _WRONG.isdisjoint(rest[:2]) or (rest[:1] == ["not"] and not _RIGHT.isdisjoint(rest[1:4]))
+    return first in _VERB_NOT or (first in _VERB and rest[:1] == ["not"] and rest[1:2] != ["onli"])
+
+
+def _is_claim(before: list[str], after: list[str]) -> bool:
+    """Whether a place is what others say, and is contradicted: `many say Paris, but`."""
+    if _CLAIM.isdisjoint(before[-3:]) or _PEOPLE.isdisjoint(before):
+        return False
+    return not _TURN.isdisjoint(after[:3]) or not _PEOPLE.isdisjoint(after[:3])
+
+
+def _is_offered(before: list[str], after: list[str], asked: Question) -> bool:
+    """Whether a place is one of several offers: doubt around it, and an `or` next to it."""
+    if "or" not in before[-4:] and "or" not in after[:4]:
+        return False
+    doubt = DOUBT - asked.plain
+    return not doubt.isdisjoint(before) or not doubt.isdisjoint(after[:4])
+
+
+def rivals(candidate: Candidate, prepared: Prepared, asked: Question) -> tuple[int, int]:
+    """Count the members of an enumeration: those foreign to question and references, and those of a reference."""
+    foreign = own = 0
+    for item in candidate.items():
+        new = [word for word in item if word not in asked.content]
+        if not new:
+            continue
+        if any(word in prepared.union for word in new):
+            own += 1
+        else:
+            foreign += 1
+    return foreign, own
+
+
+def clash(reference: Reference, content: Sequence[str], prepared: Prepared, asked: Question) -> str | None:
+    """Return the foreign word beside a part of a reference, if any."""
+    if not 2 <= len(reference.content) <= 4:
+        return None
+    for at, word in enumerate(content):
+        if word in reference.content and word not in asked.content:
+            for near in (content[at - 1] if at else "", content[at + 1] if at + 1 < len(content) else ""):
+                if near and near not in prepared.union and near not in asked.content:
+                    return near
+    return None
+
+
+TITLES = frozenset(
+    "president king queen sir dr mr mrs ms lord lady prince princess senator general captain saint st judge justice"
+    " professor pope emperor minister chancellor colonel major coach actor actress singer author director artist"
+    " baron duke earl count viscount chairman premier prime comrade rev comandante prof gov sen gen capt col lt sgt"
+    " pharaoh archduke empress prophet commander dictator lieutenant corporal commodore detective inspector herr frau"
+    " monsieur madame sultan shah ayatollah".split()
+)
+
+
+def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, has_part: bool) -> bool:
+    """Whether a candidate names somebody else who shares a name: `Michelle Obama` for `Barack Obama`.
+
+    Another spelling, a nickname or an initial is not somebody else, and a title is no name. Where a part of the name is
+    accepted too (`has_part`), only who asks for a person is answered by one.
+    """
+    kind = None if asked.kind is None else KINDS[asked.kind]
+    if kind != "who" and (kind is not None or has_part):
+        return False
+    plain = candidate.plain
+    names: frozenset[str] | None = None
+    for reference in prepared.references[:100]:
+        if not reference.name:
+            continue
+        first, last = reference.name[reference.name[0] in TITLES], reference.name[-1]
+        if (first in plain) == (last in plain):
+            continue
+        own, step = (last, -1) if last in plain else (first, 1)
+        if own in asked.plain or len(own) < 3:
+            continue
+        names = candidate.names() if names is None else names
+        beside = [plain[at + step] for at, word in enumerate(plain) if word == own and 0 <= at + step < len(plain)]
+        others = [one for one in beside if one in names and not _is_known(one, prepared, asked)]
+        if len(others) <= _FEW:
+            pairs = [(one, own) if step < 0 else (own, one) for one in others]
+            others = [one for one, pair in zip(others, pairs, strict=True) if not _is_parted(*pair, candidate.text)]
+        if others and (not has_part or len(others) == plain.count(own)):
+            return not any(_is_form(one, own, prepared) for one in others)
+    return False
+
+
+def _is_parted(one: str, other: str, text: str) -> bool:
+    """Whether two words that follow each other belong to two sentences: `Not Bach. Handel`."""
+    return re.search(rf"\b{re.escape(one)}[.:;!?]+\s+{re.escape(other)}\b", text[:2000], re.IGNORECASE) is not None
+
+
+def _is_known(word: str, prepared: Prepared, asked: Question) -> bool:
+    one = stem(word)
+    return one in prepared.union or one in asked.content or word in TITLES or word in STOP or one in DOUBT
+
+
+def _is_form(other: str, own: str, prepared: Prepared) -> bool:
+    """Whether a name may be a form of one that the references have beside `own`: initial, nickname, spelling."""
+    known = stem(own)
+    for word in prepared.union:
+        if word == known or not word[0].isalpha():
+            continue
+        if len(other) < 3 or len(word) < 3:
+            if other[0] in word or word[0] in other[:2]:
+                return True
+        elif other[:2] == word[:2] or word[1:] in other or is_nickname(other, word) or is_spelling(stem(other), word):
+            return True
+    return False

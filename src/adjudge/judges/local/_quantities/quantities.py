@@ -1,0 +1,159 @@
+"""Quantities that are almost the reference: its number with another unit, another month, or a range around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from adjudge.judges.local._features import Seen
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.facts import range_of
+from adjudge.judges.local._reading.reference import Prepared
+from adjudge.judges.local._reading.words import stem, words
+
+_SHORT = 15  # words of a candidate that gives a quantity and little else
+_LOOKED_AT = 50  # references
+_LONGEST = 500  # characters of those words
+UNITS = {
+    stem(name): names.split()[0]
+    for names in (
+        "mm millimetre millimetres millimeter millimeters", "cm centimetre centimetres centimeter centimeters",
+        "m metre metres meter meters", "km kilometre kilometres kilometer kilometers kms", "inch inches",
+        "ft foot feet", "yd yard yards yds", "mile miles mi", "mg milligram milligrams", "g gram grams gramme grammes",
+        "kg kilogram kilograms kilo kilos kgs", "t ton tons tonne tonnes", "oz ounce ounces", "lb pound pounds lbs",
+        "ml millilitre millilitres milliliter milliliters", "l litre litres liter liters", "gallon gallons",
+        "ms millisecond milliseconds", "s second seconds sec secs", "minute minutes min mins",
+        "hour hours h hr hrs", "day days", "week weeks", "month months", "year years yr yrs", "decade decades",
+        "century centuries", "c celsius centigrade", "f fahrenheit", "k kelvin kelvins", "bc bce", "ad ce",
+        "am", "pm", "percent", "dollar dollars usd", "euro euros eur", "yen", "rupee rupees", "hz hertz", "khz", "mhz",
+        "ghz", "kb", "mb", "gb", "tb", "w watt watts", "kw kilowatt kilowatts", "mw megawatt megawatts", "volt volts",
+        "ampere amperes amp amps", "kmh kph", "mph", "knot knots",
+    )
+    for name in names.split()
+}  # fmt: skip
+_BEFORE = frozenset(("ad", "bc", "bce", "ce"))
+_SKIPPED = frozenset(map(stem, ("degrees", "degree", "square", "cubic")))
+_RANGE = re.compile(
+    r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)|\b(\d[\d,.]*)\s?(?:to|–)\s?(\d[\d,.]*)",
+    re.IGNORECASE,
+)
+_FROM_TO = re.compile(r"\W*(?:\w+ )?\d[\d,.]*\s?(?:to|or|-|–)\s?\d[\d,.]*(?: \w+)?\W*", re.IGNORECASE)
+
+
+def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
+    """Return the name of the rule by which a short candidate gives another quantity than every reference."""
+    if prepared.explains or not candidate.numbers or len(candidate.plain) > _SHORT:
+        return None
+    if _is_other_unit(prepared, candidate):
+        return "other-unit"
+    if not seen.complete and seen.dates == "clash" and _is_other_month(prepared, candidate):
+        return "other-date"
+    if seen.dates == "coarser" and "year" in asked.plain and not any(date.year for date in candidate.dates):
+        return "coarser-date"
+    if _is_other_sign(prepared, candidate) or _is_other_range(asked, prepared, candidate):
+        return "other-number"
+    return "hedged" if _is_around(prepared, candidate) or _is_range(asked, prepared, candidate) else None
+
+
+def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate has a reference's number below zero, or the two of a score in the other order."""
+    if any(value < 0 for value in candidate.numbers):
+        return all(
+            len(one.numbers) == 1 and not one.numbers.keys() & candidate.numbers.keys()
+            for one in prepared.references[:_LOOKED_AT]
+        )
+    turned = tuple(reversed(candidate.stems))
+    if len(candidate.numbers) != 2 or len(turned) != 2:
+        return False
+    return all(one.stems == turned for one in prepared.references[:_LOOKED_AT])
+
+
+def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate states a range, or no range where one is asked for, and every reference another one."""
+    given = range_of(candidate.numbers, candidate.text)
+    is_other = given is not None or ("range" in asked.plain and len(candidate.numbers) == 1)
+    return is_other and all(one.range is not None and one.range != given for one in prepared.references[:_LOOKED_AT])
+
+
+def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a reference's number stands there with another unit, and no reference's with its own."""
+    given = units_of(candidate.stems)
+    if not given:
+        return False
+    found = False
+    for reference in prepared.references[:_LOOKED_AT]:
+        if not reference.numbers:
+            continue
+        for value, unit in units_of(reference.stems).items():
+            others = given.get(value)
+            if others and None not in unit:
+                if None in others or others & unit:
+                    return False
+                found = True
+    return found
+
+
+def units_of(stems: Sequence[str]) -> dict[str, set[str | None]]:
+    """Return the numbers among words, each with the units that follow it; None where one has none.
+
+    >>> units_of("42.195 km or 100 c and 7".split())
+    {'42.195': {'km'}, '100': {'c'}, '7': {None}}
+    """
+    found: dict[str, set[str | None]] = {}
+    for at, word in enumerate(stems):
+        if word[0].isdigit():
+            rest = [one for one in stems[at + 1 : at + 4] if one not in _SKIPPED]
+            unit = UNITS.get(rest[0]) if rest else None
+            if unit is None and at and stems[at - 1] in _BEFORE:
+                unit = UNITS[stems[at - 1]]
+            found.setdefault(word, set()).add(unit)
+    return found
+
+
+def _is_other_month(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether the candidate gives a day or a year together with a month, and every reference has another month."""
+    given = [date for date in candidate.dates if date.month is not None]
+    golds = [date for one in prepared.references[:_LOOKED_AT] for date in one.dates if date.month is not None]
+    return bool(given and golds) and all(one.month != other.month for one in given for other in golds)
+
+
+def _is_around(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether the only number that is asked for is named inside of a range that leaves it open."""
+    match = _RANGE.search(candidate.text[:_LONGEST])
+    if match is None:
+        return False
+    ends = words(" ".join(filter(None, match.groups())))
+    if len(ends) != 2 or not all(end[0].isdigit() for end in ends):
+        return False
+    low, high = sorted(map(float, ends))
+    return all(
+        len(one.numbers) == 1 and low < next(iter(one.numbers)) < high for one in prepared.references[:_LOOKED_AT]
+    )
+
+
+def _is_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether two numbers are given where one is asked for: `8 to 10`."""
+    if asked.kind is None or KINDS[asked.kind] != "count" or len(candidate.numbers) != 2:
+        return False
+    return _FROM_TO.fullmatch(candidate.text[:_LONGEST]) is not None and all(
+        len(one.numbers) == 1 for one in prepared.references[:_LOOKED_AT]
+    )
+
+
+def is_other_currency(references: Sequence[str], candidate: Candidate) -> bool:
+    """Whether a short candidate gives a sum in another currency than every reference."""
+    if len(candidate.plain) > _SHORT:
+        return False
+    given = _currencies(candidate.text)
+    if not given:
+        return False
+    golds = [_currencies(text[:100]) for text in references[:_LOOKED_AT]]
+    return all(gold and gold.isdisjoint(given) for gold in golds)
+
+
+def _currencies(text: str) -> frozenset[str]:
+    return frozenset(_MONEY[sign] for sign in _SIGN.findall(text.lower()))
+
+
+_MONEY = {"$": "$", "dollar": "$", "usd": "$", "€": "€", "euro": "€", "£": "£", "pound": "£", "¥": "¥", "yen": "¥"}
+_SIGN = re.compile(r"[$€£¥]|\b(?:dollar|usd|euro|pound|yen)(?=s?\b)")

@@ -1,0 +1,144 @@
+"""Whether a short answer is the quantity of a reference, another one, or nothing that can be told.
+
+"1 hour 30 minutes" for "90 minutes" is right, "12 days" for "two weeks" wrong, "26 miles" for "42.195 km" not plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from adjudge.judges.local._quantities.clock import minutes_of, time_standing
+from adjudge.judges.local._quantities.groups import by_groups, is_count
+from adjudge.judges.local._quantities.measures import Golds, Measure, core_of, is_same_measure, measures_in, measures_of
+from adjudge.judges.local._quantities.quantities import UNITS
+from adjudge.judges.local._quantities.units import Unit, read_unit_at
+from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.reference import Prepared
+from adjudge.judges.local._reading.words import DENIALS
+
+_WORDS = 8  # words of an answer that is a number
+_SENTENCE = 20  # words of one that states a quantity with its unit
+_FEW = 5  # words of an answer that may have the number of a reference and another unit
+_BOUNDS = DENIALS | {
+    "or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false", "than", "least",
+    "under", "over", "nearly", "almost", "up", "half", "every", "per",
+}  # fmt: skip
+_LIMITS = DENIALS | {
+    "about", "over", "above", "more", "greater", "least", "under", "below", "less", "fewer", "most", "up", "per", "a",
+    "an", "each", "every", "hourly", "daily", "weekly", "monthly", "yearly",
+}  # fmt: skip
+_PERIODS = {
+    "hourly": "hour", "hour": "hour", "daily": "day", "day": "day", "weekly": "week", "week": "week",
+    "monthly": "month", "month": "month", "annual": "year", "annually": "year", "yearly": "year", "year": "year",
+}  # fmt: skip
+_LENGTHS = {
+    "hour": ("time", 3600), "day": ("time", 86400), "week": ("time", 604800), "month": ("months", 1),
+    "year": ("months", 12),
+}  # fmt: skip
+
+
+def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+    """Return whether a candidate that is a quantity and little else is a reference's, and the name of the rule.
+
+    One that has a reference in it, word for word, is left to what looks at the words around.
+    """
+    grouped = by_groups(prepared.figures.groups, candidate.text) if prepared.figures.groups else None
+    if grouped is not None:
+        return grouped, "number" if grouped else "other-number"
+    if prepared.figures.ranks and is_count(candidate.text):
+        return False, "other-unit"
+    size = len(candidate.plain)
+    if size > (_SENTENCE if prepared.figures.units else _WORDS) or candidate.text in prepared.texts:
+        return None
+    is_there = any(one.padded in candidate.padded for one in prepared.references)
+    is_bare = size > _FEW or not (prepared.figures.units or " how mani " in asked.padded)
+    if is_there and is_bare and _LIMITS.isdisjoint(candidate.plain):
+        return None
+    found = _by_time(asked, prepared, candidate) if prepared.figures.times else _by_quantity(asked, prepared, candidate)
+    return None if is_there and found is not None and found[0] else found
+
+
+def _by_time(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+    """Judge a time of day; one that is spoken may leave out which half of the day it is."""
+    given = minutes_of(candidate.text) or minutes_of(core_of(candidate.text, asked.stems))
+    is_right = time_standing(prepared.figures.times, given, is_spoken=":" not in candidate.text)
+    return None if is_right is None else (is_right, "number" if is_right else "other-number")
+
+
+def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+    """Judge a number, perhaps with a unit."""
+    golds = prepared.figures.golds
+    given = measures_of(candidate.text) or measures_of(core_of(candidate.text, asked.stems))
+    if not given:
+        is_stated = prepared.figures.units and _is_stated(asked, golds, candidate)
+        return (True, "number") if is_stated else None
+    unit = _asked_unit(asked) if any(one.unit.dimension for one in given) else None
+    found = [_standing(asked, gold if unit is None else _counted(gold, unit), given) for gold in golds]
+    if True in found:
+        return True, "number"
+    if all(one is False for one in found):
+        numbers = {one.number for gold in golds for one in gold if one.unit != given[0].unit}
+        return False, "other-unit" if any(one.number in numbers for one in given) else "other-number"
+    return None
+
+
+def _is_stated(asked: Question, golds: Golds, candidate: Candidate) -> bool:
+    """Whether the one quantity in a sentence that the question lacks is a reference's in another unit."""
+    if not candidate.numbers or not _BOUNDS.isdisjoint(candidate.plain):
+        return False
+    stated = measures_in(candidate.text)
+    given = [one for one in stated if one.unit.dimension or str(one.amount.value) not in asked.plain]
+    if len(given) != 1 or not given[0].unit.dimension:
+        return False
+    return any(one.unit != given[0].unit and is_same_measure(one, given[0]) for gold in golds for one in gold)
+
+
+def _standing(asked: Question, golds: Sequence[Measure], given: Sequence[Measure]) -> bool | None:
+    """Say whether a quantity is the same, is another one, or may be either."""
+    if all("/" in one.unit.dimension for one in given) and not any("/" in one.unit.dimension for one in golds):
+        rated = _rated(asked, golds)
+        if any(one.unit.dimension.startswith("money") for one in golds):
+            return any(is_same_measure(gold, one) for gold in rated for one in given) if rated else None
+        golds = rated or golds
+    alike = {one.unit.dimension for one in golds} & {one.unit.dimension for one in given}
+    found = [
+        is_same_measure(gold, one)
+        for gold in golds
+        for one in given
+        if not alike or gold.unit.dimension == one.unit.dimension
+    ]
+    if True in found:
+        return True
+    return False if found and all(one is False for one in found) else None
+
+
+def _rated(asked: Question, golds: Sequence[Measure]) -> list[Measure]:
+    """Return quantities by the period that the question names: a monthly rent is one per month."""
+    named = {_PERIODS[word] for word in asked.plain if word in _PERIODS}
+    if len(named) != 1:
+        return []
+    dimension, length = _LENGTHS[named.pop()]
+    return [
+        Measure(
+            one.amount.times(Fraction(1, length)),
+            Unit(f"{one.unit.dimension}/{dimension}", one.unit.factor / length),
+            one.bound,
+        )
+        for one in golds
+    ]
+
+
+def _asked_unit(asked: Question) -> Unit | None:
+    """Return the unit in which a question wants a number: `how many minutes`."""
+    before, many, after = asked.padded.partition(" mani ")
+    if not many or not before.endswith("how"):
+        return None
+    name = UNITS.get(after.split()[0]) if after.strip() else None
+    found = None if name is None else read_unit_at((name,), 0)
+    return None if found is None else found[0]
+
+
+def _counted(golds: Sequence[Measure], unit: Unit) -> list[Measure]:
+    """Return numbers as quantities in the unit that is asked for."""
+    return [one if one.unit.dimension else Measure(one.amount.times(unit.factor), unit, one.bound) for one in golds]

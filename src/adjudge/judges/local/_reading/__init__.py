@@ -1,0 +1,1 @@
+"""Questions, references and responses as they are compared: words, spellings, facts, clauses."""

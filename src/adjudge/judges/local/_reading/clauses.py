@@ -1,0 +1,131 @@
+"""Clauses: what one part of a response says, and how an answer that it names stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from adjudge.judges.local._reading.candidate import Question
+from adjudge.judges.local._reading.reference import Reference
+from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
+
+_NEAR = 2  # sentences after one that names an answer, which may still speak of it
+_ROOT = 4  # letters of a verb from which a noun is made
+_MOST_ASKED = 60  # words of a question of which others are made
+_MOST = 60  # clauses that are looked at
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\w\.)(?<!\b[MDSJ]r\.)(?<!\bSt\.)[\"')*_\]]*\s+(?=[^\sa-z])|\n+")
+_CLAUSE = re.compile(
+    r"(?:(?<!\b\w)(?<!\b[mdsj]r)(?<!\bst)\.|[;:!?,()\n])+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
+    r"|\b(?:although|though|whereas|while|because|(?<!not )yet|however|and|so|but)\b",
+    re.IGNORECASE,
+)
+_ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
+NOT = frozenset(
+    "not never nor neither isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
+    " hadnt aint shouldnt".split()
+)
+
+_PASTS = {
+    verb: stem(past)
+    for verb, past in (
+        pair.split()
+        for pair in (
+            "write wrote", "win won", "sing sang", "speak spoke", "make made", "find found", "build built", "lead led",
+            "begin began", "become became", "play played", "hold held", "give gave", "take took", "come came",
+            "fight fought", "draw drew", "fly flew", "shoot shot", "sell sold", "say said", "bring brought",
+            "buy bought", "teach taught", "think thought", "lose lost", "rise rose", "sink sank", "drive drove",
+        )
+    )
+}  # fmt: skip
+
+
+class Clause(NamedTuple):
+    """A clause, from the mark or word that opens it."""
+
+    text: str
+    plain: list[str]  # without articles
+    padded: str  # the stems of those
+
+    def has(self, reference: Reference) -> bool:
+        """Return whether a reference stands in it."""
+        return reference.padded in self.padded
+
+
+def clauses_near(text: str, named: Sequence[Reference]) -> list[Clause]:
+    """Return the clauses of the sentences that name a reference, and of those that follow them shortly."""
+    sentences = _SENTENCE.split(text)
+    if len(sentences) <= _NEAR + 1:
+        return list(clauses_of(text))
+    begins = beginnings(named)
+    found: list[Clause] = []
+    left = 0
+    for sentence in sentences:
+        if may_have(sentence, begins):
+            clauses = list(clauses_of(sentence))
+            if any(clause.has(one) for clause in clauses for one in named):
+                left = _NEAR + 1
+        elif left:
+            clauses = list(clauses_of(sentence))
+        if left:
+            found += clauses
+            left -= 1
+            if len(found) >= _MOST:
+                break
+    return found[:_MOST]
+
+
+def beginnings(named: Sequence[Reference]) -> tuple[str, ...]:
+    """Return what a text has that has one of some references; nothing, if figures may be written in words."""
+    begins = {one.stems[0][:3] for one in named}
+    return () if any(one[0].isdigit() or not one.isascii() for one in begins) else tuple(begins)
+
+
+def may_have(text: str, begins: Sequence[str]) -> bool:
+    """Return whether a text may have a reference that begins so: a cheap look before its words are read."""
+    if not begins or not text.isascii():
+        return True
+    lowered = text.lower()
+    return any(one in lowered for one in begins)
+
+
+def clauses_of(text: str) -> Iterator[Clause]:
+    """Return the clauses of a text."""
+    start = found = 0
+    for end in [*_CLAUSE.finditer(text), None]:
+        if end and end[0].lower() == "but" and _ALL_BUT.search(text, max(start, end.end() - 40), end.end()):
+            continue
+        part = text[start : end.start()] if end else text[start:]
+        start = end.start() if end else start
+        plain = [word for word in words(part) if word not in ARTICLES]
+        if plain:
+            yield Clause(part, plain, f" {' '.join(map(stem, plain))} ")
+            found += 1
+            if found == _MOST:
+                return
+
+
+def is_asked(what: str, asked: Question) -> bool:
+    """Whether what is denied of a reference is what the question asks for; else it is a remark."""
+    return any(is_of_question(word, asked) for word in what.split()[:4])
+
+
+def is_asked_of(what: str, asked: Question) -> bool:
+    """Whether the last word of what is denied, before a small one, is the question's: `a night scene` is a scene."""
+    last = ""
+    for word in what.split():
+        if word not in STOP:
+            last = word
+        elif last:
+            break
+    return is_of_question(last, asked)
+
+
+def is_of_question(word: str, asked: Question) -> bool:
+    """Whether the question has a word, its past, or the verb from which it is made, as `painter` is."""
+    one = stem(word)
+    if one in asked.content or _PASTS.get(word) in asked.content:
+        return True
+    if len(word) <= _ROOT or len(asked.content) > _MOST_ASKED:
+        return False
+    return any(word.startswith(other) for other in asked.content if len(other) >= _ROOT)

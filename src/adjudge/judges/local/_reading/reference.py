@@ -1,0 +1,189 @@
+"""References as they are compared, prepared once for all candidates; some questions have hundreds of aliases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median_low
+
+from adjudge.judges.local._codes.codes import Code, code_of
+from adjudge.judges.local._codes.formulas import Formula, formulas_of
+from adjudge.judges.local._codes.letters import letter_of
+from adjudge.judges.local._codes.substances import substances_of
+from adjudge.judges.local._denials.refusals import is_absence
+from adjudge.judges.local._denials.senses import Sense, senses_of, turning_of
+from adjudge.judges.local._lists.members import Listed, lists_of
+from adjudge.judges.local._names.aliases import Aliases, aliases_of
+from adjudge.judges.local._quantities.figures import Figures, figures_of
+from adjudge.judges.local._reading.facts import Date, Span, dates_of, numbers_of, range_of, spans_of
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
+
+MOST = 1000
+"""References that are looked at; every one of them may decide."""
+
+_KEPT = 5000  # characters of references that are worth keeping: 2,048 longer ones would fill the memory
+_PARENTHESES = re.compile(r"\s*\([^()]*\)")
+_NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
+_MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
+_OR = re.compile(r"[,;:]?\s+or[,:;]\s+")
+_SUFFIXES = frozenset(("jr", "sr", "inc", "ltd", "corp"))  # no part of initials
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One accepted answer."""
+
+    stems: tuple[str, ...]
+    padded: str  # the stems in their order
+    content: frozenset[str]  # the stems that say something
+    bare: str  # those in their order
+    initials: str
+    numbers: Mapping[float, str]
+    range: tuple[float, float] | None  # the ends of one that it states: any number in it is meant
+    dates: tuple[Date, ...]
+    spans: tuple[Span, ...]
+    denies: bool
+    trigrams: frozenset[str]
+    members: tuple[frozenset[str], ...]  # of a list: each of them is needed
+    name: tuple[str, ...]  # the words of a name of two to four, as of a person
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number, perhaps with a unit."""
+        return len(self.numbers) > 0 and len(self.content) <= len(self.numbers) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All accepted answers to one question."""
+
+    references: tuple[Reference, ...]
+    texts: tuple[str, ...]  # as they are written, but for broken encodings
+    aliases: Aliases
+    union: frozenset[str]
+    given: int
+    shortest: int
+    longest: int
+    refuses: bool  # the accepted answer is that there is none
+    explains: bool  # they are statements, not names
+    letters: frozenset[str]  # where nothing else is accepted
+    code: Code | None  # what they all are, if every character of them counts
+    formulas: frozenset[Formula]  # where nothing else is accepted
+    substances: frozenset[str]  # by their formulas, where nothing else is accepted
+    lists: tuple[Listed, ...]  # where nothing else is accepted
+    figures: Figures  # the quantities, times and dates that they are
+    senses: tuple[Sense, ...]  # what the short ones say
+    turning: frozenset[str]  # the stems that turn one of those round
+    is_turned: bool  # one of those denies, or says yes or no
+
+
+def prepare(references: tuple[str, ...]) -> Prepared:
+    """Prepare references; the same ones are prepared once."""
+    return _cached(references) if sum(map(len, references)) <= _KEPT else _prepare(references)
+
+
+def _prepare(references: tuple[str, ...]) -> Prepared:
+    made: dict[tuple[str, ...], Reference] = {}
+    lengths: list[int] = []
+    is_statement = refuses = False
+    is_absent = True  # every one of them
+    left = 20 * LONGEST
+    texts: list[str] = []
+    forms: list[tuple[str, str]] = []
+    for given in references[:MOST]:
+        if left <= 0:
+            break
+        left -= len(given)
+        text = mended(given[:LONGEST])
+        texts.append(text)
+        for form in _forms(text):
+            plain = words(form)
+            reference = _reference(plain, form)
+            if reference.stems and reference.stems not in made:
+                made[reference.stems] = reference
+                forms.append((form, reference.initials))
+                lengths.append(len(plain))
+                is_statement = is_statement or not VERBS.isdisjoint(plain)
+                is_absent = is_absent and is_absence(plain)
+                refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
+    kept = tuple(made.values())
+    senses = senses_of(texts)
+    middle = median_low(lengths) if lengths else 0
+    union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
+    return Prepared(
+        kept,
+        tuple(texts),
+        aliases_of(forms),
+        union,
+        len(references),
+        min(lengths, default=0),
+        max(lengths, default=0),
+        refuses or (is_absent and bool(made)),
+        explains=middle >= 7 or (middle >= 4 and is_statement),
+        letters=letter_of(references),
+        code=code_of(references),
+        formulas=formulas_of(references),
+        substances=substances_of(references),
+        lists=lists_of(texts),
+        figures=figures_of(texts, [date for one in kept for date in one.dates]),
+        senses=senses,
+        turning=turning_of(senses),
+        is_turned=any(one.denials or one.lead for one in senses),
+    )
+
+
+_cached = lru_cache(maxsize=2048)(_prepare)
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """Return a reference as it stands and, where it has a remark in parentheses, without it; both titles of one.
+
+    >>> _forms("Moby-Dick; or, The Whale")
+    ('Moby-Dick; or, The Whale', 'Moby-Dick', 'The Whale')
+    """
+    if "(" in text:
+        bare = _PARENTHESES.sub("", text)
+        if bare.strip() and bare != text:
+            return text, bare
+    return (text, *_OR.split(text)) if " or" in text and _OR.search(text) else (text,)
+
+
+def _reference(plain: list[str], text: str) -> Reference:
+    stems = tuple(stem(word) for word in plain if word not in ARTICLES) or tuple(plain)
+    is_name = 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) is not None
+    small = STOP - {"will"} if is_name and plain[0] == "will" else STOP
+    content = [one for one in stems if one not in small] or list(stems)
+    letters = [word[0] for word in plain if word not in STOP and word not in _SUFFIXES]
+    joined = " ".join(stems)
+    numbers = numbers_of(plain)
+    return Reference(
+        stems,
+        f" {joined} ",
+        frozenset(content),
+        f" {' '.join(content)} ",
+        "".join(letters) if len(letters) > 1 else "",
+        numbers,
+        range_of(numbers, text),
+        tuple(dates_of(plain, text)),
+        spans_of(plain, text),
+        not DENIALS.isdisjoint(plain),
+        trigrams(f" {joined[:300]} "),
+        members_of(text) if len(stems) <= 30 else (),
+        tuple(plain) if is_name else (),
+    )
+
+
+def trigrams(text: str) -> frozenset[str]:
+    """Return all runs of three characters; of a shorter text, itself."""
+    return frozenset([text[at : at + 3] for at in range(max(1, len(text) - 2))])
+
+
+def members_of(text: str) -> tuple[frozenset[str], ...]:
+    """Return the members of a list such as `red, white and blue`; a date or `Paris, Texas` is none."""
+    parts = [part for part in _MEMBERS.split(text) if part]
+    if len(parts) < 2 or (len(parts) == 2 and "," in text) or any(part[0].isdigit() for part in parts):
+        return ()
+    members = tuple(frozenset(stem(word) for word in words(part) if word not in STOP) for part in parts)
+    return members if all(members) else ()
