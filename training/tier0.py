@@ -30,9 +30,11 @@ import rows as labelled
 import synthetic
 
 from adjudge.judges.local._features import NAMES, observe
+from adjudge.judges.local._reading.answer import answer_of
 from adjudge.judges.local._reading.candidate import Candidate, read_question
 from adjudge.judges.local._reading.reference import prepare
 from adjudge.judges.local._reading.words import stem, words
+from adjudge.judges.local._rewriting import as_meant, rewritten
 
 MODEL = ROOT / "src" / "adjudge" / "judges" / "local" / "tier0.json"
 SEED = 20130726
@@ -76,8 +78,9 @@ def see(rows: list[labelled.Row], weights: dict[str, int]) -> tuple[Array, Array
     """Return the features of rows, and whether their references are statements."""
     values, statements = [], []
     for row in rows:
-        prepared = prepare(tuple(row["reference"]))
-        values.append(observe(read_question(row["question"]), prepared, Candidate(row["candidate"]), weights).values)
+        asked, prepared = read_question(row["question"]), prepare(tuple(row["reference"]))
+        candidate = rewritten(asked, prepared, as_meant(prepared, Candidate(answer_of(row["candidate"]))))
+        values.append(observe(asked, prepared, candidate, weights).values)
         statements.append(prepared.explains)
     return np.array(values), np.array(statements)
 

@@ -1,0 +1,99 @@
+"""What decides at once: a candidate that is a reference and nothing else, or of a kind that has rules of its own.
+
+Each kind says (right or wrong, reason), or None where it has nothing to say.
+"""
+
+from __future__ import annotations
+
+from adjudge.judges.local._codes.codes import by_code
+from adjudge.judges.local._codes.formulas import by_formula
+from adjudge.judges.local._codes.letters import by_letter
+from adjudge.judges.local._codes.substances import by_substance
+from adjudge.judges.local._denials.kinds import member
+from adjudge.judges.local._denials.refusals import refuses
+from adjudge.judges.local._denials.senses import LONGEST as TURNED
+from adjudge.judges.local._denials.senses import may_turn, turned
+from adjudge.judges.local._lists.members import by_members
+from adjudge.judges.local._names.places import by_place
+from adjudge.judges.local._names.works import is_other_title
+from adjudge.judges.local._quantities.readings import by_quantity
+from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.framed import FRAMES, unframed
+from adjudge.judges.local._reading.reference import Prepared
+from adjudge.judges.local._rules import polarity, repeats_figure, wanted_polarity
+from adjudge.judges.local._same import same
+
+Decision = tuple[bool, str]
+"""Whether a response is right, and the name of the rule that says so."""
+
+_FORMS = ("spelling", "acronym", "same-name")
+
+
+def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
+    """Judge a candidate that is a reference and nothing else, or of a kind with rules of its own."""
+    found = (
+        by_letter(asked, prepared.letters, candidate)
+        or by_formula(prepared.formulas, candidate)
+        or by_code(asked, prepared.code, prepared.texts, candidate)
+        or by_substance(asked, prepared.substances, prepared.texts, candidate)
+        or (by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None)
+        or _by_sense(question, asked, prepared, candidate)
+    )
+    if found is not None:
+        return found
+    quantity = by_quantity(asked, prepared, candidate) if prepared.figures else None
+    if quantity is not None and not quantity[0]:
+        return quantity
+    form = same(asked, prepared, prepared.texts, candidate)
+    if form is None:
+        return quantity or _by_name(asked, prepared, candidate) or _unframed(asked, prepared, candidate)
+    if form == "contained" and candidate.numbers and repeats_figure(question, prepared.texts, candidate):
+        return False, "repeats-question"
+    return True, form
+
+
+def by_kind(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
+    """Judge by whether a candidate refuses, or by its yes or no, where that is the accepted answer."""
+    if prepared.refuses:
+        is_refusal = refuses(asked, candidate)
+        return is_refusal, "both-refuse" if is_refusal else "answers-the-unanswerable"
+    wanted = wanted_polarity(prepared)
+    return None if wanted is None else (polarity(question, candidate.text) == wanted, "yes-no")
+
+
+def _unframed(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
+    """Judge what is left of `It is ...`, where it is a reference in another form, or another thing of a near name."""
+    text = unframed(candidate) if candidate.plain[:1] and candidate.plain[0] in FRAMES else None
+    if text is None:
+        return None
+    bare = Candidate(text)
+    form = same(asked, prepared, prepared.texts, bare)
+    if form is None:
+        return _by_name(asked, prepared, bare)
+    return (True, form) if form in _FORMS else None
+
+
+def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
+    """Judge a candidate that is the name of a place or of a work and nothing else."""
+    places = prepared.aliases.places
+    is_right = by_place(asked, places, candidate) if places and not prepared.explains else None
+    if is_right:
+        return True, "same-place"
+    is_other = is_right is False or is_other_title(asked, prepared.texts, candidate)
+    return (False, "near-name") if is_other else None
+
+
+def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
+    """Judge a short statement that turns what a reference says round, or has another word of a kind in it."""
+    if len(candidate.plain) > TURNED or prepared.refuses:
+        return None
+    found = None
+    if prepared.is_turned or may_turn(candidate.unique, prepared.turning, prepared.union):
+        is_said = len(candidate.numbers) < len(candidate.content)
+        is_open = is_said and not asked.denies and wanted_polarity(prepared) is None
+        if is_open and all(one.padded != candidate.padded for one in prepared.references):
+            found = turned(question, asked.content, prepared.senses, candidate.text)
+    found = found or member(asked, prepared, candidate)
+    if found is None:
+        return None
+    return found in ("same-sense", "yes-no"), "yes-no" if found == "other-yes-no" else found
