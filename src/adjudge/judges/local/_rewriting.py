@@ -1,6 +1,6 @@
 """A response as its rules and features see it: after its last correction, with references' other forms as they are.
 
-"Rio. Sorry, I meant Brasília"  ->  "Brasília";  "1, 776 steps"  ->  "1,776 steps";  "Kenyan runners"  ->  "Kenya runners"
+"Rio. Sorry, I meant Brasília"  ->  "Brasília";  "1, 776"  ->  "1,776";  "Kenyan runners"  ->  "Kenya runners"
 """
 
 from __future__ import annotations
