@@ -13,6 +13,7 @@ import json
 import math
 import sys
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,11 @@ LESS = (
 ).split()
 SETTINGS: dict[str, dict[str, Any]] = {
     "phrases": {"max_iter": 60, "learning_rate": 0.12, "max_leaf_nodes": 8, "min_samples_leaf": 30},
-    "statements": {"max_iter": 80, "learning_rate": 0.06, "max_leaf_nodes": 6, "min_samples_leaf": 40},
-}
+    "statements": {
+        "max_iter": 25, "learning_rate": 0.18, "max_leaf_nodes": 6, "min_samples_leaf": 40, "max_features": 0.5
+    },
+}  # fmt: skip
+TIMES = {"phrases": 1, "statements": 5}  # sets of trees whose mean is taken: few questions make one set unsteady
 
 Array = np.ndarray[Any, Any]
 
@@ -85,13 +89,35 @@ def see(rows: list[labelled.Row], weights: dict[str, int]) -> tuple[Array, Array
     return np.array(values), np.array(statements)
 
 
-def fit(kind: str, values: Array, labels: Array, weight: Array) -> HistGradientBoostingClassifier:
-    """Fit the trees of one kind."""
-    signs = [int(name in MORE) - int(name in LESS) for name in NAMES]
-    model = HistGradientBoostingClassifier(
-        **SETTINGS[kind], l2_regularization=5, early_stopping=False, random_state=SEED, monotonic_cst=signs
-    )
-    return model.fit(values, labels, sample_weight=weight)
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Fitted sets of trees, of which the mean counts."""
+
+    sets: tuple[HistGradientBoostingClassifier, ...]
+
+    def decision_function(self, values: Array) -> Array:
+        """Return log-odds."""
+        return np.asarray(np.mean([one.decision_function(values) for one in self.sets], axis=0))
+
+    def exported(self, scale: float, shift: float) -> dict[str, Any]:
+        """Return it as plain data."""
+        times = len(self.sets)
+        stages = [stage for one in self.sets for stage in one._predictors]  # noqa: SLF001 (there is no public way)
+        start = float(np.ravel(self.sets[0]._baseline_prediction)[0])  # noqa: SLF001
+        trees = [_node(stage[0].nodes, 0, times) for stage in stages]
+        return {"start": round(start, 5), "scale": scale, "shift": shift, "trees": trees}
+
+
+def fit(kind: str, values: Array, labels: Array, weight: Array, signs: list[int] | None = None) -> Forest:
+    """Fit the trees of one kind; `signs` say which values can only speak for an answer, and which only against it."""
+    signs = [int(name in MORE) - int(name in LESS) for name in NAMES] if signs is None else signs
+    models = [
+        HistGradientBoostingClassifier(
+            **SETTINGS[kind], l2_regularization=5, early_stopping=False, random_state=SEED + at, monotonic_cst=signs
+        )
+        for at in range(TIMES[kind])
+    ]
+    return Forest(tuple(model.fit(values, labels, sample_weight=weight) for model in models))
 
 
 def calibrate(
@@ -105,19 +131,13 @@ def calibrate(
     return round(float(line.coef_[0, 0]), 4), round(float(line.intercept_[0]), 4)
 
 
-def exported(model: HistGradientBoostingClassifier, scale: float, shift: float) -> dict[str, Any]:
-    """Return fitted trees as plain data."""
-    trees = [_node(stage[0].nodes, 0) for stage in model._predictors]  # noqa: SLF001 (there is no public way)
-    start = float(np.ravel(model._baseline_prediction)[0])  # noqa: SLF001
-    return {"start": round(start, 5), "scale": scale, "shift": shift, "trees": trees}
-
-
-def _node(nodes: Array, at: int) -> Any:
+def _node(nodes: Array, at: int, times: int) -> Any:
     node = nodes[at]
     if node["is_leaf"]:
-        return round(float(node["value"]), 5)
+        return round(float(node["value"]) / times, 5)
     threshold = float(f"{float(node['num_threshold']):.9g}")
-    return [int(node["feature_idx"]), threshold, _node(nodes, int(node["left"])), _node(nodes, int(node["right"]))]
+    left, right = (_node(nodes, int(node[side]), times) for side in ("left", "right"))
+    return [int(node["feature_idx"]), threshold, left, right]
 
 
 def train(names: tuple[str, ...]) -> dict[str, Any]:
@@ -137,7 +157,7 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     for kind, chosen in (("phrases", ~statements if not statements.all() else statements), ("statements", statements)):
         part = (values[chosen], labels[chosen], weight[chosen])
         scale, shift = calibrate(kind, *part, groups[chosen], is_made[chosen])
-        record[kind] = exported(fit(kind, *part), scale, shift)
+        record[kind] = fit(kind, *part).exported(scale, shift)
     counts = Counter(row["made"] for row in made)
     record["card"] = {
         "seed": SEED,

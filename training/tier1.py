@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
@@ -117,21 +116,11 @@ def fit_sum(kind: str, values: Array, labels: Array, weight: Array) -> Sum:
     return Sum(weights, float(line.intercept_[0] - weights @ mean))
 
 
-def fit_trees(values: Array, labels: Array, weight: Array) -> HistGradientBoostingClassifier:
-    """Fit the trees for statements."""
-    model = HistGradientBoostingClassifier(
-        **tier0.SETTINGS["statements"],
-        l2_regularization=5,
-        early_stopping=False,
-        random_state=tier0.SEED,
-        monotonic_cst=SIGNS,
-    )
-    return model.fit(values, labels, sample_weight=weight)
-
-
-def fit(kind: str, values: Array, labels: Array, weight: Array) -> Any:
+def fit(kind: str, values: Array, labels: Array, weight: Array) -> Sum | tier0.Forest:
     """Fit what a kind of rows is weighed with."""
-    return fit_trees(values, labels, weight) if kind == "statements" else fit_sum(kind, values, labels, weight)
+    if kind == "statements":
+        return tier0.fit(kind, values, labels, weight, SIGNS)
+    return fit_sum(kind, values, labels, weight)
 
 
 def learn(kind: str, given: Material) -> dict[str, Any]:
@@ -146,8 +135,7 @@ def learn(kind: str, given: Material) -> dict[str, Any]:
     line = LogisticRegression(C=1e6).fit(odds[real, None], labels[real])
     print(f"{kind}: {((odds > 0) == labels)[real].mean():.4f} right of {real.sum()} rows of unseen questions")
     scale, shift = round(float(line.coef_[0, 0]), 4), round(float(line.intercept_[0]), 4)
-    model = fit(kind, values, labels, weight)
-    return model.exported(scale, shift) if isinstance(model, Sum) else tier0.exported(model, scale, shift)
+    return fit(kind, values, labels, weight).exported(scale, shift)
 
 
 def train(names: tuple[str, ...]) -> dict[str, Any]:
