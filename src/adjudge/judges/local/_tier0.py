@@ -72,11 +72,11 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     >>> seen.is_right, seen.reasons, seen.ruled
     (False, ('negated',), True)
     """
-    model = load_model()
-    asked, prepared = read_question(question[:LONGEST]), prepare(references)
+    model, question = load_model(), question[:LONGEST]
+    asked, prepared = read_question(question), prepare(references)
     answer = answer_of(text)
     candidate = Candidate(answer)
-    if injected(candidate if answer == text else Candidate(untagged(text)), question[:LONGEST], references):
+    if injected(candidate if answer == text else Candidate(untagged(text)), question, references):
         return _out("injected-verdict")
     candidate, references = _in_one_piece(prepared, _last_word(prepared, candidate)), prepared.texts
     ruled = _by_option(question, references, candidate) or _at_once(question, asked, prepared, candidate)
@@ -89,7 +89,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if not seen.contained and is_vacuous(answer, references):
         return _out("vacuous")
     is_apart = not (seen.contained or prepared.explains)
-    ruled = _by_kind(question[:LONGEST], asked, prepared, candidate, seen)
+    ruled = _by_kind(question, asked, prepared, candidate, seen)
     if ruled is None and is_apart and is_coarser_place(asked, references, candidate):
         ruled = Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     if ruled is not None:
@@ -188,7 +188,7 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         or by_code(asked, prepared.code, prepared.texts, candidate)
         or by_substance(asked, prepared.substances, prepared.texts, candidate)
         or (by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None)
-        or _by_sense(question[:LONGEST], asked, prepared, candidate)
+        or _by_sense(question, asked, prepared, candidate)
     )
     if exact is not None:
         return _ruled(*exact)
@@ -200,7 +200,7 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         found = _by_name(asked, prepared, candidate)
         bare = unframed(candidate) if found is None and candidate.plain[:1] and candidate.plain[0] in FRAMES else None
         return found if bare is None else _unframed(asked, prepared, Candidate(bare))
-    if form == "contained" and candidate.numbers and repeats_figure(question[:LONGEST], prepared.texts, candidate):
+    if form == "contained" and candidate.numbers and repeats_figure(question, prepared.texts, candidate):
         return _out("repeats-question")
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
