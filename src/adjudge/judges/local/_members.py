@@ -186,6 +186,8 @@ def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
     is_ranked = is_ordered(row.question)
     is_sure = is_ranked or _is_asked_for(listed, asked)
     if set(mine) == set(yours) and (is_sure or (listed.is_joined and _is_who(asked))):
+        if mine != yours and listed.is_plain and not (is_ranked or asked.wants_list):
+            return None  # the combination of a lock
         return (False, "other-order") if is_ranked and mine != yours else (True, "list")
     fault = _fault(mine, yours, listed, row) if is_sure else None
     return None if fault is None else (False, fault)

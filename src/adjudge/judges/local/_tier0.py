@@ -12,6 +12,7 @@ from adjudge.judges.local._candidate import Candidate, Question, read_question
 from adjudge.judges.local._choices import by_option, spoken
 from adjudge.judges.local._codes import by_code
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._figures import is_marked_otherwise
 from adjudge.judges.local._formulas import by_formula
 from adjudge.judges.local._framed import FRAMES, unframed
 from adjudge.judges.local._kinds import member
@@ -200,8 +201,11 @@ def _at_once(question: str, asked: Question, prepared: Prepared, candidate: Cand
         found = _by_name(asked, prepared, candidate)
         bare = unframed(candidate) if found is None and candidate.plain[:1] and candidate.plain[0] in FRAMES else None
         return found if bare is None else _unframed(asked, prepared, Candidate(bare))
-    if form == "contained" and candidate.numbers and repeats_figure(question, prepared.texts, candidate):
-        return _out("repeats-question")
+    if form == "contained" and candidate.numbers:
+        if repeats_figure(question, prepared.texts, candidate):
+            return _out("repeats-question")
+        if is_marked_otherwise(prepared.texts, candidate.text):
+            return _out("other-number")
     return Assessment(_EXACT if form in ("contained", "same-name") else _RULED_IN, (form,), ruled=True)
 
 
