@@ -1,6 +1,6 @@
 """The local judge on everyday rows, against matching of strings: what people try first on a judge of answers.
 
-1,301 rows in three sets, written with language models that were not shown the rules; half of them are right, by their author.
+1,301 rows in three sets, written with language models that were not shown the rules; half are right, by their author.
 Rules were built with set 1 in view. Sets 2 and 3 were not looked at: what they show is what to expect of other rows.
 """
 

@@ -16,6 +16,7 @@ from adjudge.judges.local._denials.senses import may_turn, turned
 from adjudge.judges.local._lists.members import by_members
 from adjudge.judges.local._names.places import by_place
 from adjudge.judges.local._names.works import is_other_title
+from adjudge.judges.local._quantities.figures import is_marked_otherwise
 from adjudge.judges.local._quantities.readings import by_quantity
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.framed import FRAMES, unframed
@@ -47,9 +48,14 @@ def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candi
     form = same(asked, prepared, prepared.texts, candidate)
     if form is None:
         return quantity or _by_name(asked, prepared, candidate) or _unframed(asked, prepared, candidate)
-    if form == "contained" and candidate.numbers and repeats_figure(question, prepared.texts, candidate):
+    return _of_figures(question, prepared, candidate) if form == "contained" and candidate.numbers else (True, form)
+
+
+def _of_figures(question: str, prepared: Prepared, candidate: Candidate) -> Decision:
+    """Judge a candidate that is a reference word for word, in figures: signs beside them count too."""
+    if repeats_figure(question, prepared.texts, candidate):
         return False, "repeats-question"
-    return True, form
+    return (False, "other-number") if is_marked_otherwise(prepared.texts, candidate.text) else (True, "contained")
 
 
 def by_kind(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:

@@ -50,6 +50,7 @@ _PROGRAMS = frozenset(
     awk chmod chown mkdir rmdir sudo ssh scp curl wget tar ps pwd df du dir""".split()
 )
 _NO_PROGRAM = re.compile(r"(?:sudo |python3? -m )(?=\w)")
+_FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 _OPTIONS = re.compile(r"-[A-Za-z]{2,}")
 _NAME = re.compile(r"@?[A-Za-z_]\w*(?:[.-]\w+)*(?:\(\))?")
 _IDENTIFIER = re.compile(r"@[a-z]\w+|[\w.]+\(\)|[a-z\d]+(?:_[a-z\d]+)+|[A-Z\d]+(?:_[A-Z\d]+)+")
@@ -154,6 +155,13 @@ def read_command(text: str) -> str | None:
     return " ".join((found[0].lower(), *found[1:start], *sorted(found[start:end]), *found[end:]))
 
 
+def read_flag(text: str) -> str | None:
+    """Read an option of a command; of one letter, `-v` is not `-V`."""
+    if _FLAG.fullmatch(text) is None:
+        return None
+    return text if len(text) == 2 else text.lower()
+
+
 def read_name(text: str) -> str | None:
     """Read a name in a program: `print()` is `print`."""
     text = text.rstrip(";")
@@ -213,6 +221,7 @@ READERS: dict[str, tuple[Callable[[str], object], Reader]] = {
     "colour": (_COLOUR.fullmatch, read_colour),
     "keys": (read_keys, read_keys),
     "command": (read_command, read_command),
+    "flag": (read_flag, read_flag),
     "id": (_is_id, read_id),
     "sql": (_SQL.fullmatch, read_sql),
     "null": (read_null, read_null),

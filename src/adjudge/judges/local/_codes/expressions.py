@@ -82,7 +82,7 @@ def sides(text: str) -> tuple[str, ...] | None:
     >>> sides("3 < 2*x"), sides("2 + y"), sides("E = m c^2"), sides("Rome")
     (('+3', '<', '+2*x'), ('+2+y',), ('+E', '=', '+c^2*m'), None)
     """
-    if len(text) > _LONGEST or text.count("(") + text.count("{") > _DEEPEST or _UNCLEAR.search(text):
+    if len(text) > _LONGEST or sum(map(text.count, _OPEN)) > _DEEPEST or _UNCLEAR.search(text):
         return None
     tokens = _tokens(text)
     if not tokens:

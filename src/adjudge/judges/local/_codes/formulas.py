@@ -21,6 +21,7 @@ Formula = frozenset[tuple[str, ...]]
 _LOOKED_AT = 50  # references
 _SIGNAL = re.compile(
     r"[=<>^\\²³⁴√π±≤≥∞→]|\*\*|->|sqrt|\bO\s?\(|\b\d*[xyz]\b|\b\d+[abknpqrt]\b|\b[a-z]\s?[-+*]\s?(?:\d|[a-z]\b)"
+    r"|\[[^\[\]()]+,[^\[\]()]+\)|\([^\[\]()]+,[^\[\]()]+\]"  # an interval with one of its ends
 )
 _NO_FORMULA = re.compile(r"[^\W\d_]{4}|\\[bdswBDSW](?![A-Za-z])|^\W+$")
 _NAMED = re.compile(r"\\?[A-Za-z]{4,}")
@@ -153,7 +154,10 @@ def _is_same(gold: Formula, formula: Formula) -> bool | None:
     if any(len(one) == 2 for one in gold):  # a reaction, perhaps with another sign for its arrow
         return False if any(len(one) == 2 for one in formula) else None
     either_way = _unnamed if any("?" in one for one in gold | formula) else _unordered
-    return True if either_way(gold) == either_way(formula) else _has_same_values(gold, formula)
+    mine, yours = either_way(gold), either_way(formula)
+    if mine == yours:
+        return True
+    return False if _strictly(mine) == _strictly(yours) else _has_same_values(gold, formula)
 
 
 def _has_same_values(gold: Formula, formula: Formula) -> bool | None:
@@ -191,6 +195,11 @@ def _unnamed(formula: Formula) -> Formula:
     return frozenset(
         tuple("?" if len(one) > 1 and _LETTER.fullmatch(side) else side for side in one) for one in formula
     )
+
+
+def _strictly(formula: Formula) -> Formula:
+    """Return relations without their ends: `[0, 1)` and `(0, 1]` differ in nothing else."""
+    return frozenset(tuple("<" if sign == "<=" else sign for sign in one) for one in formula)
 
 
 def _unordered(formula: Formula) -> Formula:

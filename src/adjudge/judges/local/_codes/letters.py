@@ -39,7 +39,8 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
     """
     found: set[str] = set()
     for text in references[:_LOOKED_AT]:
-        match = _REFERENCE.fullmatch(_written(text)) if len(text) <= _LONG else None
+        is_flag = text[:1] == "-"  # `-v` of a command
+        match = _REFERENCE.fullmatch(_written(text)) if len(text) <= _LONG and not is_flag else None
         if match is None:
             return frozenset()
         found.add(match[1].upper())

@@ -201,8 +201,8 @@ def compare(one: Sense, other: Sense) -> tuple[int, bool, set[str], set[str]]:
         if one.roots[root] != other.roots[root]:
             turns += 1
             is_far = is_far or any(_SIDES[word][2] for word in one.stems if word in _SIDES and _SIDES[word][0] == root)
-    for mine in [*missing] if extra else ():
-        for yours in extra:
+    for mine in sorted(missing) if extra else ():
+        for yours in sorted(extra):
             if mine[-_LEAST:] != yours[-_LEAST:] and mine not in OPPOSED and mine[:_LEAST] != yours[:_LEAST]:
                 continue
             is_begun = _is_begun(mine, yours) or _is_begun(yours, mine)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from adjudge.judges.local._codes.letters import DOUBTED, by_letter, letters_in
 from adjudge.judges.local._lists.options import Options, options_of, padded
 from adjudge.judges.local._reading.candidate import Candidate, read_question
-from adjudge.judges.local._reading.words import DENIALS, LONGEST, words
+from adjudge.judges.local._reading.words import DENIALS, LONGEST, evened, words
 from adjudge.text import fold
 
 _LONGEST = 800  # characters of an answer that is read as a choice
@@ -70,8 +70,8 @@ def spoken(question: str, references: tuple[str, ...]) -> tuple[str, tuple[str, 
     if options is None or not accepted:
         return question, references
     texts = [", ".join(options.texts[label] for label in sorted(one)) for one in sorted(accepted, key=sorted)]
-    others = [text for text in references if not chosen(options, text, is_several=True)]
-    return options.question, tuple(dict.fromkeys([*texts, *others]))
+    others = [text for text in references[:_LOOKED_AT] if not chosen(options, text, is_several=True)]
+    return options.question, tuple(dict.fromkeys([*texts, *others, *references[_LOOKED_AT:]]))
 
 
 def _compared(given: Choices, accepted: frozenset[Choices], *, is_open: bool) -> Judged:
@@ -132,7 +132,7 @@ def chosen(options: Options, text: str, *, is_several: bool = False) -> Choices 
     """
     if len(text) > _LONGEST:
         return None
-    text = _EMPHASIS.sub("", fold(text)).strip()
+    text = _EMPHASIS.sub("", fold(evened(text))).strip()
     whole = _choice(options, text)
     if whole is not None:
         return whole

@@ -94,6 +94,10 @@ def _is_plain(member: Member) -> bool:
     return len(member) == 1 and (min(member).isdecimal() or len(min(member)) == 1)
 
 
+def _are_numbers(members: Sequence[Member]) -> bool:
+    return all(len(one) == 1 and min(one).isdecimal() for one in members)
+
+
 def _is_named(text: str) -> bool:
     return not any(word.islower() and word not in _SMALL_WORDS for word in _WORD.findall(text))
 
@@ -186,6 +190,8 @@ def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
     is_ranked = is_ordered(row.question)
     is_sure = is_ranked or _is_asked_for(listed, asked)
     if set(mine) == set(yours) and (is_sure or (listed.is_joined and _is_who(asked))):
+        if mine != yours and _are_numbers(mine) and not (is_ranked or asked.wants_list):
+            return None  # the combination of a lock
         return (False, "other-order") if is_ranked and mine != yours else (True, "list")
     fault = _fault(mine, yours, listed, row) if is_sure else None
     return None if fault is None else (False, fault)

@@ -16,9 +16,12 @@ _SOME = re.compile(
 )
 _ORDERED = re.compile(
     r"\bin (?:(?!any\b|no\b|order\b)\w+ ){0,3}(?:order(?! to\b| that\b| for\b)|sequence)\b|\b(?:a|de)scending\b"
-    r"|\b(?:what|which) (?:is|was) the (?:\w+ )?order\b|\bchronological|\balphabetical|\bsort(?:ed)?\b(?! of\b)"
+    r"|\b(?:what|which) (?:is|was) the (?:\w+ )?(?:order|sequence)\b|\bchronological|\balphabetical"
+    r"|\bsort(?:ed)?\b(?! of\b)"
     r"|\brank(?:ed)?\b|\barranged?\b|\border(?:ed)? (?:the|these|them|by|from)\b"
-    r"|\b(?:first|last|top) (?:two|three|four|five|six|seven|eight|nine|ten|\d)\b"
+    r"|\b(?:first|last|top|next) (?:two|three|four|five|six|seven|eight|nine|ten|\d)\b"
+    r"|\bcoordinates\b|\brespectively\b|\bone after (?:the other|another)\b|\bwhom\?"
+    r"|\bfirst\b.{0,20} and .{0,20}\bsecond\b|\bwinner\b.{0,20} and .{0,20}\bloser\b|\bbefore which\b"
     r"|\bfrom (?:the )?(?:\w+est|least|most|left|right|top|bottom|low|high|start|first|last|inner|outer|small|large|old"
     r"|new|north|south|east|west)\b.{0,30}? to\b"
 )

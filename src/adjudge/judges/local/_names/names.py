@@ -32,6 +32,10 @@ _SYMMETRIC = frozenset(
 )
 _WORDY = 6  # words of a candidate that could have named something
 _SPEECH = 20  # words of one that goes on about the question
+_BODIES = frozenset(
+    "university college school league party church club united bank union society institute museum hospital council"
+    " committee court association team company airport station party street road war act".split()
+)  # with a word before these it is another one: `Indiana State University`
 _PROPER = re.compile(r"\d|[^\W\d_a-z]")
 _BY = re.compile(r".*\bby\s+(?=\S)", re.DOTALL)  # `painted by Monet`
 _MOST = 4000  # characters in which names are looked for
@@ -182,13 +186,22 @@ def is_same_name(asked: Question, references: Sequence[str], candidate: Candidat
     given = read_name(candidate.text)
     for text in references[:_LOOKED_AT]:
         name = read_name(text[:_LONGEST])
-        if len(name.parts) > 1 and len(given.parts) > 1 and name.capitals and _is_in_order(name, given):
+        if len(name.parts) > 1 and len(given.parts) > 1 and _is_name(text, name) and _is_in_order(name, given):
             foreign, missing = _differences(name, given, asked, is_strict=True)
             if foreign and not name.initials and len(name.parts) == len(given.parts):
                 continue  # one in the place of another, if the question has that one
+            if foreign and (name.parts[-1] in _BODIES or " of " in text):
+                continue
             if not missing and (not foreign if name.initials else set(foreign) <= set(given.parts[1:-1])):
                 return True
     return False
+
+
+def _is_name(text: str, name: Name) -> bool:
+    """Whether a text is written as names are: `He moved to Paris` has a word that says more than small ones do."""
+    if not name.capitals:
+        return False
+    return not any(word.islower() and len(word) > _LONG and word not in STOP for word in text[:_LONGEST].split())
 
 
 def _is_in_order(name: Name, given: Name) -> bool:

@@ -103,7 +103,7 @@ def _more_figures(found: Amount, word: str, tokens: Sequence[str], at: int) -> t
 
 def _parts(whole: Fraction, above: str, tokens: Sequence[str], at: int) -> tuple[Amount, int] | None:
     below = tokens[at + 1] if at + 1 < len(tokens) else ""
-    if not (above.isdecimal() and below.isdecimal() and below.isascii() and len(below) <= _LONGEST and int(below)):
+    if not all(one.isdecimal() and one.isascii() and len(one) <= _LONGEST for one in (above, below)) or not int(below):
         return None
     return _exact(whole + Fraction(int(above), int(below))), at + 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,13 @@ from adjudge.judges.local._quantities.writings import Writings, writings_of
 from adjudge.judges.local._reading.facts import Date
 
 _LOOKED_AT = 50  # references
+_MARKS = (
+    re.compile(r"(?<!\d)\d{1,3}[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]|\w\s?\^"),  # a power; after a year it is a footnote
+    re.compile(r"√|\bsqrt\b"),
+    re.compile(r"\de-\d", re.IGNORECASE),
+    re.compile(r"\d\(?a\b(?!\.?\s?m\b)|\ba\d", re.IGNORECASE),  # `5a`, `A4`: no article
+)
+_PADDED = re.compile(r"0\d{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +52,20 @@ def figures_of(references: Sequence[str], dates: Iterable[Date]) -> Figures:
         writings_of(references),
         tuple(date for date in dates if date.parts == len(date)),
     )
+
+
+def is_marked_otherwise(references: Sequence[str], text: str) -> bool:
+    """Whether figures have a sign beside them that no reference has, or lack it: to the words it is all the same.
+
+    >>> [is_marked_otherwise(["10"], text) for text in ("10⁶", "√10", "10a", "10")], is_marked_otherwise(["007"], "7")
+    ([True, True, True, False], True)
+    """
+    golds, given = references[:_LOOKED_AT], text.strip(" .!\n")
+    if given.isdecimal() and all(_PADDED.fullmatch(one.strip()) for one in golds):
+        return given not in map(str.strip, golds)
+    mine = _marks_of(text)
+    return all(_marks_of(one) != mine for one in golds)
+
+
+def _marks_of(text: str) -> list[bool]:
+    return [mark.search(text) is not None for mark in _MARKS]

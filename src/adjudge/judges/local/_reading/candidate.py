@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from adjudge.judges.local._reading.facts import dates_of, numbers_of
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, STOP, mended, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, STOP, evened, mended, stem, words
 
 _SENTENCE = re.compile(r"[.!?]\s+(?=[A-Z\d\"'(*-])|\n+")
 _CAPITAL = re.compile(r"(?<=[^\s.!?:*\"]\s)[A-Z][^\W_]+")
@@ -88,7 +88,7 @@ class Candidate:
     )  # fmt: skip
 
     def __init__(self, text: str) -> None:
-        self.text = text = mended(text[:LONGEST])
+        self.text = text = mended(evened(text[:LONGEST]))
         self.plain = plain = words(text)
         self.lowered = " ".join(plain)
         self.stems = [stem(word) for word in plain if word not in ARTICLES]

@@ -18,14 +18,25 @@ from adjudge.judges.local._lists.members import Listed, lists_of
 from adjudge.judges.local._names.aliases import Aliases, aliases_of
 from adjudge.judges.local._quantities.figures import Figures, figures_of
 from adjudge.judges.local._reading.facts import Date, Span, dates_of, numbers_of, range_of, spans_of
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, REFUSAL, STOP, VERBS, mended, stem, words
+from adjudge.judges.local._reading.words import (
+    ARTICLES,
+    DENIALS,
+    LONGEST,
+    REFUSAL,
+    STOP,
+    VERBS,
+    evened,
+    mended,
+    stem,
+    words,
+)
 
 MOST = 1000
 """References that are looked at; every one of them may decide."""
 
 _KEPT = 5000  # characters of references that are worth keeping: 2,048 longer ones would fill the memory
 _PARENTHESES = re.compile(r"\s*\([^()]*\)")
-_NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*[.'’-]*\s?){2,6}")
+_NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*+[.'’-]*+\s?){1,6}")
 _MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
 _OR = re.compile(r"[,;:]?\s+or[,:;]\s+")
 _SUFFIXES = frozenset(("jr", "sr", "inc", "ltd", "corp"))  # no part of initials
@@ -96,7 +107,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         if left <= 0:
             break
         left -= len(given)
-        text = mended(given[:LONGEST])
+        text = mended(evened(given[:LONGEST]))
         texts.append(text)
         for form in _forms(text):
             plain = words(form)

@@ -27,6 +27,7 @@ _BROKEN = re.compile(
 )
 _NOTES = re.compile("(?<=[\\w.])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")  # footnotes: `in 1994⁶`
 _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
+_BLANKS = re.compile(r"\s{40,}+")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
 _SYMBOL = re.compile(r"(?<![^\s\"'(“*])([a-z]{1,2})(\+{1,2}|#)(?![\w+#])")  # `C++`, `F#`, `A+`
 _SIGNS = {"#": " sharp", "+": "plus", "++": " plus plus"}
@@ -120,6 +121,15 @@ def words(text: str) -> list[str]:
     if not _NUMERIC.isdisjoint(found) or _FIGURE.search(text):
         found = _in_figures(found)
     return found if _SINGLES.isdisjoint(found) else _joined(found)
+
+
+def evened(text: str) -> str:
+    r"""Return a text in which no run of blanks is so long that looking for what may end it takes its time.
+
+    >>> evened("a" + 100 * " " + "b"), evened("a\n" + 100 * " " + "b"), evened("a  b")
+    ('a b', 'a\nb', 'a  b')
+    """
+    return _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
 
 
 def mended(text: str) -> str:
