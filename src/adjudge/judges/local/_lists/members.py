@@ -40,6 +40,7 @@ _FRAME = re.compile(
     r"|includes?|consists? of|comprises?)\b:?)\s+(?=\S)"
 )
 _DENIED = re.compile(r"\b(?:but )?(?:not|except|excluding|without)\s(?:for\s)?([^.;()]+)[.)]*$")
+_NEITHER = re.compile(r"\W*neither\s(.+)\snor\s(.+)", re.IGNORECASE)
 _LINKS = frozenset(("a", "an", "the", "of", "de", "la", "van", "von", "st"))
 _SMALL_WORDS = _LINKS | {"and"}
 _WORD = re.compile(r"[^\W\d_]+")
@@ -140,6 +141,10 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
+    neither = _NEITHER.fullmatch(candidate.text.strip()) if prepared.lists else None
+    if neither is not None:
+        denied = {one for part in neither.groups() for one in _members(part) or ()}
+        return (False, "negated") if any(not denied.isdisjoint(one.members) for one in prepared.lists) else None
     given = _given(asked, prepared, candidate) if prepared.lists or _may_have_more(prepared, candidate) else None
     if given is None:
         return None

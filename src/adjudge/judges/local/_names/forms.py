@@ -85,6 +85,8 @@ def is_form(part: str, one: str, name: Name, given: Name, *, is_strict: bool = F
     """
     if part == one or stem(part) == stem(one):
         return True
+    if part in given.initials and one in name.initials:
+        return one.startswith(part) or part.startswith(one)
     if part in given.initials:
         letters = {word[0] for word in name.parts if word not in name.initials} | set("".join(name.initials))
         return one[0] in part and letters.issuperset(part)

@@ -186,7 +186,7 @@ def is_same_name(asked: Question, references: Sequence[str], candidate: Candidat
     given = read_name(candidate.text)
     for text in references[:_LOOKED_AT]:
         name = read_name(text[:_LONGEST])
-        if len(name.parts) > 1 and len(given.parts) > 1 and _is_name(text, name) and _is_in_order(name, given):
+        if len(name.parts) > 1 and len(given.parts) > 1 and _is_name(text, name) and _is_in_order(text, name, given):
             foreign, missing = _differences(name, given, asked, is_strict=True)
             if foreign and not name.initials and len(name.parts) == len(given.parts):
                 continue  # one in the place of another, if the question has that one
@@ -204,10 +204,12 @@ def _is_name(text: str, name: Name) -> bool:
     return not any(word.islower() and len(word) > _LONG and word not in STOP for word in text[:_LONGEST].split())
 
 
-def _is_in_order(name: Name, given: Name) -> bool:
-    """Whether the parts that two names share come in one order; of two, the last name may come first."""
+def _is_in_order(text: str, name: Name, given: Name) -> bool:
+    """Whether the parts that two names share come in one order; of a person, the last name may come first."""
     shared = [part for part in name.parts if part in given.parts]
-    return len(name.parts) == 2 or shared == [part for part in given.parts if part in name.parts]
+    return (len(name.parts) == 2 and " and " not in text) or shared == [
+        part for part in given.parts if part in name.parts
+    ]
 
 
 def _differences(name: Name, given: Name, asked: Question, *, is_strict: bool = False) -> tuple[list[str], list[str]]:
