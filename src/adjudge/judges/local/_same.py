@@ -9,7 +9,7 @@ from adjudge.judges.local._model import load_model
 from adjudge.judges.local._names.names import is_same_name
 from adjudge.judges.local._quantities.quantities import is_other_currency
 from adjudge.judges.local._quantities.values import is_same_value
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.sounds import sound
 from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, words
@@ -17,6 +17,8 @@ from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, w
 _SHORT = 8  # words of a candidate that is the reference and nothing else
 _WORDS_OF_ONE = 3  # words of a candidate that may be one word
 _LOOKED_AT = 50  # references
+_LONG_NAME = 9  # letters of a name that is known without one of its vowels
+_VOWELS = re.compile("[aeiouy]+")
 _SOUNDED = 5  # letters of a stem that is long enough to be known by its sound
 _TWINS = frozenset(("desert", "dessert", "discret", "discreet", "canvas", "canvass", "finish", "finnish"))
 _H = re.compile("([cst])h")  # no silent one: `through` is not `trough`
@@ -44,9 +46,22 @@ def _same_in_words(asked: Question, prepared: Prepared, references: Sequence[str
     if not candidate.numbers and _is_misspelt(prepared, candidate):
         return "spelling"
     if len(candidate.stems) == 1:
+        if asked.kind is not None and KINDS[asked.kind] == "who" and _is_last_name(prepared, candidate.plain[-1]):
+            return "spelling"
         is_acronym = candidate.unique.isdisjoint(asked.plain) and _is_acronym(asked, prepared, candidate)
         return "acronym" if is_acronym else None
     return _same_of_several(asked, prepared, references, candidate)
+
+
+def _is_last_name(prepared: Prepared, word: str) -> bool:
+    """Whether a long word is the last name of a reference with a vowel more or less: `Shakspeare`."""
+    if len(word) < _LONG_NAME:
+        return False
+    lasts = {one.name[-1] for one in prepared.references[:_LOOKED_AT] if one.name}
+    return any(
+        abs(len(last) - len(word)) == 1 and last[0] == word[0] and _VOWELS.sub("", last) == _VOWELS.sub("", word)
+        for last in lasts
+    )
 
 
 def _is_joined(prepared: Prepared, candidate: Candidate) -> bool:
