@@ -17,7 +17,7 @@ _MARKS = (
     re.compile(r"(?<!\d)\d{1,3}[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]|\w\s?\^"),  # a power; after a year it is a footnote
     re.compile(r"√|\bsqrt\b"),
     re.compile(r"±|\+/-"),
-    re.compile(r"(?<!\d)(?<!\d\s)(?:[<≤≥]=?\s?\d|(?<![-=])>=?\d)"),
+    re.compile(r"^\s*(?:[<≤≥]=?\s?|>=?)\d"),  # `1 < 2` is an order, `> 2` may be a quotation
     re.compile(r"\de-\d", re.IGNORECASE),
     re.compile(r"\d\(?a\b(?!\.?\s?m\b)|\ba\d", re.IGNORECASE),  # `5a`, `A4`: no article
 )
