@@ -40,6 +40,7 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 	$(BIN)/python benchmarks/chat.py
 	$(BIN)/python benchmarks/judge_run.py
 	$(BIN)/python benchmarks/local_judge.py
+	$(BIN)/python benchmarks/everyday.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/crag.py
 	$(BIN)/python benchmarks/traces.py

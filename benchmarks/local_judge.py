@@ -33,7 +33,7 @@ PAIR = {0: 0.3, 1: 10.0}  # the most milliseconds a pair
 START = 1.5  # the most seconds to the first verdict
 SIZE = {0: 1.0, 1: 50.0}  # the most megabytes
 FILES = {
-    0: ("tier0.json", "thresholds.json"),
+    0: ("tier0.json", "thresholds.json", "places.json"),
     1: ("reader.onnx", "sentences.onnx", "words.npz", "tier1.json", "vocab.txt"),
 }
 ROW = {"id": "a", "question": "Capital?", "reference": "Paris", "response": "The city of light"}
