@@ -9,6 +9,7 @@ from adjudge.judges._openers import is_filler, is_opener
 from adjudge.text import fold
 
 _SEGMENT_END = re.compile(r"[\n\r.:;!?…。：；！？．｡、,،۔।|#*<>(){}\[\]/\\`~&$]+|\s[-–—]+\s")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
 _LONGEST = 200  # no opener is longer, so a longer segment says something
 _SILENT = frozenset("PZCM")  # categories of characters that say nothing without letters: the first letter of each
 
@@ -55,6 +56,8 @@ def _says_nothing(response: str) -> bool:
 
 
 def _words(segment: str) -> str:
+    if segment.isascii():
+        return " ".join(_ASCII_WORD.findall(segment.lower().replace("'", "")))
     plain = normalize("NFKC", fold(segment)).casefold().replace("'", "")
     kept = "".join(c for c in plain if category(c) != "Cf")
     # Combining marks belong to the words of many scripts, but are no letters.

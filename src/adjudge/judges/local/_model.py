@@ -36,7 +36,8 @@ class Trees:
         total = self.start
         for node in self.trees:
             while type(node) is tuple:
-                node = node[2] if values[node[0]] <= node[1] else node[3]  # noqa: PLW2901 (walks down the tree)
+                feature, threshold, low, high = node
+                node = low if values[feature] <= threshold else high  # noqa: PLW2901 (walks down the tree)
             total += node
         return self.scale * total + self.shift
 

@@ -20,16 +20,14 @@ def as_meant(prepared: Prepared, candidate: Candidate) -> Candidate:
 
 def rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Candidate:
     """Return a candidate that has a reference in another form with the reference in its place."""
-    if prepared.explains:
+    if prepared.explains or any(one.padded in candidate.padded for one in prepared.references):
         return candidate
     text = as_written(prepared.aliases, candidate, asked.plain)
     if prepared.figures.writings:
         text = as_spelt(prepared.figures.writings, text)
     if prepared.figures.days and candidate.numbers:
         text = dated(text, prepared.figures.days)
-    if text == candidate.text or any(one.padded in candidate.padded for one in prepared.references):
-        return candidate
-    return Candidate(text)
+    return candidate if text == candidate.text else Candidate(text)
 
 
 def _last_word(prepared: Prepared, candidate: Candidate) -> Candidate:
