@@ -18,7 +18,7 @@ _PARTS = 60  # parts that are
 _LONGEST = 120  # characters of a part
 _FILLER = 6  # words of a filler
 _OTHERS = 2  # other fillers that make it a list of guesses
-_PART = re.compile(r"[,;](?=\s)|(?<!\b[^\W\d])[.!?](?=\s|$)|[\n{}\[\]|]|\b(?:and|or)\b", re.IGNORECASE)
+_PART = re.compile(r"[,;](?=\s)|[.!?](?<!\b[^\W\d].)(?=\s|$)|[\n{}\[\]|]|[Aa][Nn][Dd](?<!\w...)\b|[Oo][Rr](?<!\w..)\b")
 _SMALL = ARTICLES | frozenset(("also", "then", "but", "too"))
 
 

@@ -23,12 +23,12 @@ _SHORT = 20  # words of a heap
 _SEVERAL = 3  # others in a row that are not said in passing
 _HEAP = 3  # foreign words beside the answer in a heap
 _MOST = 4000  # characters that are looked at
-_SENTENCES = re.compile(r"(?:(?<!\b\w)\.|[!?:])(?:\s+|$)|\n+|[()]+|\s[-–—]+\s")
+_SENTENCES = re.compile(r"[.!?:](?<!\b\w\.)(?:\s+|$)|[\n()]|\s[-–—]+\s")
 _UNIT = re.compile(
-    r"\s*(?:,(?!\d{3}(?!\d)|(?:(?<=[a-z] \d,)|(?<=[a-z] \d\d,))\s[12]\d{3}\b)"  # `July 4, 1776` is one
-    r"|[;|•·&]+|(?<!\d)/|/(?!\d)|\b(?:and|or)\b)\s*"
+    r",(?!\d{3}(?!\d)|(?:(?<=[a-z] \d,)|(?<=[a-z] \d\d,))\s[12]\d{3}\b)"  # `July 4, 1776` is one
+    r"|[;|•·&]|/(?:(?<!\d/)|(?!\d))|and(?<!\wand)\b|or(?<!\wor)\b"
 )
-MARKDOWN = dict.fromkeys(map(ord, "*_`#>"))
+MARKDOWN = re.compile(r"[*_`#>]")
 _MARKER = re.compile(r"(?:^|(?<=\s))\(?(?:\d{1,2}|[A-Ha-h])[.)]\s")
 _OPTION = re.compile(r"\b(?:\d{1,2}|[A-Ha-h])\)\s")
 _LONGEST = 50  # characters of a bare unit
@@ -163,8 +163,8 @@ def _runs(text: str, asked: Question, begins: Sequence[str]) -> Iterator[tuple[l
     """
     run: list[Unit] = []
     is_open = False
-    for sentence in _SENTENCES.split(_MARKER.sub("\n", text.translate(MARKDOWN))):
-        units = [unit for part in _UNIT.split(sentence) if (unit := _unit(part, begins)) is not None]
+    for sentence in _SENTENCES.split(_MARKER.sub("\n", MARKDOWN.sub("", text))):
+        units = [unit for part in _UNIT.split(sentence) if (unit := _unit(part.strip(), begins)) is not None]
         if not units:
             continue
         if run and not (is_open and len(units) == 1):

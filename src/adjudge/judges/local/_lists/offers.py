@@ -160,7 +160,7 @@ def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool
     if prepared.explains:
         return False
     if not _is_settled(candidate, prepared) and len(candidate.stems) <= 14 + 2 * len(asked.content & candidate.unique):
-        text = candidate.text.translate(MARKDOWN).strip()
+        text = MARKDOWN.sub("", candidate.text).strip()
         if _is_open(text, candidate, prepared, asked):
             sides = [side for side in _SIDES.split(text) if side.strip()]
             if len(sides) > 1 and any(_is_foreign(side, prepared, asked) for side in sides):

@@ -27,7 +27,7 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u2009']\d{3})+(?![\d.,]*\d)")
 _DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}+(?![\d.,]*\d)")
 _ISO = re.compile(r"(?<![\d./-])([12]\d{3})-(\d{2})-(\d{2})(?![\d./-]*\d)")
 _DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2([12]\d{3})(?![\d./]*\d)")
-_APART = re.compile(r"(?<=\d)(?:, (?=\d{3}(?!\d))|\. (?=\d))")
+_APART = re.compile(r"[,.] (?<=\d..)(?=\d)(?:(?<=\. )|(?=\d{3}(?!\d)))")
 _QUOTES = re.compile(r"(?<!`)` ?`(?!`)|''")  # a fence is none
 TAKEN_BACK = re.compile(
     r"\b(?:no,? wait|wait,? no|hold on|scratch that|strike that|correction"

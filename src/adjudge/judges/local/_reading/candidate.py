@@ -9,10 +9,11 @@ from functools import lru_cache
 from adjudge.judges.local._reading.facts import dates_of, numbers_of
 from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, STOP, evened, mended, stem, words
 
-_SENTENCE = re.compile(r"[.!?]\s+(?=[A-Z\d\"'(*-])|\n+")
-_CAPITAL = re.compile(r"(?<=[^\s.!?:*\"]\s)[A-Z][^\W_]+")
+# Patterns begin with the characters that they may begin with, and look back after them: that is searched much faster.
+_SENTENCE = re.compile(r"[.!?\n](?:(?<=\n)\n*|(?<!\n)\s+(?=[A-Z\d\"'(*-]))")
+_CAPITAL = re.compile(r"[A-Z](?<=[^\s.!?:*\"]\s.)[^\W_]+")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]+")
-_ITEM = re.compile(r",(?!\d{3})|[;/|•\n?]|[.!]\s|\s-\s|\b(?:and|or)\b|\b\d[.)]\s")
+_ITEM = re.compile(r",(?!\d{3})|[;/|•\n?]|[.!]\s|\s-\s|and(?<!\wand)\b|or(?<!\wor)\b|\d(?<!\w\d)[.)]\s")
 _LETTERS = re.compile(r"[^\W_]+")
 _KEPT = 1000  # characters of a question that is worth keeping
 _KINDS = (

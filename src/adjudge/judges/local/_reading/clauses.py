@@ -16,8 +16,8 @@ _MOST_ASKED = 60  # words of a question of which others are made
 _MOST = 60  # clauses that are looked at
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\w\.)(?<!\b[MDSJ]r\.)(?<!\bSt\.)[\"')*_\]]*\s+(?=[^\sa-z])|\n+")
 _CLAUSE = re.compile(
-    r"(?:(?<!\b\w)(?<!\b[mdsj]r)(?<!\bst)\.|[;:!?,()\n])+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
-    r"|\b(?:although|though|whereas|while|because|(?<!not )yet|however|and|so|but)\b",
+    r"(?=[.;:!?,()\n])(?:\.(?<!\b\w\.)(?<!\b[mdsj]r\.)(?<!\bst\.)|[;:!?,()\n])+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
+    r"|\b(?=[abhstwy])(?:although|though|whereas|while|because|(?<!not )yet|however|and|so|but)\b",
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)

@@ -18,28 +18,31 @@ LONGEST = 20_000
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "ħ": "h", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "'": None}
 )
-_MARKS = re.compile("[\u0300-\u036f]+")
+_MARKS = re.compile("[\u0300-\u036f]")
 _LEADS = "\u00c2\u00c3\u00c4\u00c5\u00e2"
 # UTF-8 that was read as Windows-1252 or Latin-1: the first byte of a letter or of a mark, and bytes that go on.
 _GOES_ON = "\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122"
 _BROKEN = re.compile(
     f"[\u00c2-\u00c5][{_GOES_ON}]|\u00e2[\u20ac\u201a\u201e\u02c6\u0080\u0082\u0084\u0088][{_GOES_ON}]?"
 )
-_NOTES = re.compile("(?<=[\\w.])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")  # footnotes: `in 1994⁶`
+_RAISED = "[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]"
+_NOTES = re.compile(f"{_RAISED}(?<=[\\w.].){_RAISED}*")  # footnotes: `in 1994⁶`
 _MONEY = re.compile(r"(?<=[$£€])\s?(\d[\d.,]*)\s?(m|mn|bn|b|k)\b")
 _BLANKS = re.compile(r"\s{40,}+")
 _SHORT = {"m": "million", "mn": "million", "bn": "billion", "b": "billion", "k": "thousand"}
 _SYMBOL = re.compile(r"(?<![^\s\"'(“*])([a-z]{1,2})(\+{1,2}|#)(?![\w+#])")  # `C++`, `F#`, `A+`
 _SIGNS = {"#": " sharp", "+": "plus", "++": " plus plus"}
-_MINUS = re.compile(r"(?:^|(?<=[\s({$`=]))-(?=[\d.])")
+_MINUS = re.compile(r"-(?=[\d.])(?<![^\s({$`=]-)")
 _POINT = re.compile(r"(?<![\w.])\.(?=\d)")  # `.25`
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
-_THOUSANDS = re.compile(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))")
+_DOTS = re.compile(r"\.[^\W\d_]\.")  # what every such one has: a quicker look
+_THOUSANDS = re.compile(r"[,\u00a0\u202f](?<=\d.)(?=\d{3}(?!\d))")
 _PER = re.compile(r"\b(mm|cm|k?m|mi|ft|m?g|kg|m?l|k?w|k?j)/(s|sec|h|hr|min|m|kg|m?l)\b")  # `m/s` is no millisecond
 _WORD = re.compile(
     r"\d+(?:\.\d+)?(?:(?:st|nd|rd|th|s)\b)?|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|"
     r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|%"
 )
+_ASCII_WORD = re.compile(r"[a-z]+|[0-9]+(?:\.[0-9]+)?(?:(?:st|nd|rd|th|s)\b)?|%")  # the same, where all is ASCII
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -61,6 +64,7 @@ _ROMAN = {
     "xiv": 14, "xv": 15, "xvi": 16, "xvii": 17, "xviii": 18, "xix": 19, "xx": 20, "xxi": 21,
 }  # fmt: skip
 _FIGURE = re.compile(r"[\d%]")
+_ASCII_FIGURE = re.compile(r"[0-9%]")
 _SINGLES = frozenset("bcdefghjklmnopqrstuvwxyz")
 _NUMERIC = frozenset(_SMALL) | frozenset(_SCALES) | frozenset(_ROMAN)
 
@@ -100,9 +104,11 @@ def words(text: str) -> list[str]:
     >>> words("2.5 million people, 3rd place, World War II")
     ['2500000', 'people', '3', 'place', 'world', 'war', '2']
     """
-    if not text.isascii():
-        text = _MARKS.sub("", normalize("NFKD", _NOTES.sub("", fold(mended(text)))))
-    text = text.lower().translate(_LETTERS)
+    if text.isascii():
+        text = text.lower().replace("'", "")
+    else:
+        text = _MARKS.sub("", normalize("NFKD", _NOTES.sub("", fold(mended(text))))).lower().translate(_LETTERS)
+    is_ascii = text.isascii()
     if "$" in text or "£" in text or "€" in text:
         text = _MONEY.sub(lambda match: f"{match[1]} {_SHORT[match[2]]}", text)
     if "/" in text:
@@ -112,13 +118,15 @@ def words(text: str) -> list[str]:
     if "-" in text:
         text = _MINUS.sub("minus ", text)
     if "." in text:
-        text = _DOTTED.sub(_undotted, text)
+        if _DOTS.search(text):
+            text = _DOTTED.sub(_undotted, text)
         if text[0] == "." or " ." in text:
             text = _POINT.sub("0.", text)
-    if "," in text or not text.isascii():
+    if "," in text or not is_ascii:
         text = _THOUSANDS.sub("", text)
-    found = _WORD.findall(text)
-    if not _NUMERIC.isdisjoint(found) or _FIGURE.search(text):
+    word, figure = (_ASCII_WORD, _ASCII_FIGURE) if is_ascii else (_WORD, _FIGURE)
+    found = word.findall(text)
+    if not _NUMERIC.isdisjoint(found) or figure.search(text):
         found = _in_figures(found)
     return found if _SINGLES.isdisjoint(found) else _joined(found)
 
@@ -180,7 +188,9 @@ def _in_figures(found: list[str]) -> list[str]:
     while at < end:
         word = found[at]
         at += 1
-        if word in _SMALL:
+        if word not in _NUMERIC and word.isalpha():
+            result.append(word)
+        elif word in _SMALL:
             value, at = _number(float(_SMALL[word]), found, at)
             result.append(_written(value))
         elif word[0].isdecimal():
