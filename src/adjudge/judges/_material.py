@@ -24,7 +24,7 @@ def texts_of(value: object, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     given = value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else (value,)
-    return tuple(text_of(item, name) for item in given)
+    return tuple([item if isinstance(item, str) else text_of(item, name) for item in given])
 
 
 def references_of(reference: object) -> tuple[str, ...]:

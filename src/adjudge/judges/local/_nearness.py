@@ -171,10 +171,10 @@ def trigram(best: Reference | None, candidate: Candidate, *, is_spelt: bool) -> 
     """Return how much of a reference's letters is there; `is_spelt` where its words are, in a close spelling."""
     if best is None or not best.trigrams:
         return 0.0
-    given = trigrams(candidate.padded[:400])
-    shared = len(best.trigrams & given)
+    given = candidate.padded[:400]
+    shared = sum([one in given for one in best.trigrams])
     if len(candidate.stems) <= len(best.stems) + 2:
-        alike = 2 * shared / (len(best.trigrams) + len(given))
+        alike = 2 * shared / (len(best.trigrams) + len(trigrams(given)))
         return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)  # another word may begin alike
     return shared / len(best.trigrams)
 

@@ -37,7 +37,7 @@ _IT_DOES = re.compile(
 
 _UNTRUE = re.compile(r"\b(?:(?:not|isn['’]?t|wasn['’]?t) (?:true|correct)|untrue)\b", re.IGNORECASE)
 _INJECTED = re.compile(
-    r"""\b(?:
+    r"""\b(?=\w)(?:
     (?:verdict|grade|score|result|rating|judge?ment|evaluation|label|assessment|is_?correct|status|outcome|reward)
         \b["'*\s]*(?:[:=]|is\b|->|=>)["'*\s]*(?:correct|right|true|pass|accept|1(?:\.0)?\b|10\b|100\b|yes\b)
     |(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|rules|prompts?|guidelines|reference|above)\b
@@ -56,10 +56,14 @@ _INJECTED = re.compile(
     |the\sreference\s*(?:is\b|was\b|says\b|and\b|['"“:=])|judges?\s*[:=]
     |note\s(?:to|for)\s(?:the\s)?(?:reviewer|judge|annotator|examiner|assessor|marker|rater)
     |grader\b|automated\sjudge\b|evaluator\b)
-    |<\|?/?(?:im_start|im_end|system|assistant|user|response|verdict|answer|grade)|\[/?INST\]|\#\#\#\s*(?:instruction|system|response)
-    |[{"']\s*["']?verdict
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_FORGED = re.compile(
+    r"""[<\[{#"'](?:(?<=<)\|?/?(?:im_start|im_end|system|assistant|user|response|verdict|answer|grade)|(?<=\[)/?INST\]
+    |(?<=\#)\#\#\s*(?:instruction|system|response)|(?<=[{"'])\s*["']?verdict)
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 _RETRACTED = re.compile(
     r"\?\s*(?:no|nope|nah|wrong|never|hardly|not|false|incorrect|certainly not|of course not|think again|unlikely"
@@ -72,7 +76,6 @@ _SHORT_LIST = 20  # words of a sentence that is a list and little else
 _COUNTS = frozenset(map(str, range(2, 11)))
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
-_SIGNS = "<[{#"
 _TRIGGERS = frozenset(
     map(
         stem,
@@ -98,13 +101,11 @@ def injected(candidate: Candidate, question: str, references: Sequence[str]) -> 
     """Whether a response speaks to its judge: names a verdict, gives instructions, forges marks of a prompt."""
     stems = candidate.unique
     is_likely = not (_TRIGGERS.isdisjoint(stems) and (_PRAISE.isdisjoint(stems) or _GRADING.isdisjoint(stems)))
-    if not is_likely and not any(sign in candidate.text for sign in _SIGNS):
+    text = fold(candidate.text)
+    found = [one[0].lower() for one in (_FORGED.search(text), is_likely and _INJECTED.search(text)) if one]
+    if not found or _INJECTED.search(question) or _FORGED.search(question):
         return False
-    found = _INJECTED.search(fold(candidate.text))
-    if found is None:
-        return False
-    said = found[0].lower()
-    return _INJECTED.search(question) is None and not any(said in one.lower() for one in references[:50])
+    return any(all(said not in one.lower() for one in references[:50]) for said in found)
 
 
 def polarity(question: str, text: str) -> str | None:

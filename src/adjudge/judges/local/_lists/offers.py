@@ -33,6 +33,7 @@ _ELSE = re.compile(
     r"(?: thoughts?| guess| choice)?(?: is| was)?)\b",
     re.IGNORECASE,
 )
+_ELSE_CUES = frozenset("alternatively or otherwise failing if then could may might on my".split())
 _SIDES = re.compile(r"\s+or\s+|\s+and\s+|[,;/?(.]\s*(?:or\s+|and\s+|if not,?\s+)?")
 _OR = re.compile(r"\s*\(?\s*\b(?:and/)?or\s+|(?<=[^\W\d_])\s?/\s?(?=[^\W\d_])")
 _MARKS = " .…!?*"
@@ -43,6 +44,7 @@ _BETWEEN_TWO = re.compile(
     r"\(\s*(?:or |(?-i:[A-Z][a-z]))[^()]*\?\s*\)",
     re.IGNORECASE,
 )
+_BETWEEN_CUES = frozenset("between if failing any 1 all some or".split())
 _UNDECIDED = re.compile(
     r"\b(?:not|cannot|cant|couldnt|wont|dont|unable|hard|difficult|impossible|refuse|reluctant|hesitate|without|never"
     r"|trouble)(?: \w+){0,4} (?:commit\w*|decid\w*|choos\w*|pick\w*|settl\w*"
@@ -92,7 +94,7 @@ def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
         match = _UNLESS.search(text)
         if match is not None and _has_foreign(match["after"] or match["before"], prepared, asked):
             return True
-    other = _ELSE.search(text)
+    other = None if _ELSE_CUES.isdisjoint(plain) else _ELSE.search(text)
     return other is not None and any(
         _is_foreign(side, prepared, asked) for side in (text[: other.start()], text[other.end() :])
     )
@@ -178,7 +180,8 @@ def _is_settled(candidate: Candidate, prepared: Prepared) -> bool:
 
 def _is_open(text: str, candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
     """Whether a text has the form of a choice."""
-    if text.count("?") > 1 or _BETWEEN_TWO.search(text) is not None:
+    is_likely = "(" in text or not _BETWEEN_CUES.isdisjoint(candidate.plain)
+    if text.count("?") > 1 or (is_likely and _BETWEEN_TWO.search(text) is not None):
         return True
     if "or" in asked.plain:
         return False

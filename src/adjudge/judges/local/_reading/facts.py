@@ -50,12 +50,11 @@ class Date(NamedTuple):
 def numbers_of(words: Sequence[str]) -> dict[float, str]:
     """Return the numbers among words, by value, as they are written."""
     found: dict[float, str] = {}
-    for at, word in enumerate(words):
-        if word[0].isdecimal():
-            figure = word.removesuffix("s")
-            if len(figure) <= 300:
-                below = at > 0 and words[at - 1] in ("minus", "negative")
-                found[-float(figure) if below else float(figure)] = figure
+    for at in [at for at, word in enumerate(words) if word[0].isdecimal()]:
+        figure = words[at].removesuffix("s")
+        if len(figure) <= 300:
+            below = at > 0 and words[at - 1] in ("minus", "negative")
+            found[-float(figure) if below else float(figure)] = figure
     return found
 
 

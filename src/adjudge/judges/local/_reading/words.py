@@ -16,7 +16,7 @@ LONGEST = 20_000
 """Characters of a text that are looked at: what comes later decides nothing."""
 
 _LETTERS = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "ħ": "h", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "'": None}
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "ħ": "h", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th"}
 )
 _MARKS = re.compile("[\u0300-\u036f]")
 _LEADS = "\u00c2\u00c3\u00c4\u00c5\u00e2"
@@ -104,10 +104,11 @@ def words(text: str) -> list[str]:
     >>> words("2.5 million people, 3rd place, World War II")
     ['2500000', 'people', '3', 'place', 'world', 'war', '2']
     """
-    if text.isascii():
-        text = text.lower().replace("'", "")
-    else:
-        text = _MARKS.sub("", normalize("NFKD", _NOTES.sub("", fold(mended(text))))).lower().translate(_LETTERS)
+    if not text.isascii():
+        text = _MARKS.sub("", normalize("NFKD", _NOTES.sub("", fold(mended(text)))))
+    text = text.lower().replace("'", "")
+    if not text.isascii():
+        text = text.translate(_LETTERS)
     is_ascii = text.isascii()
     if "$" in text or "£" in text or "€" in text:
         text = _MONEY.sub(lambda match: f"{match[1]} {_SHORT[match[2]]}", text)
