@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from adjudge.judges.local._names.standing import Standing, standing
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.facts import number_standing, span_standing, spans_of
-from adjudge.judges.local._reading.reference import Prepared, Reference, trigrams
+from adjudge.judges.local._reading.reference import Prepared, Reference
 from adjudge.judges.local._reading.words import STOP
 
 Weights = Mapping[str, int]
@@ -169,14 +169,19 @@ def is_close(word: str, other: str) -> bool:
 
 def trigram(best: Reference | None, candidate: Candidate, *, is_spelt: bool) -> float:
     """Return how much of a reference's letters is there; `is_spelt` where its words are, in a close spelling."""
-    if best is None or not best.trigrams:
+    if best is None:
         return 0.0
-    given = candidate.padded[:400]
-    shared = sum([one in given for one in best.trigrams])
+    wanted, given = _trigrams(best.padded[:301].rstrip() + " "), candidate.padded[:400]
+    shared = sum([one in given for one in wanted])
     if len(candidate.stems) <= len(best.stems) + 2:
-        alike = 2 * shared / (len(best.trigrams) + len(trigrams(given)))
+        alike = 2 * shared / (len(wanted) + len(_trigrams(given)))
         return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)  # another word may begin alike
-    return shared / len(best.trigrams)
+    return shared / len(wanted)
+
+
+def _trigrams(text: str) -> frozenset[str]:
+    """Return all runs of three characters; of a shorter text, itself."""
+    return frozenset([text[at : at + 3] for at in range(max(1, len(text) - 2))])
 
 
 def bigrams(best: Reference | None, candidate: Candidate) -> float:

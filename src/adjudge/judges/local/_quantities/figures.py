@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from adjudge.judges.local._quantities.clock import minutes_of
 from adjudge.judges.local._quantities.groups import Groups, are_ranks, groups_of
-from adjudge.judges.local._quantities.measures import Golds, golds_of
+from adjudge.judges.local._quantities.measures import Golds, golds_of, is_likely
 from adjudge.judges.local._quantities.writings import Writings, writings_of
 from adjudge.judges.local._reading.facts import Date
 
@@ -44,7 +44,7 @@ class Figures:
 def figures_of(references: Sequence[str], dates: Iterable[Date]) -> Figures:
     """Read references."""
     golds = golds_of(references)
-    times = tuple(minutes_of(one) for one in references[:_LOOKED_AT])
+    times = tuple([minutes_of(one) if is_likely(one) else () for one in references[:_LOOKED_AT]])
     return Figures(
         golds,
         any(one.unit.dimension for gold in golds for one in gold),

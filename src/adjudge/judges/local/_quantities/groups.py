@@ -28,8 +28,13 @@ Groups = tuple[tuple[str, ...], ...]
 
 def groups_of(references: Sequence[str]) -> Groups:
     """Return the coordinates that all references are; none if one is something else."""
-    found = tuple(_read(one, is_gold=True) for one in references[:_LOOKED_AT])
-    return found if all(found) else ()
+    found = []
+    for one in references[:_LOOKED_AT]:
+        read = _read(one, is_gold=True)
+        if not read:
+            return ()
+        found.append(read)
+    return tuple(found)
 
 
 def are_ranks(references: Sequence[str]) -> bool:

@@ -272,16 +272,17 @@ Golds = tuple[tuple[Measure, ...], ...]
 
 def golds_of(references: Sequence[str]) -> Golds:
     """Return the quantities that references are; none if they are something else."""
-    found = tuple(measures_of(one) if _is_likely(one) else () for one in references[:_LOOKED_AT])
+    found = tuple([measures_of(one) if is_likely(one) else () for one in references[:_LOOKED_AT]])
     return found if any(found) else ()
 
 
-def _is_likely(text: str) -> bool:
-    """Whether a text may be a quantity: a look that costs nothing, since some questions have hundreds of aliases."""
-    if any(map(str.isdigit, text[:_LONGEST])):
+def is_likely(text: str) -> bool:
+    """Whether a text may be a quantity or a time: a look that costs little, since some questions have many aliases."""
+    text = text[:_LONGEST]
+    if _FIGURE.search(text) if text.isascii() else any(map(str.isdigit, text)):
         return True
-    words = text[:_LONGEST].lower().replace("-", " ").split()
-    return not _HINTS.isdisjoint(words)
+    return not _HINTS.isdisjoint(text.lower().replace("-", " ").split())
 
 
-_HINTS = NUMBER_WORDS | {"a", "an", "half"}
+_FIGURE = re.compile(r"[0-9]")
+_HINTS = NUMBER_WORDS | {"a", "an", "half", "noon", "midday", "midnight"}

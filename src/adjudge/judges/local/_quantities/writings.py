@@ -29,6 +29,7 @@ _ORDINALS = (
 _DECADE = re.compile(r"(?:in )?(?:the )?(\d{3}0)['’]?s")
 _SHORT_DECADE = re.compile(rf"(?:the )?(?:nineteen[ -])?(?:['’]?([2-9]0)['’]?s|({'|'.join(_TENS)}))", re.IGNORECASE)
 _CENTURY = re.compile(rf"(?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(_ORDINALS)}))[ -]century", re.IGNORECASE)
+_LIKELY = re.compile(r"\d|(?:ies|century)$", re.IGNORECASE)  # what every one of these has
 _YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
 _OWN = r"(?<!his )(?<!her )(?<!my )(?<!your )(?<!their )"  # somebody in his sixties is of that age
 _DATE = re.compile(r"(?<![\d./-])(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?![\d./-]*\d)")
@@ -43,7 +44,9 @@ def writings_of(references: Iterable[str]) -> Writings:
     for text in list(references)[:_LOOKED_AT]:
         if len(text) <= _LONGEST:
             gold = text.strip().rstrip(".")
-            pattern = _name(gold) or _decade(gold) or _century(gold) or _year(gold)
+            pattern = _name(gold)
+            if pattern is None and _LIKELY.search(gold) is not None:
+                pattern = _decade(gold) or _century(gold) or _year(gold)
             if pattern is not None:
                 longest = _LONGEST if pattern[0] == "^" else _MOST
                 found.append((re.compile(pattern, re.IGNORECASE), gold, longest))

@@ -39,6 +39,7 @@ _PARENTHESES = re.compile(r"\s*\([^()]*\)")
 _NAME = re.compile(r"(?:[^\W\d_a-z][^\W\d_]*+[.'’-]*+\s?){1,6}")
 _MEMBERS = re.compile(r"\s*[,;]\s*(?:and\s+|&\s*)?|\s+(?:and|&)\s+")
 _OR = re.compile(r"[,;:]?\s+or[,:;]\s+")
+_DECIMAL = re.compile(r"\d")
 _SUFFIXES = frozenset(("jr", "sr", "inc", "ltd", "corp"))  # no part of initials
 
 
@@ -56,7 +57,6 @@ class Reference:
     dates: tuple[Date, ...]
     spans: tuple[Span, ...]
     denies: bool
-    trigrams: frozenset[str]
     members: tuple[frozenset[str], ...]  # of a list: each of them is needed
     name: tuple[str, ...]  # the words of a name of two to four, as of a person
 
@@ -162,13 +162,14 @@ def _forms(text: str) -> tuple[str, ...]:
 
 
 def _reference(plain: list[str], text: str) -> Reference:
-    stems = tuple(stem(word) for word in plain if word not in ARTICLES) or tuple(plain)
+    stems = tuple([stem(word) for word in plain if word not in ARTICLES]) or tuple(plain)
     is_name = 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) is not None
     small = STOP - {"will"} if is_name and plain[0] == "will" else STOP
     content = [one for one in stems if one not in small] or list(stems)
     letters = [word[0] for word in plain if word not in STOP and word not in _SUFFIXES]
     joined = " ".join(stems)
-    numbers = numbers_of(plain)
+    has_figures = _DECIMAL.search(joined) is not None
+    numbers = numbers_of(plain) if has_figures else {}
     return Reference(
         stems,
         f" {joined} ",
@@ -178,17 +179,11 @@ def _reference(plain: list[str], text: str) -> Reference:
         numbers,
         range_of(numbers, text),
         tuple(dates_of(plain, text)),
-        spans_of(plain, text),
+        spans_of(plain, text) if has_figures else (),
         not DENIALS.isdisjoint(plain),
-        trigrams(f" {joined[:300]} "),
         members_of(text) if len(stems) <= 30 else (),
         tuple(plain) if is_name else (),
     )
-
-
-def trigrams(text: str) -> frozenset[str]:
-    """Return all runs of three characters; of a shorter text, itself."""
-    return frozenset([text[at : at + 3] for at in range(max(1, len(text) - 2))])
 
 
 def members_of(text: str) -> tuple[frozenset[str], ...]:
