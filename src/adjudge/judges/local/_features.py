@@ -94,7 +94,7 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
     dates = dates_in(prepared, candidate)
     foreign_items, own_items = rivals(candidate, prepared, asked)
     close = close_ones(missing, candidate)
-    denials = sum([word in DENIALS for word in candidate.plain])
+    denials = 0 if DENIALS.isdisjoint(candidate.plain) else sum([word in DENIALS for word in candidate.plain])
     refuses = not _REFUSING.isdisjoint(candidate.plain) and REFUSAL.search(candidate.lowered) is not None
     hedges = 0 if _HEDGING.isdisjoint(candidate.plain) else len(HEDGE.findall(candidate.lowered))
     denies = best is not None and best.denies

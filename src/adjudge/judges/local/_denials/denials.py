@@ -119,8 +119,10 @@ _COMMON_CUES = frozenset(
 def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     """Return how a candidate that names a reference takes it back: `negated`, `retracted`, or not at all."""
     is_likely = len(candidate.plain) <= _SHORT and not _COMMON_CUES.isdisjoint(candidate.unique)
-    if not is_likely and _CUES.isdisjoint(candidate.unique) and not (
-        candidate.numbers and _SECOND.search(candidate.text)
+    if (
+        not is_likely
+        and _CUES.isdisjoint(candidate.unique)
+        and not (candidate.numbers and _SECOND.search(candidate.text))
     ):
         return None
     is_open = not (asked.denies or prepared.explains)

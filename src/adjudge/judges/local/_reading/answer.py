@@ -30,7 +30,7 @@ _DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2([12]\d{3})(?![\d./]*\
 _APART = re.compile(r"[,.] (?<=\d..)(?=\d)(?:(?<=\. )|(?=\d{3}(?!\d)))")
 _QUOTES = re.compile(r"(?<!`)` ?`(?!`)|''")  # a fence is none
 TAKEN_BACK = re.compile(
-    r"\b(?:no,? wait|wait,? no|hold on|scratch that|strike that|correction"
+    r"\b(?=[achilmnosw])(?:no,? wait|wait,? no|hold on|scratch that|strike that|correction"
     r"|i mis(?:spoke|remembered|typed|read)|i (?:meant?|take (?:that|it) back|was wrong)"
     r"|on (?:second thoughts?|(?:further )?reflection)|let me correct (?:myself|that|this)|make that"
     r"|(?:actually|sorry),? no|no,? (?:actually|sorry)"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adjudge.judges.local._reading.facts import dates_of, numbers_of
+from adjudge.judges.local._reading.facts import MONTHS, dates_of, numbers_of
 from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, STOP, evened, mended, stem, words
 
 # Patterns begin with the characters that they may begin with, and look back after them: that is searched much faster.
@@ -98,7 +98,7 @@ class Candidate:
         self.bare = f" {' '.join(self.content)} "
         self.unique = frozenset(self.stems)
         self.numbers = numbers_of(plain)
-        self.dates = dates_of(plain, text)
+        self.dates = dates_of(plain, text) if self.numbers or not MONTHS.isdisjoint(plain) else []
         cut = _SENTENCE.search(text)
         self.sentences = 1
         self.first = self.unique

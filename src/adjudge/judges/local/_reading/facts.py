@@ -16,7 +16,9 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTH_NAMES = frozenset(_MONTHS)
+MONTHS = frozenset(_MONTHS)
+"""The names of months, and their short forms."""
+
 _ISO = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
 _RANGE = re.compile(r"\b([12]\d{3})\s?(?:-|–|—|to|until)\s?(\d{2}|[12]\d{3})\b")
 _FROM_TO = re.compile(r"\d\S{0,9}\s?(?:-|–|—|to|and)\s?\d")
@@ -78,7 +80,7 @@ def dates_of(words: Sequence[str], text: str = "") -> list[Date]:
     """
     found: list[Date] = []
     taken: set[int] = set()
-    if not _MONTH_NAMES.isdisjoint(words):
+    if not MONTHS.isdisjoint(words):
         for at, word in enumerate(words):
             if word in _MONTHS:
                 date = _around(words, at, taken)

@@ -17,7 +17,7 @@ from adjudge.judges.local._denials.senses import Sense, senses_of, turning_of
 from adjudge.judges.local._lists.members import Listed, lists_of
 from adjudge.judges.local._names.aliases import Aliases, aliases_of
 from adjudge.judges.local._quantities.figures import Figures, figures_of
-from adjudge.judges.local._reading.facts import Date, Span, dates_of, numbers_of, range_of, spans_of
+from adjudge.judges.local._reading.facts import MONTHS, Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._reading.words import (
     ARTICLES,
     DENIALS,
@@ -178,7 +178,7 @@ def _reference(plain: list[str], text: str) -> Reference:
         "".join(letters) if len(letters) > 1 else "",
         numbers,
         range_of(numbers, text),
-        tuple(dates_of(plain, text)),
+        tuple(dates_of(plain, text)) if has_figures or not MONTHS.isdisjoint(plain) else (),
         spans_of(plain, text) if has_figures else (),
         not DENIALS.isdisjoint(plain),
         members_of(text) if len(stems) <= 30 else (),

@@ -67,6 +67,7 @@ _FIGURE = re.compile(r"[\d%]")
 _ASCII_FIGURE = re.compile(r"[0-9%]")
 _SINGLES = frozenset("bcdefghjklmnopqrstuvwxyz")
 _NUMERIC = frozenset(_SMALL) | frozenset(_SCALES) | frozenset(_ROMAN)
+_NUMERIC_OR_SINGLE = _NUMERIC | _SINGLES
 
 STOP = frozenset(
     "a an the of in on at to for from by with as is are was were be been being am and or but that this these those it"
@@ -104,12 +105,24 @@ def words(text: str) -> list[str]:
     >>> words("2.5 million people, 3rd place, World War II")
     ['2500000', 'people', '3', 'place', 'world', 'war', '2']
     """
+    text = _bare(text)
+    word, figure = (_ASCII_WORD, _ASCII_FIGURE) if text.isascii() else (_WORD, _FIGURE)
+    found = word.findall(text)
+    has_figures = figure.search(text) is not None
+    if not has_figures and _NUMERIC_OR_SINGLE.isdisjoint(found):
+        return found
+    if has_figures or not _NUMERIC.isdisjoint(found):
+        found = _in_figures(found)
+    return found if _SINGLES.isdisjoint(found) else _joined(found)
+
+
+def _bare(text: str) -> str:
+    """Return a text in small letters without accents and apostrophes; signs that mean something are words."""
     if not text.isascii():
         text = _MARKS.sub("", normalize("NFKD", _NOTES.sub("", fold(mended(text)))))
     text = text.lower().replace("'", "")
     if not text.isascii():
         text = text.translate(_LETTERS)
-    is_ascii = text.isascii()
     if "$" in text or "£" in text or "€" in text:
         text = _MONEY.sub(lambda match: f"{match[1]} {_SHORT[match[2]]}", text)
     if "/" in text:
@@ -123,13 +136,7 @@ def words(text: str) -> list[str]:
             text = _DOTTED.sub(_undotted, text)
         if text[0] == "." or " ." in text:
             text = _POINT.sub("0.", text)
-    if "," in text or not is_ascii:
-        text = _THOUSANDS.sub("", text)
-    word, figure = (_ASCII_WORD, _ASCII_FIGURE) if is_ascii else (_WORD, _FIGURE)
-    found = word.findall(text)
-    if not _NUMERIC.isdisjoint(found) or figure.search(text):
-        found = _in_figures(found)
-    return found if _SINGLES.isdisjoint(found) else _joined(found)
+    return _THOUSANDS.sub("", text) if "," in text or not text.isascii() else text
 
 
 def evened(text: str) -> str:
