@@ -1,6 +1,6 @@
 """The local judge: CPU a pair of each tier, on validation rows, against containment in the same run; start and size.
 
-Best of 5 rounds, in which references are prepared already; the first round of all, in which they are not, is shown
+Best of 8 rounds, in which references are prepared already; the first round of all, in which they are not, is shown
 beside them (five candidates share a question here). Tier 1 is measured on every tenth row, one by
 one and in batches, if its packages are there; rows that a rule decides, which it does not read, are among them as they
 come. The start is the CPU time of a process to its first verdict, against a bare interpreter.
@@ -28,7 +28,7 @@ from adjudge.judges.local._tier0 import assess
 from adjudge.judges.local._tiers import best_tier
 from adjudge.text import normalise_answer
 
-ROUNDS = 5
+ROUNDS = 8
 BATCHES = (8, 64)
 PAIR = {0: 0.3, 1: 10.0}  # the most milliseconds a pair
 START = 1.5  # the most seconds to the first verdict

@@ -1,5 +1,6 @@
 """The operands of the grammar: numbers, names, functions, fractions, roots, matrices, sums."""
 
+from abc import abstractmethod
 from fractions import Fraction
 
 from adjudge.rewards.math._cursor import NOT_OPERANDS, OPENING
@@ -54,25 +55,25 @@ class Atoms(Numerals):
     """The reading of one operand."""
 
     # The parser proper provides these.
+    @abstractmethod
     def expression(self, level: int) -> Node:
         """Operators that bind tighter than `level`."""
-        raise NotImplementedError
 
-    def sequence(self, closers: "tuple[str, ...]") -> Node:
+    @abstractmethod
+    def sequence(self, closers: tuple[str, ...]) -> Node:
         """Items up to a closer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def set_of(self) -> Node:
         """Return the inside of set braces."""
-        raise NotImplementedError
 
+    @abstractmethod
     def group(self, opener: str, closers: tuple[str, ...]) -> Node:
         """Brackets."""
-        raise NotImplementedError
 
+    @abstractmethod
     def braces(self) -> Node:
         """Invisible braces."""
-        raise NotImplementedError
 
     def operand(self) -> Node:
         """One operand with its sign."""

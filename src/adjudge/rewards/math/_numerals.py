@@ -1,5 +1,6 @@
 r"""Numbers as they are written: digits, words, mixed numbers, bases, repeating decimals."""
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 
 from adjudge.rewards.math._cursor import Cursor
@@ -15,17 +16,17 @@ _MINUS_ONE = Num(Fraction(-1))
 _GROUPING = str.maketrans("", "", "{}, \t\n")
 
 
-class Numerals(Cursor):
+class Numerals(Cursor, ABC):
     """The reading of one number."""
 
     # The operands and the parser proper provide these.
+    @abstractmethod
     def operand(self) -> Node:
         """One operand with its sign."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fraction(self) -> Node:
         r"""`\frac` and its two arguments."""
-        raise NotImplementedError
 
     def number(self) -> Node:
         """Return a number with what belongs to it: a base, an ordinal ending, a fraction beside it."""
