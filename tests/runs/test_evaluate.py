@@ -43,7 +43,7 @@ def test_three_counts(tmp_path: Path) -> None:
     assert reasons["r0"] == "model-failed: the model failed: raised: KeyError: 'stray'"
     assert reasons["r1"] == "unreadable: dunno"
     assert reasons["r2"] == "unreachable: no service"
-    assert reasons["bare"] == "missing-column: the row has no question"
+    assert reasons["bare"] == "missing-column: the row has no question: call it question, query, prompt or input"
     assert str(reasons["72"]).startswith("bad-row: row 72 must be a Case or a mapping, got int")
     (tally,) = result.summary.tallies
     assert tally.total == 72

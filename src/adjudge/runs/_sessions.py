@@ -13,7 +13,8 @@ from typing import Any, Literal
 from adjudge.datasets import whole_file
 from adjudge.errors import ArgumentError, UsageError, closest
 from adjudge.judges import Calibration
-from adjudge.runs._cases import QUESTIONS, REFERENCES, RESPONSES, Read, answered, read_cases, trajectory_columns
+from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES
+from adjudge.runs._cases import Read, answered, read_cases, trajectory_columns
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Progress
 from adjudge.runs._evaluate import NOT_RUN, check_calibration, make_job, new_run_file
