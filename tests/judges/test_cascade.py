@@ -148,10 +148,27 @@ def test_bad_cascades() -> None:
             get_judge(spec)
     with pytest.raises(UsageError, match="threshold of a cascade"):
         CascadeJudge(Sure(), Sure(), threshold=0.2)
-    with pytest.raises(UsageError, match="does not say how sure"):
+    with pytest.raises(UsageError, match="does not say from where on it is sure: put local first"):
         CascadeJudge(Sure(), Sure())
     with pytest.raises(UsageError, match="for verdicts"):
         CascadeJudge(Sure(), RubricJudge("m"), threshold=0.9)
+
+
+@pytest.mark.parametrize("budget", [2, 1.5, -0.1, float("nan")])
+def test_budgets_are_shares(budget: float) -> None:
+    """An error budget of 2 is a slip for 0.02, and would let every verdict of the first judge stand."""
+    with pytest.raises(UsageError, match="an error budget is a share between 0 and 1"):
+        get_judge("cascade:local:0,openai:m", error_budget=budget)
+
+
+def test_options_that_no_judge_takes() -> None:
+    """An option that no judge takes is an error, also for one that asks no model: it is not dropped."""
+    assert get_judge("local:0", base_url="http://127.0.0.1:9/v1", api_key="none").name == "local:0"
+    for spec in ("local", "openai:m", "panel:local,openai:m", "cascade:local,openai:m"):
+        with pytest.raises(UsageError, match="no judge takes 'tier' by name: write local:0 or local:1"):
+            get_judge(spec, tier=0)
+        with pytest.raises(UsageError, match="did you mean 'temperature'"):
+            get_judge(spec, temprature=0)
 
 
 def rows_of(worth: float, count: int = 2000) -> list[LabelledRow]:

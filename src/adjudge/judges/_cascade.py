@@ -52,12 +52,15 @@ class CascadeJudge:
         """Choose the threshold."""
         if any(isinstance(member, RubricJudge) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
+        if not 0.0 <= self.error_budget <= 1.0:
+            raise UsageError(f"an error budget is a share between 0 and 1, got {self.error_budget}")
         if self.calibration is not None:
             self.calibration.check(self.first.name, self.first.version, getattr(self.first, "prompt_hash", None))
         if self.threshold is None:
             known = getattr(self.calibration or self.first, "threshold_for", None)
             if known is None:
-                raise UsageError(f"{self.first.name} does not say how sure it is: give the cascade a threshold")
+                words = f"{self.first.name} does not say from where on it is sure: put local first"
+                raise UsageError(f"{words}, or give CascadeJudge a threshold for a judge with probabilities")
             self.threshold = float(known(self.error_budget))
         if not 0.5 <= self.threshold <= 1.0:
             raise UsageError(f"the threshold of a cascade lies between .5 and 1, got {self.threshold}")
