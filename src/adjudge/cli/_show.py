@@ -75,6 +75,8 @@ def _show_cascade(report: "CascadeReport", console: Console) -> None:
     words = (
         f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
     )
+    if report.rule:
+        words += f" ({printable(report.rule)})"
     if report.compared:
         words += f"; there both judges agreed in {report.agreed / report.compared:.1%}"
     if report.saved is not None:
