@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge import evaluate
+from adjudge.cli.judge import run
 from adjudge.errors import UsageError
 from adjudge.judges import LocalJudge
+from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES
 from adjudge.model import Judge
 from support import assert_linear, golden
 
@@ -160,6 +163,15 @@ def test_names_of_columns(row: dict[str, object]) -> None:
     """Rows in Python may have the names of columns that rows in a file may have."""
     assert LocalJudge(tier=0).judge_many([row])[0].verdict == "CORRECT"
     assert evaluate([row], judge="local:0").summary.tallies[0].counts["scored"] == 1
+
+
+def test_names_of_columns_are_told() -> None:
+    """The page of commands and the help of `judge run` have every name that a column may have."""
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    for column, *others in (QUESTIONS, REFERENCES, RESPONSES):
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{column}`"))
+        assert row.endswith(f"| {', '.join(f'`{name}`' for name in others)} |")
+        assert f"{', '.join(others[:-1])} or {others[-1]}" in " ".join((run.epilog or "").split())
 
 
 def test_a_column_of_another_name_is_no_wrong_answer() -> None:
