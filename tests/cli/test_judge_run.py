@@ -243,6 +243,10 @@ def test_how_columns_are_called(tmp_path: Path) -> None:
     result = adjudge("judge", "run", "rows.jsonl", "--judge", "local:0", cwd=tmp_path)
     assert result.returncode == 3
     assert b"no reference to judge by: call it reference, references, answer or ground_truth" in result.stdout
+    write(tmp_path / "rows.jsonl", [{"input": "q?", "target": "Paris", "output": "Paris"}])
+    result = adjudge("judge", "run", "rows.jsonl", "--judge", "local:0", cwd=tmp_path)
+    assert result.returncode == 2
+    assert b"no column 'reference' (or references, answer or ground_truth); its columns are input" in result.stderr
 
 
 def test_all_of_what_is_known_is_said(tmp_path: Path) -> None:

@@ -224,10 +224,10 @@ def test_bad_cascades() -> None:
         CascadeJudge(Sure(), RubricJudge("m"), threshold=0.9)
 
 
-@pytest.mark.parametrize("budget", [2, 1.5, -0.1, float("nan")])
+@pytest.mark.parametrize("budget", [2, 1, 0.6, -0.1, float("nan")])
 def test_budgets_are_shares(budget: float) -> None:
-    """An error budget of 2 is a slip for 0.02, and would let every verdict of the first judge stand."""
-    with pytest.raises(UsageError, match="an error budget is a share between 0 and 1"):
+    """An error budget of 2, or of 1, is a slip for a percentage, and would let every first verdict stand."""
+    with pytest.raises(UsageError, match="an error budget is a share from 0 to one half"):
         get_judge("cascade:local:0,openai:m", error_budget=budget)
 
 

@@ -393,6 +393,9 @@ def test_what_is_known_of_the_judge(tmp_path: Path) -> None:
     assert result.summary.agreement == judge.agreement
     assert result.summary.corrected is not None
     assert result.summary.corrected.prediction_powered.value == 1.0
+    known.save(tmp_path / "known.json")
+    named = evaluate(cases, judge=judge, run=tmp_path / "named.run", calibration=tmp_path / "known.json")
+    assert named.summary.corrected == result.summary.corrected
     for other in (replace(known, judge="local:1"), replace(known, version="0")):
         with pytest.raises(UsageError, match="the calibration is of"):
             evaluate(cases, judge=judge, run=tmp_path / "b.run", calibration=other)

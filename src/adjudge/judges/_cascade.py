@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adjudge.errors import UsageError
-from adjudge.judges._panel import agreement_of, way_of
-from adjudge.judges._rubric import RubricJudge
+from adjudge.judges._panel import agreement_of, gives_scores, way_of
 from adjudge.judges._sync import run_sync
 from adjudge.model import Judge, Judgement
 
@@ -51,10 +50,11 @@ class CascadeJudge:
 
     def __post_init__(self) -> None:
         """Choose the threshold."""
-        if any(isinstance(member, RubricJudge) for member in self.members):
+        if any(map(gives_scores, self.members)):
             raise UsageError("a cascade has two judges for verdicts")
-        if not 0.0 <= self.error_budget <= 1.0:
-            raise UsageError(f"an error budget is a share between 0 and 1, got {self.error_budget}")
+        if not 0.0 <= self.error_budget <= 0.5:  # who tosses a coin errs in one half
+            words = f"an error budget is a share from 0 to one half, got {self.error_budget:.4g}"
+            raise UsageError(f"{words}: write 0.02 for 2 %")
         if self.calibration is not None:
             self.calibration.check(self.first.name, self.first.version, getattr(self.first, "prompt_hash", None))
         if self.threshold is None:
