@@ -224,7 +224,7 @@ def test_rows_that_share_an_id(tmp_path: Path) -> None:
     for more, warned in (((), False), (("--out", "out.jsonl"), True)):
         result = adjudge("judge", "run", "rows.jsonl", "--judge", "local:0", *more, cwd=tmp_path)
         assert result.returncode == 0
-        words = "warning: 1 row repeat an id that came before ('a' on rows 1 and 3); all were scored"
+        words = "warning: 1 row repeats an id that came before ('a' on rows 1 and 3); all were scored"
         assert (words in result.stdout.decode()) == warned
     assert [line["id"] for line in lines(tmp_path / "out.jsonl")] == ["a", 2, "a", "2"]
 

@@ -240,7 +240,8 @@ def repeat_warnings(repeats: RepeatFinder) -> Iterator[str]:
     count, found = repeats.repeats()
     if count:
         examples = ", ".join(f"{_shown(one.id)} on rows {one.first} and {one.second}" for one in found)
-        yield f"{count} row{'s' if count > 1 else ''} repeat an id that came before ({examples}); all were scored"
+        rows = f"{count} rows repeat" if count > 1 else "1 row repeats"
+        yield f"{rows} an id that came before ({examples}); all were scored"
 
 
 def _shown(id_: str) -> str:
