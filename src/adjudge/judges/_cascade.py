@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adjudge.errors import UsageError
-from adjudge.judges._panel import agreement_of, gives_scores, way_of
+from adjudge.judges._panel import agreement_of, way_of
+from adjudge.judges._rubric import GivesScores
 from adjudge.judges._sync import run_sync
 from adjudge.model import Judge, Judgement
 
@@ -50,7 +51,7 @@ class CascadeJudge:
 
     def __post_init__(self) -> None:
         """Choose the threshold."""
-        if any(map(gives_scores, self.members)):
+        if any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
         if not 0.0 <= self.error_budget <= 0.5:  # who tosses a coin errs in one half
             words = f"an error budget is a share from 0 to one half, got {self.error_budget:.4g}"

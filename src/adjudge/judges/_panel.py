@@ -9,9 +9,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from adjudge.errors import UsageError
-from adjudge.judges._rubric import RubricJudge
+from adjudge.judges._rubric import GivesScores
 from adjudge.judges._sync import run_sync
-from adjudge.judges.local import LocalRubricJudge
 from adjudge.model import Judge, Judgement, asking
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class PanelJudge:
     def __post_init__(self) -> None:
         """Check that there is somebody to ask."""
         self.members = tuple(self.members)
-        if len(self.members) < 2 or any(map(gives_scores, self.members)):
+        if len(self.members) < 2 or any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a panel has at least two judges, all of them for verdicts")
         self.quorum = self.quorum or len(self.members) // 2 + 1
         if not 1 <= self.quorum <= len(self.members):
@@ -116,11 +115,6 @@ class PanelJudge:
         return _with(
             result, status="scored", verdict=verdict, scores={"agreement": majority / len(votes)}, reason=reason
         )
-
-
-def gives_scores(judge: Judge) -> bool:
-    """Say whether a judge gives rubric scores, which are no verdict to vote with."""
-    return isinstance(judge, RubricJudge | LocalRubricJudge)
 
 
 def way_of(member: Judge) -> Ask | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.errors import DataError, UsageError
 from adjudge.judges._material import text_of, texts_of
-from adjudge.judges._rubric import QUALITY
+from adjudge.judges._rubric import QUALITY, GivesScores
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._judge import LocalJudge
 from adjudge.model import Judgement
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adjudge.model import Ask, ChatModel
 
 
-class LocalRubricJudge:
+class LocalRubricJudge(GivesScores):
     """Scores a response by how many of its criteria it states: not quality, and only with `approximate=True`.
 
     Each criterion is taken for a statement that a good response makes; its score is the local judge's probability that
