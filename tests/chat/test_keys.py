@@ -115,6 +115,15 @@ def test_a_server_that_repeats_the_key() -> None:
     assert SECRET not in reply.raw
 
 
+@pytest.mark.parametrize("key", ["1", "k", "none", "token", "usage"])
+def test_a_placeholder_is_no_secret(key: str) -> None:
+    """A key too short to be one, for a server that needs none, leaves words and tokens of a reply as they are."""
+    with ChatServer("none, by the token usage of 1 key") as server:
+        reply = ask(server, api_key=key)
+    assert reply.text == "none, by the token usage of 1 key"
+    assert (reply.prompt_tokens or 0) > 0
+
+
 @pytest.mark.parametrize("key", [SECRET, "sk/with/slashes+and<brackets>&more", 'sk-"quoted"\\back'])
 def test_a_server_that_spells_the_key_out(key: str) -> None:
     """The key is taken out in every way in which JSON can write it."""

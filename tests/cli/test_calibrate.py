@@ -49,6 +49,7 @@ def test_figures_files_and_correction(tmp_path: Path) -> None:
     code, out, err = adjudge("judge", "calibrate", "labels.jsonl", "--judge", "local:0", "--out", "known", cwd=tmp_path)
     assert code == 0, err
     assert " .900 ± " in out
+    assert f"is kept in {Path('known', 'local-0.json')}, its curve in {Path('known', 'local-0.svg')};" in err
     assert max(map(len, out.splitlines()[:4])) <= 80
     assert "even" in out
     known = load_calibration(tmp_path / "known" / "local-0.json")

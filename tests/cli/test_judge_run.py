@@ -48,7 +48,7 @@ def test_undecided(tmp_path: Path) -> None:
     shown = result.stdout.decode()
     assert "10 of 40 rows (25.0%) have no score" in shown
     assert "with them the mean lies in 0.7500 .. 1.0000" in shown
-    assert b"undecided: more than 0.05 of the rows have no score" in result.stderr
+    assert b"undecided: more than 0.05 of the rows have no score; the run is in a.run" in result.stderr
 
 
 @pytest.mark.parametrize("fault", [Fault("401"), Fault("403"), Fault("quota")], ids=lambda fault: fault.kind)
@@ -215,3 +215,42 @@ def test_progress_lines(tmp_path: Path) -> None:
         "50 of 200 rows · 8 in flight · 40 scored, 5 unscored, 5 error · 5.0 rows/s · "
         "60 calls, 12,000 tokens, $0.5000 · 0:30 left"
     )
+
+
+def test_rows_that_share_an_id(tmp_path: Path) -> None:
+    """Lines of one id cannot be told apart: all are judged, and a warning names the id and its rows."""
+    rows = [{"id": one, "question": "q?", "reference": "Paris", "response": "Paris"} for one in ("a", 2, "a", "2")]
+    write(tmp_path / "rows.jsonl", rows)
+    for more, warned in (((), False), (("--out", "out.jsonl"), True)):
+        result = adjudge("judge", "run", "rows.jsonl", "--judge", "local:0", *more, cwd=tmp_path)
+        assert result.returncode == 0
+        words = "warning: 1 row repeats an id that came before ('a' on rows 1 and 3); all were scored"
+        assert (words in result.stdout.decode()) == warned
+    assert [line["id"] for line in lines(tmp_path / "out.jsonl")] == ["a", 2, "a", "2"]
+
+
+def test_a_file_without_a_format(tmp_path: Path) -> None:
+    """A file of an unknown kind is refused with what it should be called."""
+    (tmp_path / "rows.txt").write_text("{}")
+    result = adjudge("judge", "run", "rows.txt", "--judge", "local:0", cwd=tmp_path)
+    assert result.returncode == 2
+    assert b"rows.txt: cannot tell the format from '.txt': call it .jsonl, .csv or .parquet" in result.stderr
+
+
+def test_how_columns_are_called(tmp_path: Path) -> None:
+    """A row that lacks a column says which names that column may have."""
+    write(tmp_path / "rows.jsonl", [{"question": "q?", "target": "Paris", "response": "Paris", "answer": None}])
+    result = adjudge("judge", "run", "rows.jsonl", "--judge", "local:0", cwd=tmp_path)
+    assert result.returncode == 3
+    assert b"no reference to judge by: call it reference, references, answer or ground_truth" in result.stdout
+    write(tmp_path / "rows.jsonl", [{"input": "q?", "target": "Paris", "output": "Paris"}])
+    result = adjudge("judge", "run", "rows.jsonl", "--judge", "local:0", cwd=tmp_path)
+    assert result.returncode == 2
+    assert b"no column 'reference' (or references, answer or ground_truth); its columns are input" in result.stderr
+
+
+def test_all_of_what_is_known_is_said(tmp_path: Path) -> None:
+    """A panel of judges who know how far they agree with people says so for each, to the end."""
+    write_rows(tmp_path / "rows.jsonl", 2)
+    result = adjudge("judge", "run", "rows.jsonl", "--judge", "panel:local:0,local:1", cwd=tmp_path)
+    assert result.stdout.decode().count("on explanations") == 2

@@ -136,7 +136,7 @@ def test_format(path: str, given: str | None, expected: str) -> None:
 @pytest.mark.parametrize(
     ("path", "given", "words"),
     [
-        ("a.txt", None, r"cannot tell the format from '\.txt'; say --format"),
+        ("a.txt", None, r"cannot tell the format from '\.txt': call it \.jsonl, \.csv or \.parquet"),
         ("rows", None, "a name without an ending"),
         ("a.jsonl.gz", None, r"'\.gz'"),
         ("", None, "a name without an ending"),

@@ -36,6 +36,13 @@ def test_rows() -> None:
     assert all(attack.why and attack.reference for attack in attacks)
 
 
+def test_their_number_is_told() -> None:
+    """The guide and the card of the local judge say how many attacks there are."""
+    docs = Path(__file__).parents[2] / "docs"
+    assert f"about {len(load_attacks())} wrong answers" in (docs / "judges.md").read_text(encoding="utf-8")
+    assert f"the attack suite ({len(load_attacks())})" in (docs / "judges" / "local.md").read_text(encoding="utf-8")
+
+
 def test_none_is_the_answer() -> None:
     """No attack is what a reference says."""
     for attack in load_attacks():

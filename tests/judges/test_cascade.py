@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
+from adjudge.agents import ChatAgent
 from adjudge.crag._judges import judge_of
 from adjudge.errors import UsageError
 from adjudge.judges import (
@@ -24,7 +26,7 @@ from adjudge.judges import (
 from adjudge.model import Ask, Judgement
 from adjudge.rewards import get_reward
 from adjudge.runs import RunConfig, evaluate
-from adjudge.testing import ChatServer, wrong
+from adjudge.testing import ChatCall, ChatServer, Reply, wrong
 
 
 @dataclass
@@ -84,6 +86,74 @@ def test_summary(tmp_path: Path) -> None:
     assert (report.kept, report.escalated, report.compared, report.agreed, report.share) == (6, 2, 2, 1, 0.25)
     assert report.saved is not None
     assert report.saved > 0
+
+
+class Priced:
+    """A cascade over rows with these probabilities, whose second judge and agent cost a dollar a call."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder, self.url, self.runs = folder, url, 0
+
+    def saved(self, answers: Sequence[str], **more: Any) -> float | None:
+        """Return what a run of theirs says that it saved."""
+        second = LLMJudge("m", base_url=self.url, api_key="none", gate=False)
+        judge = CascadeJudge(Sure(), second, threshold=0.9)
+        rows = [{"id": n, "question": f"q{n}?", "reference": "r", "response": one} for n, one in enumerate(answers)]
+        config = RunConfig(**{"cache": "off", "price": (1e6, 0.0), **more.pop("config", {})})
+        self.runs += 1
+        result = evaluate(rows, judge=judge, run=self.folder / f"{self.runs}.run", config=config, **more)
+        assert result.summary.cascade is not None
+        return result.summary.cascade.saved
+
+
+def said(call: ChatCall) -> Reply:
+    """Answer as an agent that is in doubt about every other question, or call it wrong; for one token."""
+    agent = {"q0?": "0.95", "q1?": "0.6"}.get(call.prompt.strip())
+    return Reply(agent or wrong(call), prompt_tokens=1, completion_tokens=0)
+
+
+def test_saved_is_the_second_judges(tmp_path: Path) -> None:
+    """What was saved is what the second judge would have cost: no cost of an agent or of canaries is in it."""
+    with ChatServer(said) as server:
+        runs = Priced(tmp_path, server.base_url)
+        assert runs.saved(["0.95"] * 3 + ["0.6", "0.4"]) == 3.0
+        agent = ChatAgent("m", base_url=server.base_url, api_key="none")
+        assert runs.saved(["", ""], agent=agent) == 1.0
+
+
+def test_saved_is_told_by_what_was_paid(tmp_path: Path) -> None:
+    """Replies that were paid for in an earlier run do not make the second judge look cheap."""
+    with ChatServer(said) as server:
+        runs = Priced(tmp_path, server.base_url)
+        kept = {"cache": str(tmp_path / "cache.sqlite")}
+        assert runs.saved(["0.6", "0.95", "0.95"], config=kept) == 2.0
+        assert runs.saved(["0.6", "0.95", "0.95", "0.6"], config=kept) == 2.0
+        assert runs.saved(["0.6", "0.95", "0.95", "0.6"], config=kept) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"threshold": 0.9}, "a confidence of 0.9 is needed"),
+        (
+            {"error_budget": 0.1, "calibrated": 1.0},
+            "a confidence of 0.83 is needed to err in at most 10.0% of its labels",
+        ),
+        ({"error_budget": 0.02, "calibrated": 0.5}, "no confidence keeps its errors to 2.0% of its labels"),
+    ],
+)
+def test_the_rule_is_stated(tmp_path: Path, options: dict[str, Any], rule: str) -> None:
+    """A run says from which confidence on the first judge's verdict stands, and by which budget that was chosen."""
+    if worth := options.pop("calibrated", None):
+        options["calibration"] = calibrate(rows_of(worth), judge="sure", version="1")
+    second = LLMJudge("m", base_url="http://127.0.0.1:9/v1", api_key="none", attempts=1)
+    judge = CascadeJudge(Sure(), second, **options)
+    assert judge.rule == rule
+    rows = [{"id": 1, "question": "q?", "reference": "r", "response": "1.0"}]
+    result = evaluate(rows, judge=judge, run=tmp_path / "a.run", config=RunConfig(cache="off"))
+    assert (result.counts["error"] == 1) == rule.startswith("no confidence")
+    assert result.summary.cascade is not None
+    assert result.summary.cascade.rule == rule
 
 
 def test_only_verdicts_are_compared(tmp_path: Path) -> None:
@@ -148,10 +218,27 @@ def test_bad_cascades() -> None:
             get_judge(spec)
     with pytest.raises(UsageError, match="threshold of a cascade"):
         CascadeJudge(Sure(), Sure(), threshold=0.2)
-    with pytest.raises(UsageError, match="does not say how sure"):
+    with pytest.raises(UsageError, match="does not say from where on it is sure: put local first"):
         CascadeJudge(Sure(), Sure())
     with pytest.raises(UsageError, match="for verdicts"):
         CascadeJudge(Sure(), RubricJudge("m"), threshold=0.9)
+
+
+@pytest.mark.parametrize("budget", [2, 1, 0.6, -0.1, float("nan")])
+def test_budgets_are_shares(budget: float) -> None:
+    """An error budget of 2, or of 1, is a slip for a percentage, and would let every first verdict stand."""
+    with pytest.raises(UsageError, match="an error budget is a share from 0 to one half"):
+        get_judge("cascade:local:0,openai:m", error_budget=budget)
+
+
+def test_options_that_no_judge_takes() -> None:
+    """An option that no judge takes is an error, also for one that asks no model: it is not dropped."""
+    assert get_judge("local:0", base_url="http://127.0.0.1:9/v1", api_key="none").name == "local:0"
+    for spec in ("local", "openai:m", "panel:local,openai:m", "cascade:local,openai:m"):
+        with pytest.raises(UsageError, match="no judge takes 'tier' by name: write local:0 or local:1"):
+            get_judge(spec, tier=0)
+        with pytest.raises(UsageError, match="did you mean 'temperature'"):
+            get_judge(spec, temprature=0)
 
 
 def rows_of(worth: float, count: int = 2000) -> list[LabelledRow]:

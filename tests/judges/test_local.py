@@ -1,15 +1,20 @@
 """The judge in the package: what it accepts, what it does not, and that it says how far to trust it."""
 
 import asyncio
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adjudge import evaluate
+from adjudge.cli.judge import run
 from adjudge.errors import UsageError
 from adjudge.judges import LocalJudge
+from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES
 from adjudge.model import Judge
 from support import assert_linear, golden
 
@@ -143,3 +148,46 @@ def test_size_has_a_bound() -> None:
     judge = LocalJudge(tier=0)
     assert judge.judge("q", [f"reference {n}" for n in range(1000)], "reference 999").verdict == "CORRECT"
     assert judge.judge("q", "Paris", "Paris " * 200_000).reason == "too-long: 1200000 characters"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": "Capital of France?", "references": ["Paris"], "candidate": "Paris"},
+        {"query": "Capital of France?", "answer": "Paris", "final_response": "Paris"},
+        {"prompt": "Capital of France?", "reference": None, "ground_truth": "Paris", "prediction": "Paris"},
+        {"question": "Capital of France?", "reference": "Paris", "response": None, "candidate": "Paris"},
+    ],
+)
+def test_names_of_columns(row: dict[str, object]) -> None:
+    """Rows in Python may have the names of columns that rows in a file may have."""
+    assert LocalJudge(tier=0).judge_many([row])[0].verdict == "CORRECT"
+    assert evaluate([row], judge="local:0").summary.tallies[0].counts["scored"] == 1
+
+
+def test_names_of_columns_are_told() -> None:
+    """The page of commands and the help of `judge run` have every name that a column may have."""
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    for column, *others in (QUESTIONS, REFERENCES, RESPONSES):
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{column}`"))
+        assert row.endswith(f"| {', '.join(f'`{name}`' for name in others)} |")
+        assert f"{', '.join(others[:-1])} or {others[-1]}" in " ".join((run.epilog or "").split())
+
+
+def test_a_column_of_another_name_is_no_wrong_answer() -> None:
+    """A row without a response is an error that says how to call it; only a response of None says nothing."""
+    row = {"question": "Capital of France?", "reference": "Paris"}
+    missing, empty = LocalJudge(tier=0).judge_many([{**row, "output": "Paris"}, {**row, "response": None}])
+    assert (missing.status, missing.verdict) == ("error", None)
+    assert missing.reason == (
+        "missing-column: the row has no response to judge: call it response, final_response, prediction or candidate"
+    )
+    assert (empty.status, empty.verdict, empty.reason) == ("scored", "WRONG", "vacuous")
+
+
+@pytest.mark.parametrize("tier", [2, -1, "0", "1", 1.0, True, False])
+def test_tiers_are_whole_numbers(tier: object) -> None:
+    """What is no tier is refused, and shown as it was given."""
+    with pytest.raises(UsageError, match=re.escape(f"has the tiers 0 and 1, not {tier!r}")):
+        LocalJudge(tier=tier)  # type: ignore[arg-type]
+    assert repr(LocalJudge(tier=0)) == "LocalJudge(tier=0)"

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from adjudge.errors import MissingExtra, UsageError
-from adjudge.judges import get_judge
+from adjudge.judges import QUALITY, CascadeJudge, PanelJudge, get_judge, judge_reward
 from adjudge.judges.local import AGREEMENT, LocalJudge, LocalRubricJudge, _tiers
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._model import FILE, chance, load_model
+from adjudge.rewards import get_reward
 
 BARS = {
     "EVOUNA-NQ": (0.90, 0.76),
@@ -108,3 +109,17 @@ def test_it_is_no_rubric_judge_unless_asked() -> None:
     assert "approximation" in str(judgement.reason)
     assert judge.judge("When?", [], "At nine").status == "unscored"
     assert judge.judge("When?", ["nine"], "").scores["completeness"] == 0
+    assert judge.judge(["When?"], ["nine"], "At nine").status == "error"  # type: ignore[arg-type]
+
+
+def test_the_approximation_is_a_rubric_judge() -> None:
+    """Asked for, it stands where a rubric judge does, with criteria and sources, and not where verdicts are wanted."""
+    judge = LocalRubricJudge(approximate=True, tier=0)
+    row = {"question": "When?", "criteria": ["It opens at nine"], "sources": ["A notice"]}
+    score = get_reward(judge_reward(judge)).score({**row, "final_response": "It opens at nine."})
+    assert (score.status, set(score.parts)) == ("scored", set(QUALITY))
+    assert (score.value or 0.0) > 0.5
+    with pytest.raises(UsageError, match="for verdicts"):
+        PanelJudge([LocalJudge(tier=0), judge])
+    with pytest.raises(UsageError, match="for verdicts"):
+        CascadeJudge(LocalJudge(tier=0), judge)

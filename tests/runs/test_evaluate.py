@@ -43,7 +43,7 @@ def test_three_counts(tmp_path: Path) -> None:
     assert reasons["r0"] == "model-failed: the model failed: raised: KeyError: 'stray'"
     assert reasons["r1"] == "unreadable: dunno"
     assert reasons["r2"] == "unreachable: no service"
-    assert reasons["bare"] == "missing-column: the row has no question"
+    assert reasons["bare"] == "missing-column: the row has no question: call it question, query, prompt or input"
     assert str(reasons["72"]).startswith("bad-row: row 72 must be a Case or a mapping, got int")
     (tally,) = result.summary.tallies
     assert tally.total == 72
@@ -393,6 +393,9 @@ def test_what_is_known_of_the_judge(tmp_path: Path) -> None:
     assert result.summary.agreement == judge.agreement
     assert result.summary.corrected is not None
     assert result.summary.corrected.prediction_powered.value == 1.0
+    known.save(tmp_path / "known.json")
+    named = evaluate(cases, judge=judge, run=tmp_path / "named.run", calibration=tmp_path / "known.json")
+    assert named.summary.corrected == result.summary.corrected
     for other in (replace(known, judge="local:1"), replace(known, version="0")):
         with pytest.raises(UsageError, match="the calibration is of"):
             evaluate(cases, judge=judge, run=tmp_path / "b.run", calibration=other)

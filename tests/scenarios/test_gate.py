@@ -221,7 +221,7 @@ def test_calibrated_judge(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the judge is openai:m"):
         local.check([scenario], judge="openai:m")
     calibrate(people, judge="local:0", version="0").save(tmp_path / "local.json")
-    with pytest.raises(UsageError, match="the calibration is of local:0 0"):
+    with pytest.raises(UsageError, match=r"the calibration is of local:0 \(0\)"):
         load_gate({"require_calibrated": str(tmp_path / "local.json")}).check([asking], judge=None)
     finding = decide(gate, rows(2)).findings[-1]
     assert (finding.name, finding.verdict, finding.value) == ("calibrated", "pass", 0.975)

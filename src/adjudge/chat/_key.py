@@ -13,6 +13,8 @@ __all__ = ["Key", "cleaned"]
 _GOOD_KEY = re.compile(r"[!-~]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 _LONGEST_TEXT = 300
+_SHORTEST_SECRET = 8
+"""Shorter ones are placeholders for servers that need no key: taking `token` out would spoil the reply's own words."""
 _ESCAPED = '"\\/'
 """What JSON may write behind a backslash; anything can be written as a code."""
 
@@ -45,7 +47,7 @@ class Key:
 
     def hidden(self, body: bytes) -> bytes:
         """Return a server's reply without the key, which some servers repeat, however JSON writes it."""
-        if self._value is None:
+        if self._value is None or len(self._value) < _SHORTEST_SECRET:
             return body
         key = self._value.encode()
         if key in body:

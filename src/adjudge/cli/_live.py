@@ -77,7 +77,7 @@ def show_finished(finished: Finished, *, to_stderr: bool, again: str = "adjudge 
 def show_end(finished: Finished, again: str = "adjudge resume") -> None:
     """Say whether a run decides anything, and where it is."""
     if finished.undecided is not None:
-        more = f"; {again} {finished.file} goes on" if finished.is_stopped else ""
-        click.echo(f"adjudge: undecided: {printable(finished.undecided, most=500)}{more}", err=True)
+        more = f"{again} {finished.file} goes on" if finished.is_stopped else f"the run is in {finished.file}"
+        click.echo(f"adjudge: undecided: {printable(finished.undecided, most=500)}; {more}", err=True)
     else:
         click.echo(f"adjudge: the run is in {finished.file}", err=True)

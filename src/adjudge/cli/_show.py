@@ -45,7 +45,7 @@ def show_summary(summary: Summary, console: Console) -> None:
     if summary.cascade is not None:
         _show_cascade(summary.cascade, console)
     if summary.agreement is not None:
-        console.print(Text(printable(summary.agreement, most=300)), soft_wrap=True)
+        console.print(Text(printable(summary.agreement, most=2000)), soft_wrap=True)
     if summary.corrected is not None:
         _show_corrected(summary.corrected, console)
     if summary.canaries is not None:
@@ -75,6 +75,8 @@ def _show_cascade(report: "CascadeReport", console: Console) -> None:
     words = (
         f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
     )
+    if report.rule:
+        words += f" ({printable(report.rule)})"
     if report.compared:
         words += f"; there both judges agreed in {report.agreed / report.compared:.1%}"
     if report.saved is not None:

@@ -63,7 +63,8 @@ def show_calibrations(measured: Sequence[tuple[Calibrated, Path | None]]) -> Non
             console.print(Text(f"{printable(known.judge)}: {line}"), soft_wrap=True)
         for warning in done.finished.warnings:
             click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
-        kept = f"is kept in {place}" if place is not None else f"is not kept: undecided, {done.finished.undecided}"
+        curve = "" if place is None or known.reliability is None else f", its curve in {place.with_suffix('.svg')}"
+        kept = f"is not kept: undecided, {done.finished.undecided}" if place is None else f"is kept in {place}{curve}"
         click.echo(f"adjudge: {printable(known.judge)} {kept}; the run is in {done.finished.file}", err=True)
 
 

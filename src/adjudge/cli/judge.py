@@ -53,9 +53,13 @@ Examples:
   adjudge judge run rows.jsonl --judge local:1 --calibration calibration/local-1.json
 
 \b
-The key is read from OPENAI_API_KEY. Exit codes: 0 judged; 2 the call is wrong; 3 undecided
-(stopped, no rows, or more than --max-unscored have no score); 130 and 143 interrupted. A run
-that did not end goes on with: adjudge resume FILE""",
+Columns may have other names: query, prompt or input; references, answer or ground_truth;
+final_response, prediction or candidate. Several references are a list.
+
+\b
+The key is read from OPENAI_API_KEY or ANTHROPIC_API_KEY. Exit codes: 0 judged; 2 the call is
+wrong; 3 undecided (stopped, no rows, or more than --max-unscored have no score); 130 and 143
+interrupted. A run that did not end goes on with: adjudge resume FILE""",
 )
 @click.argument("rows")
 @click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, panel:A,B, cascade:local,B ...")

@@ -101,7 +101,9 @@ def format_of(path: str, given: str | None = None) -> Format:
         return "jsonl"
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise UsageError(f"{path}: cannot tell the format from {suffix or 'a name without an ending'!r}; say --format")
+        ending = repr(suffix) if suffix else "a name without an ending"
+        names = "call it .jsonl, .csv or .parquet, or say --format to adjudge score"
+        raise UsageError(f"{path}: cannot tell the format from {ending}: {names}")
     return _SUFFIXES[suffix]
 
 

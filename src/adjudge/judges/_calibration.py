@@ -107,7 +107,7 @@ class Calibration:
 
     def check(self, judge: str, version: str, prompt_hash: str | None = None) -> None:
         """Raise `UsageError` unless this was measured with that judge, in that version and with that prompt."""
-        ours, theirs = f"{self.judge} {self.version}".strip(), f"{judge} {version}".strip()
+        ours, theirs = (f"{name} ({of})" if of else name for name, of in ((self.judge, self.version), (judge, version)))
         if judge == self.judge and self.version in ("", version):
             if prompt_hash is None or not self.prompts or prompt_hash in self.prompts:
                 return

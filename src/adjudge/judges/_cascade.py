@@ -8,13 +8,13 @@ would have said: the summary has the share escalated, how often the two agreed t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adjudge.errors import UsageError
 from adjudge.judges._panel import agreement_of, way_of
-from adjudge.judges._rubric import RubricJudge
+from adjudge.judges._rubric import GivesScores
 from adjudge.judges._sync import run_sync
 from adjudge.model import Judge, Judgement
 
@@ -47,20 +47,34 @@ class CascadeJudge:
     threshold: float | None = None
     error_budget: float = ERROR_BUDGET
     calibration: Calibration | None = None
+    rule: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
         """Choose the threshold."""
-        if any(isinstance(member, RubricJudge) for member in self.members):
+        if any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
+        if not 0.0 <= self.error_budget <= 0.5:  # who tosses a coin errs in one half
+            words = f"an error budget is a share from 0 to one half, got {self.error_budget:.4g}"
+            raise UsageError(f"{words}: write 0.02 for 2 %")
         if self.calibration is not None:
             self.calibration.check(self.first.name, self.first.version, getattr(self.first, "prompt_hash", None))
         if self.threshold is None:
             known = getattr(self.calibration or self.first, "threshold_for", None)
             if known is None:
-                raise UsageError(f"{self.first.name} does not say how sure it is: give the cascade a threshold")
+                words = f"{self.first.name} does not say from where on it is sure: put local first"
+                raise UsageError(f"{words}, or give CascadeJudge a threshold for a judge with probabilities")
             self.threshold = float(known(self.error_budget))
+            self.rule = self._rule()
         if not 0.5 <= self.threshold <= 1.0:
             raise UsageError(f"the threshold of a cascade lies between .5 and 1, got {self.threshold}")
+        self.rule = self.rule or f"a confidence of {self.threshold:.4g} is needed"
+
+    def _rule(self) -> str:
+        """Say from where on the first judge's verdict stands, and by which budget that was chosen."""
+        budget = f"{self.error_budget:.1%} of its {'validation rows' if self.calibration is None else 'labels'}"
+        if self.threshold == 1.0:
+            return f"no confidence keeps its errors to {budget}"
+        return f"a confidence of {self.threshold:.4g} is needed to err in at most {budget}"
 
     @property
     def members(self) -> tuple[Judge, Judge]:
@@ -103,18 +117,19 @@ class CascadeJudge:
         )
 
     def is_sure(self, judgement: Judgement) -> bool:
-        """Say whether a judgement of the first judge stands."""
-        probability = judgement.probability
+        """Say whether a judgement of the first judge stands; with a threshold of 1 none does."""
+        probability, least = judgement.probability, self.threshold or 1.0
         if judgement.status != "scored" or judgement.verdict is None or probability is None:
             return False
-        return max(probability, 1.0 - probability) >= (self.threshold or 1.0)
+        return least <= max(probability, 1.0 - probability) and least < 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class CascadeReport:
     """How a cascade's work was shared: `compared` of the escalated rows had verdicts of both judges, `agreed` the same.
 
-    `saved` is what the rows kept would have cost at the mean cost of those escalated; None where there is no price.
+    `saved` is what the second judge would have cost on the rows kept, at its mean cost on those that it was paid for;
+    None where there is no price. `rule` says from where on the first judge's verdict stands.
     """
 
     kept: int
@@ -122,6 +137,7 @@ class CascadeReport:
     compared: int
     agreed: int
     saved: float | None = None
+    rule: str | None = None
 
     @property
     def share(self) -> float:
@@ -129,7 +145,37 @@ class CascadeReport:
         return self.escalated / (self.kept + self.escalated)
 
 
-def steps_of(score: Score) -> Iterable[str]:
+@dataclass(slots=True)
+class CascadeTally:
+    """Adds up how a cascade's work was shared; `costs` has the rows, and their dollars, of each who decided."""
+
+    steps: Counter[str] = field(default_factory=Counter)
+    costs: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    def add(self, score: Score, cost: float | None) -> None:
+        """Add a row's score and what was paid for the row; None where a reply was not paid for, but known already."""
+        steps = steps_of(score)
+        self.steps.update(steps)
+        if steps and cost is not None:
+            rows, dollars = self.costs.get(steps[0], (0, 0.0))
+            self.costs[steps[0]] = rows + 1, dollars + cost
+
+    def report(self, rule: str | None) -> CascadeReport | None:
+        """Return how the work was shared; None where no cascade was at work."""
+        kept, escalated = self.steps[KEPT], self.steps[ESCALATED]
+        if not kept and not escalated:
+            return None
+        # Rows kept have cost something as well, where an agent answered them: only the difference is the judge's.
+        more = self._mean(ESCALATED) - self._mean(KEPT)
+        saved = more * kept if more > 0.0 else None
+        return CascadeReport(kept, escalated, self.steps[COMPARED], self.steps[AGREED], saved, rule)
+
+    def _mean(self, step: str) -> float:
+        rows, dollars = self.costs.get(step, (0, 0.0))
+        return dollars / rows if rows else 0.0
+
+
+def steps_of(score: Score) -> tuple[str, ...]:
     """Return what a score says of a cascade: who decided, and whether both said the same."""
     notes = score.notes or {}
     reasons = notes.get("reasons", "").split()
@@ -140,10 +186,3 @@ def steps_of(score: Score) -> Iterable[str]:
             return (ESCALATED,)
         return (ESCALATED, COMPARED, AGREED) if said == verdict else (ESCALATED, COMPARED)
     return (KEPT,) if KEPT in reasons else ()
-
-
-def cascade_report(steps: Counter[str], cost: float) -> CascadeReport:
-    """Return how the work was shared, given the steps of all scores and what was paid."""
-    kept, escalated = steps[KEPT], steps[ESCALATED]
-    saved = cost / escalated * kept if cost and escalated else None
-    return CascadeReport(kept, escalated, steps[COMPARED], steps[AGREED], saved)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from adjudge.errors import UsageError
-from adjudge.judges._rubric import RubricJudge
+from adjudge.judges._rubric import GivesScores
 from adjudge.judges._sync import run_sync
 from adjudge.model import Judge, Judgement, asking
 
@@ -37,7 +37,7 @@ class PanelJudge:
     def __post_init__(self) -> None:
         """Check that there is somebody to ask."""
         self.members = tuple(self.members)
-        if len(self.members) < 2 or any(isinstance(member, RubricJudge) for member in self.members):
+        if len(self.members) < 2 or any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a panel has at least two judges, all of them for verdicts")
         self.quorum = self.quorum or len(self.members) // 2 + 1
         if not 1 <= self.quorum <= len(self.members):

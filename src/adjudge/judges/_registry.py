@@ -10,6 +10,7 @@ cascade:A,B         A where it is sure, B otherwise: cascade:local,openai:MODEL
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from adjudge.errors import UsageError, closest
@@ -22,6 +23,7 @@ from adjudge.judges.local import TIERS, LocalJudge
 CASCADE = ("error_budget", "first_calibration")
 """Options that only a cascade takes."""
 
+_OPTIONS = tuple(one.name for one in fields(LLMJudge) if one.init and one.name not in ("model", "api"))
 _KINDS = ("local", "openai:MODEL", "anthropic:MODEL", "litellm:MODEL", "panel:A,B", "cascade:A,B")
 
 
@@ -42,8 +44,13 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     own = {name: options.pop(name) for name in CASCADE if name in options}
     if kind == "cascade":
         return _cascade(spec, rest, own, options)
-    if any(value is not None for value in own.values()):
-        raise UsageError(f"{spec!r} takes no {' or '.join(own)}: that is a cascade's, cascade:local,openai:MODEL")
+    given = [name for name, value in own.items() if value is not None]
+    if given:
+        raise UsageError(f"{spec!r} takes no {' or '.join(given)}: that is a cascade's, cascade:local,openai:MODEL")
+    unknown = next((name for name in options if name not in _OPTIONS), None)
+    if unknown is not None:
+        hint = ": write local:0 or local:1" if unknown == "tier" else closest(unknown, (*_OPTIONS, *CASCADE))
+        raise UsageError(f"no judge takes {unknown!r} by name{hint}")
     if kind == "local":
         return _local(spec, rest if colon else None)
     if kind == "panel":

@@ -7,7 +7,7 @@ from typing import Any
 
 from adjudge.judges._cascade import CascadeJudge
 from adjudge.judges._rubric import RubricJudge
-from adjudge.judges.local import LocalJudge
+from adjudge.judges.local import LocalJudge, LocalRubricJudge
 from adjudge.model import Judge, Judgement, Provenance, Score
 from adjudge.rewards import reward
 
@@ -28,7 +28,7 @@ def judge_reward(judge: Judge, *, name: str | None = None) -> Callable[..., Any]
     """
     name = name or f"judge:{judge.name}"
     provenance = Provenance(name, judge.version, judge.name, getattr(judge, "prompt_hash", None))
-    if isinstance(judge, RubricJudge):
+    if isinstance(judge, RubricJudge | LocalRubricJudge):
         return _of_rubric(judge, provenance)
     if isinstance(judge, LocalJudge):
         return _of_local(judge, provenance)
@@ -54,7 +54,7 @@ def _of_local(judge: LocalJudge, provenance: Provenance) -> Callable[..., Any]:
     return judged
 
 
-def _of_rubric(judge: RubricJudge, provenance: Provenance) -> Callable[..., Any]:
+def _of_rubric(judge: RubricJudge | LocalRubricJudge, provenance: Provenance) -> Callable[..., Any]:
     @reward(name=provenance.scorer, version=provenance.version, parts=judge.names, range=(0.0, 1.0))
     async def judged(
         final_response: Any, question: Any, criteria: Any = (), sources: Sequence[str] | str | None = ()

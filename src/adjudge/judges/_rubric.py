@@ -25,8 +25,14 @@ _RUBRIC_PROMPT = "evaluation/rubric/v1"
 _SLOTS = {"question": False, "criteria": True, "sources": True, "response": False}
 
 
+class GivesScores:
+    """A judge that gives the scores in `names`, and no verdict to vote with."""
+
+    names: tuple[str, ...]
+
+
 @dataclass(eq=False)
-class RubricJudge(ChatJudge):
+class RubricJudge(ChatJudge, GivesScores):
     """Asks a chat model for scores between 0 and 1; `Judgement.scores` has them all or none, `reason` the reasoning.
 
     Without `dimensions` they are answer_quality, factual_correctness and completeness, by the levels that stand in
@@ -42,7 +48,7 @@ class RubricJudge(ChatJudge):
     def __post_init__(self) -> None:
         """Choose the prompt by the dimensions."""
         own = self.dimensions is not None
-        self.names: tuple[str, ...] = tuple(self.dimensions) if self.dimensions is not None else QUALITY
+        self.names = tuple(self.dimensions) if self.dimensions is not None else QUALITY
         self.prompt: Prompt | str = self.prompt or (_RUBRIC_PROMPT if own else _QUALITY_PROMPT)
         super().__post_init__()
         self._schema = rubric_schema(self.names)

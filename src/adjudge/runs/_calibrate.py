@@ -9,8 +9,9 @@ from typing import Any
 from adjudge.errors import DataError, RunStopped, UsageError
 from adjudge.judges import get_judge
 from adjudge.judges._calibration import Calibration, LabelledRow, Probe, calibrate, labelled
+from adjudge.judges._material import QUESTIONS
 from adjudge.model import Judge, Score
-from adjudge.runs._cases import QUESTIONS, read_cases, references_in, text_in
+from adjudge.runs._cases import read_cases, references_in, text_in
 from adjudge.runs._config import RunConfig
 from adjudge.runs._evaluate import NOT_RUN, RunResult, evaluate, new_run_file
 from adjudge.runs._export import scored_cases

@@ -15,11 +15,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from adjudge.datasets import read_rows
 from adjudge.errors import AdjudgeError, DataError, UsageError
+from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES
 from adjudge.model import Case, Message, Trajectory
 
-QUESTIONS = ("question", "query", "prompt", "input")
-REFERENCES = ("reference", "references", "answer", "ground_truth")
-RESPONSES = ("response", "final_response", "prediction", "candidate")
 _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
 
 

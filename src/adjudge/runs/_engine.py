@@ -14,10 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, Caught
+from adjudge.judges._material import QUESTIONS
 from adjudge.model import Message, Score, asking
 from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
-from adjudge.runs._cases import QUESTIONS, answered, text_in
+from adjudge.runs._cases import answered, text_in
 from adjudge.runs._job import Job, judge_through
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
 

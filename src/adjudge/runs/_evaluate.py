@@ -91,7 +91,7 @@ def evaluate(
     judge: Judge | str | None = None,
     run: str | Path | None = None,
     config: RunConfig | None = None,
-    calibration: Calibration | None = None,
+    calibration: Calibration | str | Path | None = None,
 ) -> RunResult:
     """Answer and score every case, and return what came of it.
 
@@ -99,7 +99,7 @@ def evaluate(
     by id or in the order of the cases; with neither, the rows hold their responses. `scorers` are names, functions or
     scorers. `run` is the run file: one that exists is gone on with, if it is the same run. A run that is stopped
     (a refused key, a spent budget) raises `RunStopped`; call again with the same `run` to go on. `calibration` is what
-    was measured of the judge: `summary.corrected` then has its mean without its faults.
+    was measured of the judge, or its file: `summary.corrected` then has its mean without its faults.
     """
     work = aevaluate(
         cases,
@@ -123,16 +123,18 @@ async def aevaluate(
     judge: Judge | str | None = None,
     run: str | Path | None = None,
     config: RunConfig | None = None,
-    calibration: Calibration | None = None,
+    calibration: Calibration | str | Path | None = None,
 ) -> RunResult:
     """Answer and score every case, as `evaluate` does; for use inside an event loop."""
+    from adjudge.judges import load_calibration
     from adjudge.runs._run import Work, conduct
 
     job = make_job(scorers=scorers, judge=judge, agent=agent)
     path = Path(run) if run is not None else new_run_file("evaluate")
     plan = _plan_of(job, scorers, judge, agent, by_name=trajectories is None)
-    check_calibration(calibration, job.judge)
-    work = Work(path, job, plan, config or RunConfig(), cases, trajectories, calibration=calibration)
+    known = load_calibration(calibration) if isinstance(calibration, str | Path) else calibration
+    check_calibration(known, job.judge)
+    work = Work(path, job, plan, config or RunConfig(), cases, trajectories, calibration=known)
     session = await conduct(work)
     if session.stopped is not None:
         message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"

@@ -1,16 +1,15 @@
 """What a run file says, in order of input: lines for files, tallies for summaries, the same bytes for the same run."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from adjudge.datasets import json_line
-from adjudge.judges._cascade import cascade_report, steps_of
+from adjudge.datasets import RepeatFinder, json_line, sort_ids
+from adjudge.judges._cascade import CascadeTally
 from adjudge.model import Score
 from adjudge.runs._canary_cases import report_of
 from adjudge.runs._known import known_in
 from adjudge.runs._records import CaseRecord
-from adjudge.runs._score_file import score_line
+from adjudge.runs._score_file import label_of, repeat_warnings, score_line
 from adjudge.runs._store import Store
 from adjudge.runs._summary import Summary, Tally
 
@@ -41,24 +40,28 @@ def summarise(
     write: Callable[[bytes], object] | None = None,
     lines: Lines | None = None,
 ) -> Summary:
-    """Add up the scores of a run and, on the way, write the lines of its cases."""
+    """Add up the scores of a run and, on the way, write the lines of its cases; say which lines have the same id."""
     tallies = tuple(Tally(name, range_) for name, range_ in zip(names, ranges, strict=True))
-    cascade: Counter[str] = Counter()
+    cascade = CascadeTally()
     rows = 0
-    for page in scored_cases(store, names, missing):
-        rows += len(page)
-        for index, tally in enumerate(tallies):
-            part = Tally(tally.scorer, tally.range)
-            part.add([case.id for case, _ in page], [scores[index] for _, scores in page])
-            tally.merge(part)
-        for _, scores in page:
-            cascade.update(steps_of(scores[-1]))
-        if write is not None and lines is not None:
-            write(b"".join([lines(case.id, names, scores) for case, scores in page]))
-    report = cascade_report(cascade, store.totals()[3]) if cascade else None
+    with RepeatFinder() as repeats:
+        for page in scored_cases(store, names, missing):
+            rows += len(page)
+            for index, tally in enumerate(tallies):
+                part = Tally(tally.scorer, tally.range)
+                part.add([case.id for case, _ in page], [scores[index] for _, scores in page])
+                tally.merge(part)
+            if names and names[-1].startswith("cascade:"):
+                costs = store.costs(page[0][0].seq, page[-1][0].seq)
+                for case, scores in page:
+                    cascade.add(scores[-1], costs.get(case.seq, 0.0))
+            if write is not None and lines is not None:
+                write(b"".join([lines(case.id, names, scores) for case, scores in page]))
+                repeats.add(sort_ids((label_of(case.id), case.seq + 1) for case, _ in page))
+        warnings = tuple(repeat_warnings(repeats))
     known = known_in(store)
     corrected = known.corrected(tallies[-1]) if tallies else None
-    return Summary(rows, tallies, (), report_of(store), report, known.agreement, corrected)
+    return Summary(rows, tallies, warnings, report_of(store), cascade.report(known.rule), known.agreement, corrected)
 
 
 def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import DataError
+from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES, check_response, one_of
 from adjudge.model import Judgement, Provenance, Score, asking
 from adjudge.rewards import Scorer
-from adjudge.runs._cases import QUESTIONS, RESPONSES, references_in, text_in
+from adjudge.runs._cases import references_in, text_in
 
 if TYPE_CHECKING:
     from adjudge.model import Agent, Ask, ChatModel, Judge
@@ -65,15 +66,15 @@ async def judge_row(judge: Judge, row: Mapping[str, Any], ask: Ask | None) -> Sc
     """Ask the judge about one row and return what it says as a score."""
     question = text_in(row, QUESTIONS)
     if question is None:
-        raise DataError("the row has no question", code="missing-column")
+        raise DataError(f"the row has no question: call it {one_of(QUESTIONS)}", code="missing-column")
     references: Sequence[str] = references_in(row)
     if not references:
         criteria = row.get("criteria")
         if not isinstance(criteria, str):
-            raise DataError("the row has no reference to judge by", code="missing-column")
+            words = f"the row has no reference to judge by: call it {one_of(REFERENCES)}"
+            raise DataError(words, code="missing-column")
         references = [criteria]
-    if not any(name in row for name in RESPONSES):
-        raise DataError("the row has no response to judge", code="missing-column")
+    check_response(row)
     return score_of(await judge.ajudge(question, references, text_in(row, RESPONSES), ask=ask), judge)
 
 

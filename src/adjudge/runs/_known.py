@@ -17,10 +17,11 @@ KNOWN = "known"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """How far the judge says that it agrees with people, and what was measured of it."""
+    """How far the judge says that it agrees with people, what was measured of it, and a cascade's rule."""
 
     agreement: str | None = None
     calibration: Calibration | None = None
+    rule: str | None = None
 
     def corrected(self, tally: Tally) -> Corrected | None:
         """Return a mean of the judge's verdicts once its faults are taken out."""
@@ -44,6 +45,7 @@ def known_in(store: Store) -> Known:
 def keep_known(store: Store, judge: object, calibration: Calibration | None) -> None:
     """Write what is known of the judge into the run file; an older calibration stays where no other one is named."""
     older = known_in(store)
-    known = Known(getattr(judge, "agreement", None), calibration or older.calibration)
+    agreement, rule = (getattr(judge, name, None) for name in ("agreement", "rule"))
+    known = Known(agreement, calibration or older.calibration, rule)
     if known != older:
         store.commit([write_meta(KNOWN, known)])

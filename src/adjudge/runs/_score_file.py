@@ -115,7 +115,7 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
         for score in scores
     ]
     ids = sort_ids(
-        (label if isinstance(label, str) else f"\0{label!r}", row.number)  # the text "1" is not the number 1
+        (label_of(label), row.number)
         for label, row in zip(labels, rows, strict=True)
         if row.columns is not None and row.columns.get("id") is not None
     )
@@ -227,10 +227,21 @@ def _refuse_torn_groups(groups: RepeatFinder) -> None:
 def _warnings(rows: int, source: str, repeats: RepeatFinder) -> Iterator[str]:
     if not rows:
         yield f"{source} holds no rows"
+    yield from repeat_warnings(repeats)
+
+
+def label_of(id_: object) -> str:
+    """Return an id as the finder of repeats takes it: the text "1" is not the number 1."""
+    return id_ if isinstance(id_, str) else f"\0{id_!r}"
+
+
+def repeat_warnings(repeats: RepeatFinder) -> Iterator[str]:
+    """Say which ids several rows have: their lines cannot be told apart."""
     count, found = repeats.repeats()
     if count:
         examples = ", ".join(f"{_shown(one.id)} on rows {one.first} and {one.second}" for one in found)
-        yield f"{count} row{'s' if count > 1 else ''} repeat an id that came before ({examples}); all were scored"
+        rows = f"{count} rows repeat" if count > 1 else "1 row repeats"
+        yield f"{rows} an id that came before ({examples}); all were scored"
 
 
 def _shown(id_: str) -> str:

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from adjudge.datasets import whole_file
 from adjudge.errors import ArgumentError, UsageError, closest
 from adjudge.judges import Calibration
-from adjudge.runs._cases import QUESTIONS, REFERENCES, RESPONSES, Read, answered, read_cases, trajectory_columns
+from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES, one_of
+from adjudge.runs._cases import Read, answered, read_cases, trajectory_columns
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Progress
 from adjudge.runs._evaluate import NOT_RUN, check_calibration, make_job, new_run_file
@@ -201,7 +202,7 @@ def _check_columns(rows: str) -> None:
         return
     for names in (QUESTIONS, REFERENCES, RESPONSES):
         if not any(name in there for name in names):
-            message = f"{rows} has no column {names[0]!r}{closest(names[0], there)}"
+            message = f"{rows} has no column {names[0]!r}{closest(names[0], there)} (or {one_of(names[1:])})"
             raise ArgumentError(f"{message}; its columns are {', '.join(there)}")
 
 

@@ -186,6 +186,12 @@ class Store:
                 found[key] = reply
         return found
 
+    def costs(self, first: int, last: int) -> dict[int, float | None]:
+        """Return what was paid for each case in that range; None where some reply was known already."""
+        query = """SELECT seq, total(cost), max(source IN ('cache', 'shared'))
+                   FROM requests JOIN replies USING (number) WHERE seq BETWEEN ? AND ? GROUP BY seq"""
+        return {seq: None if known else cost for seq, cost, known in self.rows(query, first, last)}
+
     def begun(self) -> set[int]:
         """Return the cases that have no scores but for which something was asked already."""
         query = """SELECT DISTINCT seq FROM requests

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import DataError, RowError, UsageError
-from adjudge.judges._material import references_of, text_of
+from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES, check_response, named, references_of, text_of
 from adjudge.judges.local._tier0 import RULED_OUT, Assessment
 from adjudge.judges.local._tiers import TIERS, agreement_of, assessor, best_tier, threshold_of
 from adjudge.model import Judgement
@@ -33,8 +33,9 @@ class LocalJudge:
     """
 
     def __init__(self, tier: int | None = None) -> None:
-        if tier not in (None, *TIERS):
-            raise UsageError(f"the local judge has tier {', '.join(map(str, TIERS))}, not {tier}", code="unknown-judge")
+        if tier is not None and (type(tier) is not int or tier not in TIERS):
+            there = " and ".join(map(str, TIERS))
+            raise UsageError(f"the local judge has the tiers {there}, not {tier!r}", code="unknown-judge")
         self.tier = best_tier() if tier is None else tier
         self._assess = assessor(self.tier)
         self.name = f"local:{self.tier}"
@@ -45,6 +46,9 @@ class LocalJudge:
 
     def __reduce__(self) -> tuple[type[LocalJudge], tuple[int]]:
         return type(self), (self.tier,)  # made anew where it arrives, if its tier is installed there
+
+    def __repr__(self) -> str:
+        return f"LocalJudge(tier={self.tier})"
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response."""
@@ -58,7 +62,10 @@ class LocalJudge:
         return self.judge(question, reference, response)
 
     def judge_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Judgement]:
-        """Judge rows with `question`, `reference` and `response` (or `candidate`); a row's verdict is its own."""
+        """Judge rows with `question`, `reference` and `response`, or other names that `adjudge judge run` knows.
+
+        A row's verdict is its own; one that cannot be judged is an error in its place.
+        """
         given, found = iter(rows), []
         while some := list(islice(given, _TOGETHER)):
             found += self._judge_some(some)
@@ -83,9 +90,10 @@ class LocalJudge:
         try:
             if not isinstance(row, Mapping):
                 raise RowError(f"a row has question, reference and response by name, got {type(row).__name__}")
-            references = references_of(row.get("reference", ()))
-            asked = text_of(row.get("question", ""), "question")
-            text = text_of(row.get("response", row.get("candidate")), "response")
+            references = references_of(named(row, REFERENCES))
+            asked = text_of(named(row, QUESTIONS), "question")
+            check_response(row)
+            text = text_of(named(row, RESPONSES), "response")
         except DataError as error:
             return Judgement("error", reason=error.reason, judge=self.name, tier=self.tier)
         if len(text) > _LONGEST:

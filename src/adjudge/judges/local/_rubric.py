@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.errors import DataError, UsageError
 from adjudge.judges._material import text_of, texts_of
-from adjudge.judges._rubric import QUALITY
+from adjudge.judges._rubric import QUALITY, GivesScores
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._judge import LocalJudge
 from adjudge.model import Judgement
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adjudge.model import Ask, ChatModel
 
 
-class LocalRubricJudge:
+class LocalRubricJudge(GivesScores):
     """Scores a response by how many of its criteria it states: not quality, and only with `approximate=True`.
 
     Each criterion is taken for a statement that a good response makes; its score is the local judge's probability that
@@ -39,23 +39,36 @@ class LocalRubricJudge:
         self.prompt_hash = None
         self.chats: Mapping[str, ChatModel] = {}
 
-    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
-        """Score one response; `reference` are the criteria."""
+    def __repr__(self) -> str:
+        return f"LocalRubricJudge(approximate=True, tier={self._judge.tier})"
+
+    def judge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, sources: str | Sequence[str] = ()
+    ) -> Judgement:
+        """Score one response; `reference` are the criteria, and `sources` are not looked at."""
+        del sources
         try:
+            asked = text_of(question, "question")
             criteria = [one for one in texts_of(reference, "reference") if one.strip()]
             text = text_of(response, "response")
         except DataError as error:
             return Judgement("error", reason=error.reason, judge=self.name)
         if not criteria:
             return Judgement("unscored", reason="no-criteria: there is nothing to look for", judge=self.name)
-        found = [self._judge.judge(question, [one], text).probability or 0.0 for one in criteria]
+        found = [self._judge.judge(asked, [one], text).probability or 0.0 for one in criteria]
         value = 0.0 if is_vacuous(text) else sum(found) / len(found)
         reason = f"approximation: the mean probability that each of {len(criteria)} criteria is stated"
         return Judgement("scored", scores=dict.fromkeys(QUALITY, value), reason=reason, judge=self.name)
 
     async def ajudge(
-        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+        self,
+        question: str,
+        reference: str | Sequence[str],
+        response: str | None,
+        *,
+        sources: str | Sequence[str] = (),
+        ask: Ask | None = None,
     ) -> Judgement:
         """Score one response; nothing is asked of anybody."""
         del ask
-        return self.judge(question, reference, response)
+        return self.judge(question, reference, response, sources=sources)
