@@ -37,7 +37,7 @@ _HEDGING = frozenset(
     " think believe sources specified specific definitive debated".split()
 )
 _REFUSING = frozenset("i im ai no enough unable unanswerable unclear clear more additional provide".split())
-_ASKS = {kind: tuple(float(kind == at) for at in range(len(KINDS))) for kind in (None, *range(len(KINDS)))}
+_ASKS = {kind: tuple(float(kind == one) for one in KINDS) for kind in (None, *KINDS)}
 
 NAMES = (
     "exact", "contained", "contained_share", "bare", "full", "full_share", "found_size", "reverse", "recall",

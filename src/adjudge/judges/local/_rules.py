@@ -17,7 +17,7 @@ from adjudge.judges.local._lists.lists import is_list
 from adjudge.judges.local._lists.offers import is_choice, is_offer, is_torn, is_undecided
 from adjudge.judges.local._names.standing import Standing
 from adjudge.judges.local._quantities.quantities import quantity_fault
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared, members_of
 from adjudge.judges.local._reading.words import STOP, stem, words
 from adjudge.text import fold
@@ -174,7 +174,7 @@ def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, se
     """
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
-    is_where = asked.kind is not None and KINDS[asked.kind] == "where" and not asked.wants_list
+    is_where = asked.kind == "where" and not asked.wants_list
     if is_where and not any(one.is_joined for one in prepared.lists):
         return False  # `Springfield, Illinois, United States` is one place
     if all(one in prepared.union or one in asked.content for one in candidate.content):
@@ -208,8 +208,7 @@ def _is_miscounted(asked: Question, prepared: Prepared, candidate: Candidate, se
         return False
     if seen.numbers != "clash" or len(candidate.plain) <= _SENTENCE:
         return seen.numbers == "clash"
-    kind = None if asked.kind is None else KINDS[asked.kind]
-    if kind != "count" and (kind != "when" or len(candidate.numbers) > _FEW):
+    if asked.kind != "count" and (asked.kind != "when" or len(candidate.numbers) > _FEW):
         return False
     return all(one.is_number and len(one.numbers) == 1 for one in prepared.references)
 

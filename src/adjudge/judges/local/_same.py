@@ -9,7 +9,7 @@ from adjudge.judges.local._model import load_model
 from adjudge.judges.local._names.names import is_same_name
 from adjudge.judges.local._quantities.quantities import is_other_currency
 from adjudge.judges.local._quantities.values import is_same_value
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.sounds import sound
 from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, words
@@ -46,7 +46,7 @@ def _same_in_words(asked: Question, prepared: Prepared, references: Sequence[str
     if not candidate.numbers and _is_misspelt(prepared, candidate):
         return "spelling"
     if len(candidate.stems) == 1:
-        if asked.kind is not None and KINDS[asked.kind] == "who" and _is_last_name(prepared, candidate.plain[-1]):
+        if asked.kind == "who" and _is_last_name(prepared, candidate.plain[-1]):
             return "spelling"
         is_acronym = candidate.unique.isdisjoint(asked.plain) and _is_acronym(asked, prepared, candidate)
         return "acronym" if is_acronym else None

@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 from adjudge.judges.local._denials.pasts import PASTS
 from adjudge.judges.local._denials.retractions import names_in
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
 from adjudge.judges.local._reading.words import STOP, stem
 
 _LONGEST = 40  # words of an answer that says one thing or two
-_WHO, _WHEN, _WHERE = map(KINDS.index, ("who", "when", "where"))
 
 _CONTEST = frozenset(map(stem, "win won winner champion champions victor victory".split()))
 _LOSERS = frozenset("lose loses lost loser beat beats beaten defeat defeated runner runners against opponent 2".split())
@@ -101,7 +100,7 @@ _CUES = frozenset(
 
 def _is_likely(asked: Question, candidate: Candidate) -> bool:
     """Whether a word or a number is there that such answers have: a cheap look before clauses are read."""
-    if asked.kind == _WHEN:
+    if asked.kind == "when":
         return len(candidate.numbers) >= _DATES and sum(map(_is_year, candidate.numbers)) >= _DATES
     stems = candidate.unique
     if not _CUES.isdisjoint(stems):
@@ -144,7 +143,7 @@ def _stands_beside(
 ) -> bool:
     clause = clauses[at]
     one = max((one for one in named if clause.has(one)), key=lambda one: len(one.padded))
-    if asked.kind == _WHEN:
+    if asked.kind == "when":
         return _YEAR.fullmatch(one.padded.strip()) is not None and _is_of_another_date(clauses, at, one, asked)
     start = clause.padded[: clause.padded.find(one.padded) + 1].count(" ") - 1
     others = [
@@ -203,7 +202,7 @@ def _is_said(found: _Named, asked: Question) -> bool:
         return False
     for other in found.later:
         is_turn = other.plain[0] in _INSTEAD or _THE_ONE.match(other.text) is not None
-        is_turn = is_turn and (asked.kind == _WHERE or _PLACED.search(" ".join(other.plain)) is None)
+        is_turn = is_turn and (asked.kind == "where" or _PLACED.search(" ".join(other.plain)) is None)
         if (is_turn or _shares(other, asked)) and _OF_IT.isdisjoint(other.plain[:2]):
             return True
     return False
@@ -211,7 +210,7 @@ def _is_said(found: _Named, asked: Question) -> bool:
 
 def _is_preceded(found: _Named, asked: Question) -> bool:
     """Whether somebody else did it before the reference: `Before Bell, there was Meucci, who invented it`."""
-    is_asked = asked.kind == _WHO and "before" not in asked.plain and not _FIRST.isdisjoint(asked.stems)
+    is_asked = asked.kind == "who" and "before" not in asked.plain and not _FIRST.isdisjoint(asked.stems)
     return is_asked and found.before == "before" and not found.after and bool(found.later)
 
 

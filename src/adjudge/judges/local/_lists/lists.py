@@ -13,7 +13,7 @@ from itertools import groupby
 
 from adjudge.judges.local._denials.frames import is_framed
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import beginnings, may_have
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, words
@@ -100,7 +100,7 @@ def _is_among_others(asked: Question, prepared: Prepared, candidate: Candidate, 
         return is_framed(prepared, candidate)
     if beside > _SEVERAL and _PLURALITY.isdisjoint(candidate.unique):
         return True
-    is_place = asked.kind is not None and KINDS[asked.kind] == "where" and "or" not in candidate.unique
+    is_place = asked.kind == "where" and "or" not in candidate.unique
     if is_all and seen.own_items < 2 and beside > is_place + 1:  # `Salzburg, Austria, Europe`
         return True
     return _is_stuffed(asked, candidate, seen)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local._lists.orders import is_enough, is_ordered
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, words
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
         return True, "list"
     is_ranked = is_ordered(row.question)
     is_sure = is_ranked or _is_asked_for(listed, asked)
-    if set(mine) == set(yours) and (is_sure or (listed.is_joined and _is_who(asked))):
+    if set(mine) == set(yours) and (is_sure or (listed.is_joined and asked.kind == "who")):
         if mine != yours and _are_numbers(mine) and not (is_ranked or asked.wants_list):
             return None  # the combination of a lock
         return (False, "other-order") if is_ranked and mine != yours else (True, "list")
@@ -208,10 +208,6 @@ def _is_asked_for(listed: Listed, asked: Question) -> bool:
     if asked.wants_list or str(size) in asked.plain:
         return True
     return size >= _SURE and (listed.is_joined or listed.is_plain)
-
-
-def _is_who(asked: Question) -> bool:
-    return asked.kind is not None and KINDS[asked.kind] == "who"
 
 
 def _unframed(asked: Question, prepared: Prepared, text: str) -> tuple[str, bool]:

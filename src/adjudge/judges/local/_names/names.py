@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from adjudge.judges.local._lists.lists import are_alike
 from adjudge.judges.local._names.expansions import is_other_expansion
 from adjudge.judges.local._names.forms import Name, is_form, read_name
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import STOP, stem
 
@@ -81,9 +81,8 @@ def is_elsewhere(prepared: Prepared, candidate: Candidate) -> bool:
 
 def names_nothing(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> bool:
     """Whether a name or a number is asked for, and a candidate of some length has none that the question lacks."""
-    kind = None if asked.kind is None else KINDS[asked.kind]
-    size, is_open = len(candidate.plain), kind in (None, "where")
-    if kind == "why" or size < (_SPEECH if kind is None else _WORDY):
+    size, is_open = len(candidate.plain), asked.kind in (None, "where")
+    if asked.kind == "why" or size < (_SPEECH if asked.kind is None else _WORDY):
         return False
     if not prepared.union.isdisjoint(candidate.unique) or (is_open and not _goes_round(asked, candidate)):
         return False
@@ -144,8 +143,7 @@ def _is_other_name(
     is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
     given = read_name(_BY.sub("", candidate.text)) if is_short else None
     runs: list[Name] = []
-    kind = None if asked.kind is None else KINDS[asked.kind]
-    is_who = kind == "who" or (kind is None and not prepared.union.isdisjoint(asked.content))
+    is_who = asked.kind == "who" or (asked.kind is None and not prepared.union.isdisjoint(asked.content))
     if is_who and not is_complete and not prepared.union.isdisjoint(candidate.unique):
         runs = [read_name(run) for run in _RUN.findall(candidate.text, 0, _MOST)[:_RUNS]]
     found = False
@@ -158,7 +156,7 @@ def _is_other_name(
         clashes = False if given is None else _clashes(name, given, asked)
         if clashes is None:
             return False
-        found = found or clashes or any(_is_namesake(name, run, asked, is_who=kind == "who") for run in runs)
+        found = found or clashes or any(_is_namesake(name, run, asked, is_who=asked.kind == "who") for run in runs)
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from adjudge.judges.local._names.nicknames import is_nickname
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared, Reference
 from adjudge.judges.local._reading.sounds import is_spelling
 from adjudge.judges.local._reading.words import STOP, stem
@@ -175,8 +175,7 @@ def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, h
     Another spelling, a nickname or an initial is not somebody else, and a title is no name. Where a part of the name is
     accepted too (`has_part`), only who asks for a person is answered by one.
     """
-    kind = None if asked.kind is None else KINDS[asked.kind]
-    if kind != "who" and (kind is not None or has_part):
+    if asked.kind != "who" and (asked.kind is not None or has_part):
         return False
     plain = candidate.plain
     names: frozenset[str] | None = None

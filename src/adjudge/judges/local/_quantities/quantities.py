@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.facts import range_of
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import stem, words
@@ -133,7 +133,7 @@ def _is_around(prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether two numbers are given where one is asked for: `8 to 10`."""
-    if asked.kind is None or KINDS[asked.kind] != "count" or len(candidate.numbers) != 2:
+    if asked.kind != "count" or len(candidate.numbers) != 2:
         return False
     return _FROM_TO.fullmatch(candidate.text[:_LONGEST]) is not None and all(
         len(one.numbers) == 1 for one in prepared.references[:_LOOKED_AT]

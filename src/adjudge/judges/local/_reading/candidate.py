@@ -24,6 +24,7 @@ _KINDS = (
     ("why", re.compile(r"\b(?:why|explain|describe|how)\b")),
 )
 KINDS = tuple(name for name, _ in _KINDS)
+"""What a question may ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Question:
     padded: str  # the stems in their order
     content: frozenset[str]
     size: int
-    kind: int | None  # which of `KINDS`
+    kind: str | None  # one of `KINDS`
     wants_list: bool
     denies: bool
 
@@ -60,7 +61,7 @@ def read_question(text: str) -> Question:
 def _read(text: str) -> Question:
     plain = words(text)
     lowered = " ".join(plain)
-    kind = next((at for at, (_, pattern) in enumerate(_KINDS) if pattern.search(lowered)), None)
+    kind = next((name for name, pattern in _KINDS if pattern.search(lowered)), None)
     content = frozenset(stem(word) for word in plain if word not in STOP)
     owned = _OWNED.sub("", text)
     wants_list = _PLURAL.search(lowered if owned == text else " ".join(words(owned))) is not None
