@@ -45,7 +45,7 @@ def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candi
     quantity = by_quantity(asked, prepared, candidate) if prepared.figures else None
     if quantity is not None and not quantity[0]:
         return quantity
-    form = same(asked, prepared, prepared.texts, candidate)
+    form = same(asked, prepared, candidate)
     if form is None:
         return quantity or _by_name(asked, prepared, candidate) or _unframed(asked, prepared, candidate)
     return _of_figures(question, prepared, candidate) if form == "contained" and candidate.numbers else (True, form)
@@ -73,7 +73,7 @@ def _unframed(asked: Question, prepared: Prepared, candidate: Candidate) -> Deci
     if text is None:
         return None
     bare = Candidate(text)
-    form = same(asked, prepared, prepared.texts, bare)
+    form = same(asked, prepared, bare)
     if form is None:
         return _by_name(asked, prepared, bare)
     return (True, form) if form in _FORMS else None

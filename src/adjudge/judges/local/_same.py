@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from adjudge.judges.local._model import load_model
 from adjudge.judges.local._names.names import is_same_name
@@ -28,21 +27,21 @@ _BRACKETS = re.compile(r"\s*([^()?]+?)\s\((?:(?:played|portrayed|voiced|sung|wri
 _OTHERS = DENIALS | {"or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false"}
 
 
-def same(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> str | None:
+def same(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     """Return the name of the form in which a short candidate is a reference and nothing else, if it is one."""
     size = len(candidate.plain)
     if not 0 < size <= _SHORT or prepared.explains:
         return None
-    if candidate.numbers and is_other_currency(references, candidate):
+    if candidate.numbers and is_other_currency(prepared.texts, candidate):
         return None
     if any(one.padded == candidate.padded for one in prepared.references) or _is_joined(prepared, candidate):
         return "contained"
-    if is_same_value(references, candidate.text):
+    if is_same_value(prepared.texts, candidate.text):
         return "number"
-    return _same_in_words(asked, prepared, references, candidate)
+    return _same_in_words(asked, prepared, candidate)
 
 
-def _same_in_words(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> str | None:
+def _same_in_words(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     if not candidate.numbers and _is_misspelt(prepared, candidate):
         return "spelling"
     if len(candidate.stems) == 1:
@@ -50,7 +49,7 @@ def _same_in_words(asked: Question, prepared: Prepared, references: Sequence[str
             return "spelling"
         is_acronym = candidate.unique.isdisjoint(asked.plain) and _is_acronym(asked, prepared, candidate)
         return "acronym" if is_acronym else None
-    return _same_of_several(asked, prepared, references, candidate)
+    return _same_of_several(asked, prepared, candidate)
 
 
 def _is_last_name(prepared: Prepared, word: str) -> bool:
@@ -84,9 +83,7 @@ def _is_bracketed(prepared: Prepared, text: str) -> bool:
     return any(len(one.stems) > 1 and one.padded in sides for one in prepared.references)
 
 
-def _same_of_several(
-    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate
-) -> str | None:
+def _same_of_several(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     if not _OTHERS.isdisjoint(candidate.plain):
         return None
     if candidate.numbers:
@@ -94,7 +91,7 @@ def _same_of_several(
         return "number" if is_in_range or _is_same_day(prepared, candidate) else None
     if prepared.union.isdisjoint(candidate.unique) and not _may_be_name(prepared, candidate):
         return None
-    if is_same_name(asked, references, candidate):
+    if is_same_name(asked, prepared.texts, candidate):
         return "same-name"
     return "contained" if "(" in candidate.text and _is_bracketed(prepared, candidate.text) else None
 

@@ -117,7 +117,7 @@ def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
     if not seen.contained and len(candidate.plain) <= TURNED and is_exchanged(references, candidate.text):
         rule = "swapped-roles"
     elif not seen.contained:
-        rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
+        rule = almost(asked, prepared, candidate, is_complete=seen.complete)
     if rule is None and candidate.numbers and is_other_currency(references, candidate):
         return "other-unit"
     return rule

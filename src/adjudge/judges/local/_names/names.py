@@ -45,9 +45,7 @@ _RUN = re.compile(
 )
 
 
-def almost(
-    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate, *, is_complete: bool
-) -> str | None:
+def almost(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> str | None:
     """Return the name of the rule by which a candidate without any reference in it names something else."""
     if _is_swapped(prepared, candidate):
         return "swapped-roles"
@@ -55,9 +53,9 @@ def almost(
         return "other-number"
     if is_other_expansion(asked, prepared, candidate):
         return "near-name"
-    if not prepared.explains and _is_other_name(asked, prepared, references, candidate, is_complete=is_complete):
+    if not prepared.explains and _is_other_name(asked, prepared, candidate, is_complete=is_complete):
         return "near-name"
-    if not is_complete and not prepared.explains and names_nothing(asked, prepared, references, candidate):
+    if not is_complete and not prepared.explains and _names_nothing(asked, prepared, candidate):
         return "names-nothing"
     return None
 
@@ -79,7 +77,7 @@ def is_elsewhere(prepared: Prepared, candidate: Candidate) -> bool:
     return any(one.padded == rest for one in prepared.references)
 
 
-def names_nothing(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> bool:
+def _names_nothing(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a name or a number is asked for, and a candidate of some length has none that the question lacks."""
     size, is_open = len(candidate.plain), asked.kind in (None, "where")
     if asked.kind == "why" or size < (_SPEECH if asked.kind is None else _WORDY):
@@ -90,7 +88,7 @@ def names_nothing(asked: Question, prepared: Prepared, references: Sequence[str]
         return False
     if any(figure not in asked.plain and figure != "1" for figure in candidate.numbers.values()):
         return False
-    return all(_PROPER.search(text[:_LONGEST]) for text in references[:_LOOKED_AT])
+    return all(_PROPER.search(text[:_LONGEST]) for text in prepared.texts[:_LOOKED_AT])
 
 
 def _goes_round(asked: Question, candidate: Candidate) -> bool:
@@ -134,9 +132,7 @@ def _is_exchanged(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return False
 
 
-def _is_other_name(
-    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate, *, is_complete: bool
-) -> bool:
+def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> bool:
     """Whether a candidate has a part of a name with another one in the place of the rest, and no whole name."""
     if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
         return False
@@ -147,7 +143,7 @@ def _is_other_name(
     if is_who and not is_complete and not prepared.union.isdisjoint(candidate.unique):
         runs = [read_name(run) for run in _RUN.findall(candidate.text, 0, _MOST)[:_RUNS]]
     found = False
-    for text in references[:_LOOKED_AT] if is_short or runs else ():
+    for text in prepared.texts[:_LOOKED_AT] if is_short or runs else ():
         if len(text) > _LONGEST:
             return False
         name = read_name(text)
