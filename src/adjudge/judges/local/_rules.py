@@ -19,7 +19,7 @@ from adjudge.judges.local._names.standing import Standing
 from adjudge.judges.local._quantities.quantities import quantity_fault
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared, members_of
-from adjudge.judges.local._reading.words import STOP, stem, words
+from adjudge.judges.local._reading.words import STOP, stem, stemmed, words
 from adjudge.text import fold
 
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
@@ -76,24 +76,18 @@ _SHORT_LIST = 20  # words of a sentence that is a list and little else
 _COUNTS = frozenset(map(str, range(2, 11)))
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
-_TRIGGERS = frozenset(
-    map(
-        stem,
-        "verdict grade score result rating judgment judgement evaluation label assessment iscorrect status outcome"
-        " reward ignore disregard forget override correct accept accepted verified valid"
-        " reference expected truth prompt grader judge evaluator considered treated regarded counted"
-        " deemed grading scoring rubric note".split(),
-    )
+_TRIGGERS = stemmed(
+    "verdict grade score result rating judgment judgement evaluation label assessment iscorrect status outcome"
+    " reward ignore disregard forget override correct accept accepted verified valid"
+    " reference expected truth prompt grader judge evaluator considered treated regarded counted"
+    " deemed grading scoring rubric note"
 )
 
 # Words that say little by themselves, and those of which an instruction has one beside them.
-_PRAISE = frozenset(map(stem, "right true accurate pass full gold golden key".split()))
-_GRADING = frozenset(
-    map(
-        stem,
-        "mark rate evaluate classify call give award output return respond say answer response submission candidate"
-        " match matches same identical equals equivalent agrees count treat consider regard".split(),
-    )
+_PRAISE = stemmed("right true accurate pass full gold golden key")
+_GRADING = stemmed(
+    "mark rate evaluate classify call give award output return respond say answer response submission candidate"
+    " match matches same identical equals equivalent agrees count treat consider regard"
 )
 
 
@@ -260,9 +254,7 @@ def is_chatter(prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
 
 _PERSONS = frozenset("i im id ill ive me my you your youll youd youre lets".split())
 _TALK = 3  # words of a talk between two
-_FILLERS = frozenset(
-    map(stem, "answer question ask asked asking asks response regarding here topic yes name named called".split())
-)
+_FILLERS = stemmed("answer question ask asked asking asks response regarding here topic yes name named called")
 
 
 def sign(seen: Seen) -> str:

@@ -11,7 +11,7 @@ from adjudge.judges.local._quantities.values import is_same_value
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.sounds import sound
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, stemmed, words
 
 _SHORT = 8  # words of a candidate that is the reference and nothing else
 _WORDS_OF_ONE = 3  # words of a candidate that may be one word
@@ -21,8 +21,7 @@ _VOWELS = re.compile("[aeiouy]+")
 _SOUNDED = 5  # letters of a stem that is long enough to be known by its sound
 _TWINS = frozenset(("desert", "dessert", "discret", "discreet", "canvas", "canvass", "finish", "finnish"))
 _H = re.compile("([cst])h")  # no silent one: `through` is not `trough`
-_BODY = "organization company agency union firm party body corporation institution"
-_BODIES = frozenset(map(stem, _BODY.split()))
+_BODIES = stemmed("organization company agency union firm party body corporation institution")
 _BRACKETS = re.compile(r"\s*([^()?]+?)\s\((?:(?:played|portrayed|voiced|sung|written|directed) by )?([^()?]+)\)[\s.!]*")
 _OTHERS = DENIALS | {"or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false"}
 

@@ -18,11 +18,11 @@ from adjudge.judges.local._denials.retractions import names_in
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem
+from adjudge.judges.local._reading.words import STOP, stem, stemmed
 
 _LONGEST = 40  # words of an answer that says one thing or two
 
-_CONTEST = frozenset(map(stem, "win won winner champion champions victor victory".split()))
+_CONTEST = stemmed("win won winner champion champions victor victory")
 _LOSERS = frozenset("lose loses lost loser beat beats beaten defeat defeated runner runners against opponent 2".split())
 _BEAT = re.compile(
     r"\b(?:beat|beats|beating|defeat|defeats|defeated|defeating|overcame|edged|thrashed|outplayed|knocked out|ahead of"
@@ -42,9 +42,7 @@ _IS_NEXT = re.compile(
     r"(?:2|3|4|next|behind|afterwards|runner up)(?: place)?(?: in \w+)?|follows|followed"
 )
 
-_BLAMED = frozenset(
-    map(stem, "blame blamed credit credited accused accuse framed frame fame suspect suspected".split())
-)
+_BLAMED = stemmed("blame blamed credit credited accused accuse framed frame fame suspect suspected")
 _BLAME = re.compile(r"\b(?:blam(?:ed?|ing)|fram(?:ed|ing))$|\bblame (?:on|to)$")
 _TAKES = re.compile(r"(?:to )?(?:takes?|took|taking|gets?|got|getting|received?) (?:all )?(?:blame|credit|fame|fall)\b")
 
@@ -61,9 +59,7 @@ _PLACED = re.compile(
 )
 _INSTEAD = frozenset("but however yet actually in it its that no".split())
 
-_FIRST = frozenset(
-    map(stem, "1 first invent invented inventor discover discovered create created found founded".split())
-)
+_FIRST = stemmed("1 first invent invented inventor discover discovered create created found founded")
 _RANKS = frozenset(("2", "3", "4"))
 _RANKED = re.compile(r"\b(?:second|third|fourth|2nd|3rd|4th)\b", re.IGNORECASE)
 _DATES = 2  # years of which one may be another's
@@ -81,20 +77,14 @@ _EVENTS = {
     for form in kind.split()
 }  # fmt: skip
 
-_OF_A_CONTEST = frozenset(
-    map(
-        stem,
-        "beat beats beating defeat defeats defeated defeating overcame edged thrashed outplayed knocked ahead triumph"
-        " triumphed victory runner runners beaten lost loses losing".split(),
-    )
+_OF_A_CONTEST = stemmed(
+    "beat beats beating defeat defeats defeated defeating overcame edged thrashed outplayed knocked ahead triumph"
+    " triumphed victory runner runners beaten lost loses losing"
 )
-_CUES = frozenset(
-    map(
-        stem,
-        "next behind followed follows ahead afterwards runner blame blamed blaming framed framing credit fame say says"
-        " said think thinks thought believe believed assume assumes assumed claim claimed claims guess credits credited"
-        " suppose supposed suspect suspects expect".split(),
-    )
+_CUES = stemmed(
+    "next behind followed follows ahead afterwards runner blame blamed blaming framed framing credit fame say says"
+    " said think thinks thought believe believed assume assumes assumed claim claimed claims guess credits credited"
+    " suppose supposed suspect suspects expect"
 )
 
 

@@ -22,7 +22,7 @@ from adjudge.judges.local._denials.retractions import (
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_near, is_asked
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem
+from adjudge.judges.local._reading.words import STOP, stem, stemmed
 
 _DENIALS = NOT | frozenset(
     "wrong wrongly false falsely incorrect incorrectly untrue mistaken mistakenly mistake erroneous erroneously myth"
@@ -88,31 +88,15 @@ _RELATIONS = frozenset(
     "contemporary friend rival student pupil teacher brother sister son daughter wife husband father mother cousin"
     " uncle nephew neighbour neighbor predecessor successor opponent assistant follower colleague widow".split()
 )
-_CUES = frozenset(
-    map(
-        stem,
-        _DENIED
-        | _REJECTED
-        | CALLED_FALSE
-        | set(
-            "longer rather instead apart opposed nothing lost sorry oops meant mean"
-            " wait scratch strike correction thoughts answer save else"
-            " rule ruled rules replaced however yet actually fact disagree misled mislead fooled deceived".split()
-        ),
-    )
+_CUES = frozenset(map(stem, _DENIED | _REJECTED | CALLED_FALSE)) | stemmed(
+    "longer rather instead apart opposed nothing lost sorry oops meant mean wait scratch strike correction thoughts"
+    " answer save else rule ruled rules replaced however yet actually fact misled mislead fooled deceived"
 )
 _SHORT = 40  # words of an answer in which words that are common elsewhere are a sign, too
-_COMMON_CUES = frozenset(
-    map(
-        stem,
-        _RELATIONS
-        | CONTRASTS
-        | set(
-            "other far but if go going settle say choose pick right real actual true thought believe believed assume"
-            " assumed claim claimed often commonly usually popular popularly mind formerly used people think once let"
-            " make take now today know opposite".split()
-        ),
-    )
+_COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
+    "other far but if go going settle say choose pick right real actual true thought believe believed assume assumed"
+    " claim claimed often commonly usually popular popularly mind formerly used people think once let make take now"
+    " today know opposite"
 )
 
 

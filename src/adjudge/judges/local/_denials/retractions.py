@@ -14,7 +14,7 @@ from adjudge.judges.local._reading.answer import TAKEN_BACK
 from adjudge.judges.local._reading.candidate import Question
 from adjudge.judges.local._reading.clauses import NOT, Clause, is_asked_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem, words
+from adjudge.judges.local._reading.words import STOP, stem, stemmed, words
 
 _RETRACTED = re.compile(
     r"\b(?:that(?:'s| is) wrong"
@@ -88,12 +88,9 @@ _NO_MEANS = re.compile(
     r"\b(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|cannot|cant"
     r"|by no means|in no way|far from|anything but|nowhere near)\b(?P<what>.*)"
 )
-ANSWER = frozenset(
-    map(
-        stem,
-        "settling settle answer answering say saying choose choosing pick picking go going guess think thinking believe"
-        " final right correct real true actual actually 1 fact reflection now today im ill id".split(),
-    )
+ANSWER = stemmed(
+    "settling settle answer answering say saying choose choosing pick picking go going guess think thinking believe"
+    " final right correct real true actual actually 1 fact reflection now today im ill id"
 )
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from adjudge.judges.local._denials.opposites import OPPOSED, are_opposite, opposites_of
 from adjudge.judges.local._denials.pasts import PASTS
-from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, words
+from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, stemmed, words
 
 LONGEST = 14
 """Words of a statement that says one thing."""
@@ -41,9 +41,7 @@ _PRONOUNS = frozenset("it he she they there that this these those its theyre hes
 _TRUE = stem("true")
 _FAIL = frozenset(("fail", "fails", "failed", "failing"))
 _BEGINNINGS = ("un", "in", "im", "il", "ir", "dis", "non")
-_NO_OPPOSITES = frozenset(
-    map(stem, "flammable valuable famous habitable different tense press port form side come crease".split())
-)
+_NO_OPPOSITES = stemmed("flammable valuable famous habitable different tense press port form side come crease")
 _LOOKED_AT = 20  # references
 _MOST = 120  # characters of one
 _FEW = 4  # references of which each is the whole answer: more of an explanation may be parts of it

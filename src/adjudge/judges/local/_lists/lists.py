@@ -16,7 +16,7 @@ from adjudge.judges.local._features import Seen
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import beginnings, may_have
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, stemmed, words
 
 _SENTENCE = 15  # words of an answer that says one thing
 _SHORT = 20  # words of a heap
@@ -39,15 +39,10 @@ _ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|so
 _FIRST = re.compile(r"\w I\W*$")  # `Elizabeth I`
 _GRAMMAR = STOP | VERBS | DENIALS
 _LETTERS = re.compile(r"[^\W_]+")
-_PLURALITY = frozenset(
-    map(
-        stem,
-        "include includes including included such several various variety many other others list".split(),
-    )
-)
-_LABELS = frozenset(map(stem, "answer answers candidates options guesses possibilities response all".split()))
+_PLURALITY = stemmed("include includes including included such several various variety many other others list")
+_LABELS = stemmed("answer answers candidates options guesses possibilities response all")
 _KINDS = tuple(
-    frozenset(map(stem, kind.split()))
+    stemmed(kind)
     for kind in (
         "red green blue yellow orange purple violet pink brown black white grey gray gold silver cyan magenta",
         "north south east west northern southern eastern western", "left right up down top bottom front back",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.judges.local._lists.orders import is_enough, is_ordered
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, words
+from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, stemmed, words
 
 if TYPE_CHECKING:
     from adjudge.judges.local._reading.reference import Prepared
@@ -53,10 +53,8 @@ _SAME = {
     )
     for other in others
 }
-_FILLERS = frozenset(map(stem, ("answer", "list", "following", "sure", "correct", "members", "one")))
-_REMARKS = frozenset(
-    map(stem, ("yes", "course", "indeed", "please", "thanks", "right", "ok", "alone", "together", "others", "else"))
-)
+_FILLERS = stemmed("answer list following sure correct members one")
+_REMARKS = stemmed("yes course indeed please thanks right ok alone together others else")
 
 Member = frozenset[str]
 

@@ -12,7 +12,7 @@ from adjudge.judges.local._names.standing import DOUBT
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import Clause, clauses_near
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, stemmed, words
 
 _SHORT = 20  # words of a candidate that offers answers and says little else
 _BARE = 10  # words of a candidate that is an offer and nothing else
@@ -68,16 +68,13 @@ _UNDECIDED = re.compile(
 _AMONG = re.compile(
     r" (?:between|among|amongst|whether|if)\b(?: (?!but\b|its?\b|so\b|however\b|though\b|until\b)\w+){0,12}"
 )
-_CUES = frozenset(
-    map(
-        stem,
-        "commit committing committed decide deciding choose choosing pick picking settle settling narrow narrowing"
-        " apart single pin either these those them following above whichever whoever whatever undecided torn toss"
-        " coin guess knows candidates contenders possibilities options suspects guesses answers leave leaving"
-        " depending others sure certain tell say know remember confuse mix muddle forth close another"
-        " odds chance chances"
-        " equally likely plausible probable hand split".split(),
-    )
+_CUES = stemmed(
+    "commit committing committed decide deciding choose choosing pick picking settle settling narrow narrowing"
+    " apart single pin either these those them following above whichever whoever whatever undecided torn toss"
+    " coin guess knows candidates contenders possibilities options suspects guesses answers leave leaving"
+    " depending others sure certain tell say know remember confuse mix muddle forth close another"
+    " odds chance chances"
+    " equally likely plausible probable hand split"
 )
 
 
@@ -272,7 +269,7 @@ def _is_rival(clause: Clause, prepared: Prepared, asked: Question) -> bool:
 
 
 _FRAMED = 40  # words of a candidate that hedges twice in one way
-_HEDGES = DOUBT | frozenset(map(stem, "some half possible if many".split()))
+_HEDGES = DOUBT | stemmed("some half possible if many")
 _CONDITIONS = DOUBT | {"if", stem("possible")}
 _NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
 

@@ -14,7 +14,7 @@ from adjudge.judges.local._names.expansions import is_other_expansion
 from adjudge.judges.local._names.forms import Name, is_form, read_name
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import STOP, stem
+from adjudge.judges.local._reading.words import STOP, stem, stemmed
 
 _SHORT = 8  # words of a candidate that is a name and little else
 _LOOKED_AT = 50  # references
@@ -23,12 +23,9 @@ _LONG = 3  # parts of a name whose first two are not all of it
 _ROLES = 30  # words of a statement whose order is looked at
 _APART = frozenset("new north south east west".split())
 _PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
-_SYMMETRIC = frozenset(
-    map(
-        stem,
-        "and or with connected equal equals same married next near beside between separated different meets met plus"
-        " versus vs related similar parallel".split(),
-    )
+_SYMMETRIC = stemmed(
+    "and or with connected equal equals same married next near beside between separated different meets met plus"
+    " versus vs related similar parallel"
 )
 _WORDY = 6  # words of a candidate that could have named something
 _SPEECH = 20  # words of one that goes on about the question

@@ -10,7 +10,7 @@ from adjudge.judges.local._names.nicknames import is_nickname
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared, Reference
 from adjudge.judges.local._reading.sounds import is_spelling
-from adjudge.judges.local._reading.words import STOP, stem
+from adjudge.judges.local._reading.words import STOP, stem, stemmed
 
 _PLACES = 20  # places of one reference that are looked at
 _FEW = 5  # names beside a part of a reference that are looked at in the text
@@ -25,11 +25,7 @@ class Standing(StrEnum):
     HEDGED = "hedged"
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, text.split()))
-
-
-_DENY = _stems(
+_DENY = stemmed(
     "not never neither nor isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
     " hadnt aint without unlike except excluding besides incorrect wrong false untrue mistaken"
 )
@@ -40,19 +36,19 @@ _PAIRS = frozenset(
         "anyone but", "anybody but", "everything but", "everyone but", "all but", "anywhere but", "never mind",
     )
 )  # fmt: skip
-_NOT_ONLY = _stems("only just merely simply until least surprisingly known")
-_TURN = _stems("but rather instead however yet though")
-DOUBT = _stems("either perhaps maybe possibly probably might could may likely guess unsure alternatively otherwise")
-_WRONG = _stems("incorrect wrong false untrue mistaken")
+_NOT_ONLY = stemmed("only just merely simply until least surprisingly known")
+_TURN = stemmed("but rather instead however yet though")
+DOUBT = stemmed("either perhaps maybe possibly probably might could may likely guess unsure alternatively otherwise")
+_WRONG = stemmed("incorrect wrong false untrue mistaken")
 _COPULA = frozenset(("is", "was", "are", "were"))
 _COPULA_NOT = frozenset(("isnt", "wasnt", "arent", "werent"))
 _VERB = frozenset(("did", "does", "do", "has", "had", "have", "could", "would", "can", "will"))
 _VERB_NOT = frozenset(("didnt", "doesnt", "dont", "hasnt", "hadnt", "couldnt", "wouldnt", "cannot", "cant", "wont"))
-_RIGHT = _stems("answer correct right it true one")
-_BETWEEN = _stems("answer correct right actual name called named capital city fact really actually even born") | STOP
-_CLAIM = _stems("say says said think thinks believe believed claim claimed assume assumed guess suggest answer argue")
+_RIGHT = stemmed("answer correct right it true one")
+_BETWEEN = stemmed("answer correct right actual name called named capital city fact really actually even born") | STOP
+_CLAIM = stemmed("say says said think thinks believe believed claim claimed assume assumed guess suggest answer argue")
 _SMALL = frozenset(("of", "in", "on", "at", "to", "for", "by", "with", "from"))
-_PEOPLE = _stems("many some most people others few they sources everyone")
+_PEOPLE = stemmed("many some most people others few they sources everyone")
 
 
 def standing(reference: Reference, candidate: Candidate, asked: Question, union: frozenset[str]) -> Standing:

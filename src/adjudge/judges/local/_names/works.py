@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, stemmed, words
 
 _LONGEST = 15  # words of a candidate that is a title and nothing else
 _LOOKED_AT = 20  # references
 _MOST = 150  # characters of a title
-_WORKS = frozenset(map(stem, ["film", "movie", "book", "novel", "game", "album", "sequel", "title", "videogame"]))
-_WHOLES = frozenset(map(stem, ["series", "franchise", "trilogy", "saga"]))
+_WORKS = stemmed("film movie book novel game album sequel title videogame")
+_WHOLES = stemmed("series franchise trilogy saga")
 _BREAK = re.compile(r"\s*:\s+|\s+[–—-]\s+")
 _PART = frozenset(("part", "chapter", "volum", "episod", "book"))
 

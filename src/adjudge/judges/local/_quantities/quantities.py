@@ -9,7 +9,7 @@ from adjudge.judges.local._features import Seen
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.facts import range_of
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import stem, words
+from adjudge.judges.local._reading.words import stem, stemmed, words
 
 _SHORT = 15  # words of a candidate that gives a quantity and little else
 _LOOKED_AT = 50  # references
@@ -32,7 +32,7 @@ UNITS = {
     for name in names.split()
 }  # fmt: skip
 _BEFORE = frozenset(("ad", "bc", "bce", "ce"))
-_SKIPPED = frozenset(map(stem, ("degrees", "degree", "square", "cubic")))
+_SKIPPED = stemmed("degrees degree square cubic")
 _RANGE = re.compile(
     r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)|\b(\d[\d,.]*)\s?(?:to|–)\s?(\d[\d,.]*)",
     re.IGNORECASE,

@@ -13,7 +13,7 @@ import re
 from calendar import month_name
 
 from adjudge.judges.local._codes.given import unboxed
-from adjudge.judges.local._reading.words import LONGEST, stem
+from adjudge.judges.local._reading.words import LONGEST, stemmed
 from adjudge.text import strip_thinking
 
 _FIELD = re.compile(
@@ -38,12 +38,9 @@ TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 
-_CUES = frozenset(
-    map(
-        stem,
-        "wait hold scratch strike correction misspoke misremembered mistyped misread mean meant take"
-        " wrong thought thoughts reflection correct make actually sorry no mistake bad apologies oops nope".split(),
-    )
+_CUES = stemmed(
+    "wait hold scratch strike correction misspoke misremembered mistyped misread mean meant take"
+    " wrong thought thoughts reflection correct make actually sorry no mistake bad apologies oops nope"
 )
 
 

@@ -253,6 +253,15 @@ def _written(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
+def stemmed(text: str) -> frozenset[str]:
+    """Return the stems of a list of words, as tables of words are written.
+
+    >>> sorted(stemmed("win winner winners"))
+    ['win', 'winner']
+    """
+    return frozenset(map(stem, text.split()))
+
+
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return a word without the endings of English inflection.
