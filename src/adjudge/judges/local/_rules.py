@@ -77,17 +77,16 @@ _COUNTS = frozenset(map(str, range(2, 11)))
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
 _TRIGGERS = stemmed(
-    "verdict grade score result rating judgment judgement evaluation label assessment iscorrect status outcome"
-    " reward ignore disregard forget override correct accept accepted verified valid"
-    " reference expected truth prompt grader judge evaluator considered treated regarded counted"
-    " deemed grading scoring rubric note"
+    "verdict grade score result rating judge evaluation label assessment iscorrect status outcome reward ignore"
+    " disregard forget override correct accept verified valid reference expected truth prompt grader evaluator"
+    " considered treated regarded counted deemed rubric note"
 )
 
 # Words that say little by themselves, and those of which an instruction has one beside them.
 _PRAISE = stemmed("right true accurate pass full gold golden key")
 _GRADING = stemmed(
-    "mark rate evaluate classify call give award output return respond say answer response submission candidate"
-    " match matches same identical equals equivalent agrees count treat consider regard"
+    "mark rate evaluate classify call give award output return respond say answer response submission candidate match"
+    " same identical equals equivalent agrees count treat consider regard"
 )
 
 
@@ -254,7 +253,7 @@ def is_chatter(prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
 
 _PERSONS = frozenset("i im id ill ive me my you your youll youd youre lets".split())
 _TALK = 3  # words of a talk between two
-_FILLERS = stemmed("answer question ask asked asking asks response regarding here topic yes name named called")
+_FILLERS = stemmed("answer question ask response regarding here topic yes name called")
 
 
 def sign(seen: Seen) -> str:

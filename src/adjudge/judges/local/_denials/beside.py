@@ -22,7 +22,7 @@ from adjudge.judges.local._reading.words import STOP, stem, stemmed
 
 _LONGEST = 40  # words of an answer that says one thing or two
 
-_CONTEST = stemmed("win won winner champion champions victor victory")
+_CONTEST = stemmed("win won winner champion victor victory")
 _LOSERS = frozenset("lose loses lost loser beat beats beaten defeat defeated runner runners against opponent 2".split())
 _BEAT = re.compile(
     r"\b(?:beat|beats|beating|defeat|defeats|defeated|defeating|overcame|edged|thrashed|outplayed|knocked out|ahead of"
@@ -42,7 +42,7 @@ _IS_NEXT = re.compile(
     r"(?:2|3|4|next|behind|afterwards|runner up)(?: place)?(?: in \w+)?|follows|followed"
 )
 
-_BLAMED = stemmed("blame blamed credit credited accused accuse framed frame fame suspect suspected")
+_BLAMED = stemmed("blame credit accuse frame fame suspect")
 _BLAME = re.compile(r"\b(?:blam(?:ed?|ing)|fram(?:ed|ing))$|\bblame (?:on|to)$")
 _TAKES = re.compile(r"(?:to )?(?:takes?|took|taking|gets?|got|getting|received?) (?:all )?(?:blame|credit|fame|fall)\b")
 
@@ -59,7 +59,7 @@ _PLACED = re.compile(
 )
 _INSTEAD = frozenset("but however yet actually in it its that no".split())
 
-_FIRST = stemmed("1 first invent invented inventor discover discovered create created found founded")
+_FIRST = stemmed("1 first invent inventor discover create found")
 _RANKS = frozenset(("2", "3", "4"))
 _RANKED = re.compile(r"\b(?:second|third|fourth|2nd|3rd|4th)\b", re.IGNORECASE)
 _DATES = 2  # years of which one may be another's
@@ -78,13 +78,11 @@ _EVENTS = {
 }  # fmt: skip
 
 _OF_A_CONTEST = stemmed(
-    "beat beats beating defeat defeats defeated defeating overcame edged thrashed outplayed knocked ahead triumph"
-    " triumphed victory runner runners beaten lost loses losing"
+    "beat defeat overcame edged thrashed outplayed knocked ahead triumph victory runner beaten lost loses"
 )
 _CUES = stemmed(
-    "next behind followed follows ahead afterwards runner blame blamed blaming framed framing credit fame say says"
-    " said think thinks thought believe believed assume assumes assumed claim claimed claims guess credits credited"
-    " suppose supposed suspect suspects expect"
+    "next behind follows ahead afterwards runner blame framed credit fame say said think thought believe assume claim"
+    " guess suppose suspect expect"
 )
 
 

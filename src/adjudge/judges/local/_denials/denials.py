@@ -90,13 +90,12 @@ _RELATIONS = frozenset(
 )
 _CUES = frozenset(map(stem, _DENIED | _REJECTED | CALLED_FALSE)) | stemmed(
     "longer rather instead apart opposed nothing lost sorry oops meant mean wait scratch strike correction thoughts"
-    " answer save else rule ruled rules replaced however yet actually fact misled mislead fooled deceived"
+    " answer save else rule replaced however yet actually fact misled mislead fooled deceived"
 )
 _SHORT = 40  # words of an answer in which words that are common elsewhere are a sign, too
 _COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
-    "other far but if go going settle say choose pick right real actual true thought believe believed assume assumed"
-    " claim claimed often commonly usually popular popularly mind formerly used people think once let make take now"
-    " today know opposite"
+    "other far but if go going settle say choose pick right real actual true thought believe assume claim often"
+    " commonly usually popular mind formerly used people think once let make take now today know opposite"
 )
 
 

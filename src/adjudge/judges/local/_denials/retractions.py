@@ -89,8 +89,8 @@ _NO_MEANS = re.compile(
     r"|by no means|in no way|far from|anything but|nowhere near)\b(?P<what>.*)"
 )
 ANSWER = stemmed(
-    "settling settle answer answering say saying choose choosing pick picking go going guess think thinking believe"
-    " final right correct real true actual actually 1 fact reflection now today im ill id"
+    "settle answer say choose pick go going guess think believe final right correct real true actual 1 fact"
+    " reflection now today im ill id"
 )
 
 

@@ -39,8 +39,8 @@ _ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|so
 _FIRST = re.compile(r"\w I\W*$")  # `Elizabeth I`
 _GRAMMAR = STOP | VERBS | DENIALS
 _LETTERS = re.compile(r"[^\W_]+")
-_PLURALITY = stemmed("include includes including included such several various variety many other others list")
-_LABELS = stemmed("answer answers candidates options guesses possibilities response all")
+_PLURALITY = stemmed("include such several various variety many other list")
+_LABELS = stemmed("answer candidates options guesses possibilities response all")
 _KINDS = tuple(
     stemmed(kind)
     for kind in (

@@ -69,12 +69,10 @@ _AMONG = re.compile(
     r" (?:between|among|amongst|whether|if)\b(?: (?!but\b|its?\b|so\b|however\b|though\b|until\b)\w+){0,12}"
 )
 _CUES = stemmed(
-    "commit committing committed decide deciding choose choosing pick picking settle settling narrow narrowing"
-    " apart single pin either these those them following above whichever whoever whatever undecided torn toss"
-    " coin guess knows candidates contenders possibilities options suspects guesses answers leave leaving"
-    " depending others sure certain tell say know remember confuse mix muddle forth close another"
-    " odds chance chances"
-    " equally likely plausible probable hand split"
+    "commit decide choose pick settle narrow apart single pin either these those them following above whichever"
+    " whoever whatever undecided torn toss coin guess know candidates contenders possibilities options suspects"
+    " answers leave depending others sure certain tell say remember confuse mix muddle forth close another odds"
+    " chance equally likely plausible probable hand split"
 )
 
 

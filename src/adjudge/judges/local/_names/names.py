@@ -24,8 +24,8 @@ _ROLES = 30  # words of a statement whose order is looked at
 _APART = frozenset("new north south east west".split())
 _PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
 _SYMMETRIC = stemmed(
-    "and or with connected equal equals same married next near beside between separated different meets met plus"
-    " versus vs related similar parallel"
+    "and or with connected equal same married next near beside between separated different meets met plus versus vs"
+    " related similar parallel"
 )
 _WORDY = 6  # words of a candidate that could have named something
 _SPEECH = 20  # words of one that goes on about the question

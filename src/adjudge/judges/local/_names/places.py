@@ -31,7 +31,7 @@ _PARTS = stemmed(
 )
 _FORMER = stemmed("czechoslovakia yugoslavia prussia ussr persia bohemia byzantium")
 _MOUNT = frozenset(("mount", "mt"))
-_KINDS = stemmed("island islands isles peninsula mountain mountains range river lake city state strait")
+_KINDS = stemmed("island isles peninsula mountain range river lake city state strait")
 
 
 class _Table(NamedTuple):

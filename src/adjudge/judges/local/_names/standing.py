@@ -45,8 +45,8 @@ _COPULA_NOT = frozenset(("isnt", "wasnt", "arent", "werent"))
 _VERB = frozenset(("did", "does", "do", "has", "had", "have", "could", "would", "can", "will"))
 _VERB_NOT = frozenset(("didnt", "doesnt", "dont", "hasnt", "hadnt", "couldnt", "wouldnt", "cannot", "cant", "wont"))
 _RIGHT = stemmed("answer correct right it true one")
-_BETWEEN = stemmed("answer correct right actual name called named capital city fact really actually even born") | STOP
-_CLAIM = stemmed("say says said think thinks believe believed claim claimed assume assumed guess suggest answer argue")
+_BETWEEN = stemmed("answer correct right actual name called capital city fact really even born") | STOP
+_CLAIM = stemmed("say said think believe claim assume guess suggest answer argue")
 _SMALL = frozenset(("of", "in", "on", "at", "to", "for", "by", "with", "from"))
 _PEOPLE = stemmed("many some most people others few they sources everyone")
 

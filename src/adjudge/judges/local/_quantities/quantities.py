@@ -32,7 +32,7 @@ UNITS = {
     for name in names.split()
 }  # fmt: skip
 _BEFORE = frozenset(("ad", "bc", "bce", "ce"))
-_SKIPPED = stemmed("degrees degree square cubic")
+_SKIPPED = stemmed("degree square cubic")
 _RANGE = re.compile(
     r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)|\b(\d[\d,.]*)\s?(?:to|–)\s?(\d[\d,.]*)",
     re.IGNORECASE,

@@ -39,8 +39,8 @@ TAKEN_BACK = re.compile(
 )
 
 _CUES = stemmed(
-    "wait hold scratch strike correction misspoke misremembered mistyped misread mean meant take"
-    " wrong thought thoughts reflection correct make actually sorry no mistake bad apologies oops nope"
+    "wait hold scratch strike correction misspoke misremembered mistyped misread mean meant take wrong thought"
+    " reflection correct make actually sorry no mistake bad apologies oops nope"
 )
 
 

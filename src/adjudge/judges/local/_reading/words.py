@@ -254,7 +254,7 @@ def _written(value: float) -> str:
 
 
 def stemmed(text: str) -> frozenset[str]:
-    """Return the stems of a list of words, as tables of words are written.
+    """Return the stems of words in a row, as tables are written: one form of each word is enough.
 
     >>> sorted(stemmed("win winner winners"))
     ['win', 'winner']
