@@ -85,8 +85,8 @@ _TRIGGERS = stemmed(
 # Words that say little by themselves, and those of which an instruction has one beside them.
 _PRAISE = stemmed("right true accurate pass full gold golden key")
 _GRADING = stemmed(
-    "mark rate evaluate classify call give award output return respond say answer response submission candidate match"
-    " same identical equals equivalent agrees count treat consider regard"
+    "mark evaluate classify call give award output return respond say answer response submission candidate match"
+    " same identical equals equivalent agrees"
 )
 
 

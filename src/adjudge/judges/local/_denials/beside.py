@@ -77,9 +77,7 @@ _EVENTS = {
     for form in kind.split()
 }  # fmt: skip
 
-_OF_A_CONTEST = stemmed(
-    "beat defeat overcame edged thrashed outplayed knocked ahead triumph victory runner beaten lost loses"
-)
+_OF_A_CONTEST = stemmed("beat defeat overcame edged thrashed outplayed knocked triumph victory beaten lost loses")
 _CUES = stemmed(
     "next behind follows ahead afterwards runner blame framed credit fame say said think thought believe assume claim"
     " guess suppose suspect expect"

@@ -94,8 +94,8 @@ _CUES = frozenset(map(stem, _DENIED | _REJECTED | CALLED_FALSE)) | stemmed(
 )
 _SHORT = 40  # words of an answer in which words that are common elsewhere are a sign, too
 _COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
-    "other far but if go going settle say choose pick right real actual true thought believe assume claim often"
-    " commonly usually popular mind formerly used people think once let make take now today know opposite"
+    "other far but if go going settle say choose pick right real true believe assume claim often"
+    " commonly usually popular mind formerly used people think once let make take now today know"
 )
 
 

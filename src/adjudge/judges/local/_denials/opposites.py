@@ -23,13 +23,13 @@ _SIGNS = frozenset(("sharp", "flat"))
 _GROUPS = (
     "major minor", "left right", "upper lower", "north south", "east west", "northern southern", "eastern western",
     "positive negative", "male female", "first last", "first second third", "maximum minimum", "increase decrease",
-    "increases decreases", "rise fall", "before after", "inner outer", "internal external", "inside outside",
+    "rise fall", "before after", "inner outer", "internal external", "inside outside",
     "primary secondary tertiary", "hot cold", "high low", "higher lower", "largest smallest", "win lose", "won lost",
     "oldest youngest", "active passive", "direct indirect", "even odd", "clockwise counterclockwise anticlockwise",
     "solid liquid gas", "acid base alkaline", "wet dry", "open closed", "above below", "horizontal vertical",
-    "convex concave", "arteries veins", "artery vein", "true false", "mother father", "brother sister", "son daughter",
+    "convex concave", "artery vein", "true false", "mother father", "brother sister", "son daughter",
     "king queen", "husband wife", "uncle aunt", "black white", "summer winter", "spring autumn", "morning evening",
-    "older younger", "longer shorter", "faster slower", "input output", "import export", "imports exports",
+    "older younger", "longer shorter", "faster slower", "input output", "import export",
     "supply demand",
 )  # fmt: skip
 _BEGINNINGS = (

@@ -38,7 +38,7 @@ _INSTEAD = re.compile(
 )
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
 _NO_NAMES = STOP | frozenset(
-    "everyone everybody anyone anybody nobody people many several most few no yes not nothing none such historians"
+    "everyone everybody anyone anybody nobody people many several few no yes not nothing none historians"
     " experts scientists scholars sources books well sadly unfortunately yet however still even now today".split()
 )
 _IN_FACT = frozenset(("however", "but", "yet", "actually", "fact", "reality"))

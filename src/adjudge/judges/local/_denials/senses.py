@@ -31,7 +31,6 @@ _POLAR = re.compile(
     r"(?P<verb>(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|must)\b)?",
     re.IGNORECASE,
 )
-_TURNING = frozenset("up down before after more less most over under inside outside above below first last".split())
 _OPEN = frozenset(
     "or but if whether although though unless except until only just merely simply doubt doubtful maybe perhaps may"
     " might could would should sure other while whereas nor neither almost nearly hardly barely always".split()
@@ -76,11 +75,12 @@ _SIDES = {
     for side, group in enumerate(sides)
     for word in group.split()
 }
-_SMALL = (STOP - _TURNING - {word for sides in (*_NEAR, *_FAR) for side in sides for word in side.split()}) | frozenset(
+_TURNING = {"most", "over", "under"} | {word for sides in (*_NEAR, *_FAR) for side in sides for word in side.split()}
+_SMALL = (STOP - _TURNING) | frozenset(
     "go goes going gone went get gets got getting become becomes became really indeed actually ever statistically"
     " statement answer".split()
 )
-_CUES = DENIALS | {stem(word) for word in (*DENIALS, *_YES.split("|"), "no", "nope", "nah", "non", "incorrect", "fail")}
+_CUES = frozenset(map(stem, (*DENIALS, *_YES.split("|"), "nope", "nah", "non", "incorrect", "fail")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.judges.local._lists.orders import is_enough, is_ordered
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, stemmed, words
+from adjudge.judges.local._reading.words import DENIALS, STOP, stem, stemmed, words
 
 if TYPE_CHECKING:
     from adjudge.judges.local._reading.reference import Prepared
@@ -122,7 +122,7 @@ def _members(text: str) -> list[Member] | None:
     return found
 
 
-_OTHERS = (STOP | VERBS | DENIALS | {"or", "maybe", "perhaps", "etc", "except"}) - _LINKS
+_OTHERS = (STOP | DENIALS | {"maybe", "perhaps", "etc", "except"}) - _LINKS
 
 
 def _unmarked(text: str) -> str:

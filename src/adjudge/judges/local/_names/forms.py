@@ -17,7 +17,7 @@ from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
 
 _TITLES = TITLES | frozenset(
     "baroness duchess countess dame reverend father sister brother admiral marshal sergeant governor"
-    " mayor congressman secretary ambassador tsar czar kaiser sultan caliph emir sheikh rabbi imam"
+    " mayor congressman secretary ambassador tsar czar kaiser caliph emir sheikh rabbi imam"
     " mahatma bishop archbishop cardinal doctor first former late".split()
 )
 _SURNAMES = frozenset("king prince judge duke earl baron pope bishop major".split())  # titles that are names at the end

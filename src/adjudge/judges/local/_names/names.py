@@ -31,7 +31,7 @@ _WORDY = 6  # words of a candidate that could have named something
 _SPEECH = 20  # words of one that goes on about the question
 _BODIES = frozenset(
     "university college school league party church club united bank union society institute museum hospital council"
-    " committee court association team company airport station party street road war act".split()
+    " committee court association team company airport station street road war act".split()
 )  # with a word before these it is another one: `Indiana State University`
 _PROPER = re.compile(r"\d|[^\W\d_a-z]")
 _BY = re.compile(r".*\bby\s+(?=\S)", re.DOTALL)  # `painted by Monet`

@@ -31,13 +31,13 @@ _BOUNDS = {
     "up to": "under",
 }  # fmt: skip
 _AFTER = {"+": "over", "or more": "over", "or less": "under", "or fewer": "under"}
-_PLAIN = (frozenset(STOP) | {"answer", "exactly"}) - {"a", "an", "about", "over", "under", "up", "in", "per", "or", "m"}
+_PLAIN = (STOP | {"answer", "exactly"}) - {"a", "an", "about", "over", "under", "up", "in", "per", "or"}
 _ENDS = frozenset((
     "long", "tall", "high", "old", "wide", "deep", "heavy", "away", "apart", "total", "altogether", "ago", "each", "in",
     "length", "height", "weight", "size", "time", "people", "inhabitants", "residents",
 ))  # fmt: skip
 _BE = frozenset((
-    "its", "costs", "cost", "takes", "took", "lasts", "lasted", "weighs", "weighed", "measures", "measured", "stands",
+    "costs", "cost", "takes", "took", "lasts", "lasted", "weighs", "weighed", "measures", "measured", "stands",
 ))  # fmt: skip
 _DECADE = re.compile(r"\b[12]\d\d0s\b")  # no seconds
 _NEXT = dict.fromkeys(("ft", "foot", "feet", "'"), "inch") | dict.fromkeys(("h", "hr", "hour", "hours"), "min")

@@ -78,8 +78,6 @@ def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a reference's number stands there with another unit, and no reference's with its own."""
     given = units_of(candidate.stems)
-    if not given:
-        return False
     found = False
     for reference in prepared.references[:_LOOKED_AT]:
         if not reference.numbers:

@@ -32,7 +32,7 @@ _PASTS = {
         pair.split()
         for pair in (
             "write wrote", "win won", "sing sang", "speak spoke", "make made", "find found", "build built", "lead led",
-            "begin began", "become became", "play played", "hold held", "give gave", "take took", "come came",
+            "begin began", "become became", "hold held", "give gave", "take took", "come came",
             "fight fought", "draw drew", "fly flew", "shoot shot", "sell sold", "say said", "bring brought",
             "buy bought", "teach taught", "think thought", "lose lost", "rise rose", "sink sank", "drive drove",
         )
