@@ -18,14 +18,11 @@ from adjudge.judges.local._names.places import by_place
 from adjudge.judges.local._names.works import is_other_title
 from adjudge.judges.local._quantities.figures import is_marked_otherwise
 from adjudge.judges.local._quantities.readings import by_quantity
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.framed import FRAMES, unframed
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._rules import polarity, repeats_figure, wanted_polarity
 from adjudge.judges.local._same import same
-
-Decision = tuple[bool, str]
-"""Whether a response is right, and the name of the rule that says so."""
 
 _FORMS = ("spelling", "acronym", "same-name")
 

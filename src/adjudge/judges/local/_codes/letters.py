@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.words import DENIALS
 from adjudge.text import fold
 
@@ -47,7 +47,7 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -> tuple[bool, str] | None:
+def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -> Decision | None:
     """Judge a response by its letter where a letter is accepted; None where it gives none, or none is accepted.
 
     Where several things are asked for, other letters beside it are no choice.
@@ -71,7 +71,7 @@ def letters_in(text: str) -> frozenset[str]:
     return frozenset(_ANY.findall(text)) - {"I"}
 
 
-def _standing(given: frozenset[str], accepted: frozenset[str], text: str) -> tuple[bool, str]:
+def _standing(given: frozenset[str], accepted: frozenset[str], text: str) -> Decision:
     if given.isdisjoint(accepted):
         return False, "other-letter"
     if given <= accepted:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local._lists.orders import is_enough, is_ordered
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.words import DENIALS, STOP, stem, stemmed, words
 
 if TYPE_CHECKING:
@@ -132,10 +132,7 @@ def _unmarked(text: str) -> str:
     return _NUMBER.sub("\n", text) if is_numbered else text
 
 
-Judged = tuple[bool, str]
-
-
-def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Judged | None:
+def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
@@ -182,7 +179,7 @@ def _given(asked: Question, prepared: Prepared, candidate: Candidate) -> _Given 
     return _Given(members, denied, is_led)
 
 
-def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
+def _compared(listed: Listed, given: _Given, row: _Row) -> Decision | None:
     """Judge what is given by one list."""
     asked = row.asked
     mine, yours = _keys(listed.members, asked), _keys(_apart(given.members, listed, row.candidate), asked)

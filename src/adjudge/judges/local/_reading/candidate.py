@@ -81,6 +81,10 @@ def _read(text: str) -> Question:
 _cached = lru_cache(maxsize=2048)(_read)
 
 
+Decision = tuple[bool, str]
+"""Whether a candidate is right, and the name of the rule that says so."""
+
+
 class Candidate:
     """A candidate, prepared for all references."""
 
