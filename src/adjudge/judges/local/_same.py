@@ -11,7 +11,7 @@ from adjudge.judges.local._quantities.values import is_same_value
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.sounds import sound
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, stemmed, words
+from adjudge.judges.local._reading.words import DENIALS, STOP, stemmed, stems_of
 
 _SHORT = 8  # words of a candidate that is the reference and nothing else
 _WORDS_OF_ONE = 3  # words of a candidate that may be one word
@@ -78,7 +78,7 @@ def _is_bracketed(prepared: Prepared, text: str) -> bool:
     found = _BRACKETS.fullmatch(text)
     if found is None:
         return False
-    sides = [f" {' '.join(stem(word) for word in words(side) if word not in ARTICLES)} " for side in found.groups()]
+    sides = [f" {' '.join(stems_of(side))} " for side in found.groups()]
     return any(len(one.stems) > 1 and one.padded in sides for one in prepared.references)
 
 

@@ -14,7 +14,7 @@ from adjudge.judges.local._reading.answer import TAKEN_BACK
 from adjudge.judges.local._reading.candidate import Question
 from adjudge.judges.local._reading.clauses import NOT, Clause, is_asked_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem, stemmed, words
+from adjudge.judges.local._reading.words import STOP, stem, stemmed, stems_of, words
 
 _RETRACTED = re.compile(
     r"\b(?:that(?:'s| is) wrong"
@@ -191,7 +191,7 @@ def _is_turn(clause: Clause, prepared: Prepared, asked: Question, *, is_last: bo
 
 def _is_other(text: str, prepared: Prepared, asked: Question) -> bool:
     """Whether a text names something that neither the question nor a reference does, and nothing of a reference."""
-    content = [stem(word) for word in words(text) if word not in STOP]
+    content = stems_of(text, without=STOP)
     return (
         bool(content)
         and all(word not in prepared.union for word in content)

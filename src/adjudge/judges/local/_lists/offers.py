@@ -12,7 +12,7 @@ from adjudge.judges.local._names.standing import DOUBT
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import Clause, clauses_near
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, stemmed, words
+from adjudge.judges.local._reading.words import STOP, stem, stemmed, stems_of, words
 
 _SHORT = 20  # words of a candidate that offers answers and says little else
 _BARE = 10  # words of a candidate that is an offer and nothing else
@@ -119,13 +119,12 @@ def _is_option(asked: Question, prepared: Prepared, candidate: Candidate) -> boo
 
 def _is_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
     """Whether a text names something that neither the question nor a reference has, and nothing of a reference."""
-    content = [stem(word) for word in words(text) if word not in STOP]
-    new = [one for one in content if one not in asked.content and one not in DOUBT]
+    new = [one for one in stems_of(text, without=STOP) if one not in asked.content and one not in DOUBT]
     return bool(new) and prepared.union.isdisjoint(new) and not any(one.initials in new for one in prepared.references)
 
 
 def _has_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
-    content = {stem(word) for word in words(text) if word not in STOP}
+    content = frozenset(stems_of(text, without=STOP))
     return not content <= asked.content | prepared.union and not any(
         one.content <= content for one in prepared.references
     )
@@ -199,7 +198,7 @@ def _is_pair(text: str, prepared: Prepared) -> bool:
 
 
 def _is_one(side: str, prepared: Prepared) -> bool:
-    given = f" {' '.join([stem(word) for word in words(side) if word not in ARTICLES])} "
+    given = f" {' '.join(stems_of(side))} "
     return any(one.padded == given for one in prepared.references)
 
 

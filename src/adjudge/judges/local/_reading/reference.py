@@ -28,6 +28,7 @@ from adjudge.judges.local._reading.words import (
     evened,
     mended,
     stem,
+    stems_of,
     words,
 )
 
@@ -191,5 +192,5 @@ def members_of(text: str) -> tuple[frozenset[str], ...]:
     parts = [part for part in _MEMBERS.split(text) if part]
     if len(parts) < 2 or (len(parts) == 2 and "," in text) or any(part[0].isdigit() for part in parts):
         return ()
-    members = tuple(frozenset(stem(word) for word in words(part) if word not in STOP) for part in parts)
+    members = tuple(frozenset(stems_of(part, without=STOP)) for part in parts)
     return members if all(members) else ()

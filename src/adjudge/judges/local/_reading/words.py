@@ -253,6 +253,15 @@ def _written(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
+def stems_of(text: str, *, without: frozenset[str] = ARTICLES) -> list[str]:
+    """Return the stems of the words of a text, but for small ones.
+
+    >>> stems_of("The cities of Japan"), stems_of("The cities of Japan", without=STOP)
+    (['citi', 'of', 'japan'], ['citi', 'japan'])
+    """
+    return [stem(word) for word in words(text) if word not in without]
+
+
 def stemmed(text: str) -> frozenset[str]:
     """Return the stems of words in a row, as tables are written: one form of each word is enough.
 
