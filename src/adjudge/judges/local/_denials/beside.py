@@ -131,16 +131,18 @@ def _stands_beside(
     one = max((one for one in named if clause.has(one)), key=lambda one: len(one.padded))
     if asked.kind == "when":
         return _YEAR.fullmatch(one.padded.strip()) is not None and _is_of_another_date(clauses, at, one, asked)
-    start = clause.padded[: clause.padded.find(one.padded) + 1].count(" ") - 1
+    before, after = next(clause.around(one))
     others = [
         (place, other)
         for place, other in enumerate(clauses)
-        if NOT.isdisjoint(other.plain) and not any(other.has(one) for one in named) and _names(other, prepared, asked)
+        if NOT.isdisjoint(other.plain)
+        and not any(other.has(one) for one in named)
+        and names_in(other, prepared, asked, with_first=True)
     ]
     found = _Named(
         clause,
-        " ".join(clause.plain[:start]),
-        " ".join(clause.plain[start + len(one.stems) :]),
+        " ".join(before),
+        " ".join(after),
         [other for place, other in others if place < at],
         [other for place, other in others if place > at],
     )
@@ -153,18 +155,15 @@ def _stands_beside(
     )
 
 
-def _names(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
-    """Return the names in a clause, the first word among them, that neither the question nor a reference has."""
-    return names_in(Clause(f" {clause.text}", clause.plain, clause.padded), prepared, asked)
-
-
 def _is_beaten(found: _Named, prepared: Prepared, asked: Question) -> bool:
     """Whether the question is who won, and the reference is who did not: `Croatia beat France`."""
     if _CONTEST.isdisjoint(asked.stems) or not _LOSERS.isdisjoint(asked.plain):
         return False
     if _LOST.match(found.after):
         return True
-    return _BEAT.search(found.before) is not None and bool(_names(found.clause, prepared, asked) or found.earlier)
+    if _BEAT.search(found.before) is None:
+        return False
+    return bool(found.earlier or names_in(found.clause, prepared, asked, with_first=True))
 
 
 def _is_next(found: _Named, asked: Question) -> bool:

@@ -128,15 +128,10 @@ def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | N
 
 def _is_denied(clauses: Sequence[Clause], at: int, reference: Reference, asked: Question) -> bool:
     """Whether a clause denies a reference at every place where it has it."""
-    clause, size = clauses[at], len(reference.stems)
-    place = clause.padded.find(reference.padded)
-    while place >= 0:
-        start = clause.padded[: place + 1].count(" ") - 1
-        before, after = clause.plain[:start], clause.plain[start + size :]
-        if not (_is_denied_inside(before, after, asked) or _is_denied_beside(clauses, at, (before, after), asked)):
-            return False
-        place = clause.padded.find(reference.padded, place + 1)
-    return True
+    return all(
+        _is_denied_inside(before, after, asked) or _is_denied_beside(clauses, at, (before, after), asked)
+        for before, after in clauses[at].around(reference)
+    )
 
 
 def _is_denied_inside(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:

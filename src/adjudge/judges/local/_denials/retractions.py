@@ -36,7 +36,6 @@ _INSTEAD = re.compile(
     r" (?:the |an? )?(?P<other>\w.*)",
     re.IGNORECASE,
 )
-_CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
 _NO_NAMES = STOP | frozenset(
     "everyone everybody anyone anybody nobody people many several few no yes not nothing none historians"
     " experts scientists scholars sources books well sadly unfortunately yet however still even now today".split()
@@ -149,7 +148,7 @@ def is_conceded(clauses: Sequence[Clause], named: Sequence[Reference], prepared:
     is_other = False
     for clause in clauses:
         if not any(clause.has(one) for one in named):
-            names = names_in(Clause(f" {clause.text}", clause.plain, clause.padded), prepared, asked)
+            names = names_in(clause, prepared, asked, with_first=True)
             is_other = is_other or bool(names and NOT.isdisjoint(clause.plain))
         elif (
             not is_other
@@ -171,9 +170,9 @@ def is_restated(later: Sequence[Clause], asked: Question) -> bool:
     return False
 
 
-def names_in(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
+def names_in(clause: Clause, prepared: Prepared, asked: Question, *, with_first: bool = False) -> set[str]:
     """Return the names in a clause that neither the question nor a reference has."""
-    found = [word for word in _CAPITALISED.findall(clause.text) if word.lower() not in _NO_NAMES]
+    found = [word for word in clause.names(with_first=with_first) if word.lower() not in _NO_NAMES]
     return {stem(word) for word in words(" ".join(found))} - prepared.union - asked.content if found else set()
 
 

@@ -261,14 +261,13 @@ def _is_rival(clause: Clause, prepared: Prepared, asked: Question) -> bool:
     known = prepared.union | asked.content
     return any(
         stem(word.lower()) not in known and word.lower() not in STOP and stem(word.lower()) not in DOUBT
-        for word in _NAME.findall(clause.text)
+        for word in clause.names()
     )
 
 
 _FRAMED = 40  # words of a candidate that hedges twice in one way
 _HEDGES = DOUBT | stemmed("some half possible if many")
 _CONDITIONS = DOUBT | {"if", stem("possible")}
-_NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
 
 
 def is_torn(plain: Sequence[str], yes: frozenset[str], no: frozenset[str]) -> bool:

@@ -21,6 +21,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
+_NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
 NOT = frozenset(
     "not never nor neither isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
     " hadnt aint shouldnt".split()
@@ -50,6 +51,18 @@ class Clause(NamedTuple):
     def has(self, reference: Reference) -> bool:
         """Return whether a reference stands in it."""
         return reference.padded in self.padded
+
+    def around(self, reference: Reference) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield the words before a reference and those after it, for each place where it stands."""
+        place = self.padded.find(reference.padded)
+        while place >= 0:
+            start = self.padded.count(" ", 0, place)
+            yield self.plain[:start], self.plain[start + len(reference.stems) :]
+            place = self.padded.find(reference.padded, place + 1)
+
+    def names(self, *, with_first: bool = False) -> list[str]:
+        """Return its figures and its capitalised words, of which the first of a sentence need not be a name."""
+        return _NAME.findall(f" {self.text}" if with_first else self.text)
 
 
 def clauses_near(text: str, named: Sequence[Reference]) -> list[Clause]:
