@@ -16,9 +16,9 @@ from typing import NamedTuple
 from adjudge.judges.local._denials.pasts import PASTS
 from adjudge.judges.local._denials.retractions import names_in
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_of, is_of_question
+from adjudge.judges.local._reading.clauses import Clause, clauses_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem, stemmed
+from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed
 
 _LONGEST = 40  # words of an answer that says one thing or two
 

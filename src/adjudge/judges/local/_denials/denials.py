@@ -20,9 +20,9 @@ from adjudge.judges.local._denials.retractions import (
     is_restated,
 )
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_near, is_asked
+from adjudge.judges.local._reading.clauses import Clause, clauses_near, is_asked
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem, stemmed
+from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed
 
 _DENIALS = NOT | frozenset(
     "wrong wrongly false falsely incorrect incorrectly untrue mistaken mistakenly mistake erroneous erroneously myth"

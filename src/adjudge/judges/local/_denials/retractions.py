@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from adjudge.judges.local._reading.answer import TAKEN_BACK
 from adjudge.judges.local._reading.candidate import Question
-from adjudge.judges.local._reading.clauses import NOT, Clause, is_asked_of, is_of_question
+from adjudge.judges.local._reading.clauses import Clause, is_asked_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem, stemmed, stems_of, words
+from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed, stems_of, words
 
 _RETRACTED = re.compile(
     r"\b(?:that(?:'s| is) wrong"

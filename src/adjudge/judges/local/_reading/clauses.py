@@ -22,10 +22,6 @@ _CLAUSE = re.compile(
 )
 _ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
-NOT = frozenset(
-    "not never nor neither isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
-    " hadnt aint shouldnt".split()
-)
 
 _PASTS = {
     verb: stem(past)

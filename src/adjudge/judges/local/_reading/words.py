@@ -80,11 +80,14 @@ STOP = frozenset(
 ARTICLES = frozenset(("a", "an", "the"))
 VERBS = frozenset("is are was were be been has have had do does did will would can could not".split())
 
-DENIALS = frozenset(
-    "not never neither nor no none without isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent"
-    " hadnt couldnt wouldnt shouldnt aint nobody nothing".split()
+NOT = frozenset(
+    "not never nor neither isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
+    " hadnt aint shouldnt".split()
 )
+"""Words that deny what a verb says."""
 
+DENIALS = NOT | {"no", "none", "without", "nobody", "nothing"}
+"""Those, and words that deny a noun."""
 
 REFUSAL = re.compile(
     r"\bi (?:do not|dont|did not|didnt) (?:really |actually |currently )?(?:know|have)\b|\bas an ai\b|"
