@@ -10,6 +10,7 @@ from adjudge.judges.local._codes.formulas import by_formula
 from adjudge.judges.local._codes.letters import by_letter
 from adjudge.judges.local._codes.substances import by_substance
 from adjudge.judges.local._denials.kinds import member
+from adjudge.judges.local._denials.polarity import polarity, wanted_polarity
 from adjudge.judges.local._denials.refusals import refuses
 from adjudge.judges.local._denials.senses import LONGEST as TURNED
 from adjudge.judges.local._denials.senses import may_turn, turned
@@ -21,7 +22,7 @@ from adjudge.judges.local._quantities.readings import by_quantity
 from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.framed import FRAMES, unframed
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._rules import polarity, repeats_figure, wanted_polarity
+from adjudge.judges.local._rules import repeats_figure
 from adjudge.judges.local._same import same
 
 _FORMS = ("spelling", "acronym", "same-name")

@@ -10,6 +10,7 @@ from adjudge.judges.local._decisions import at_once, by_kind
 from adjudge.judges.local._denials.opposites import is_exchanged, is_opposite
 from adjudge.judges.local._denials.senses import LONGEST as TURNED
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._injections import injected
 from adjudge.judges.local._lists.choices import by_option, spoken
 from adjudge.judges.local._lists.options import options_of
 from adjudge.judges.local._model import Model, chance, load_model
@@ -21,7 +22,7 @@ from adjudge.judges.local._reading.candidate import Candidate, Question, read_qu
 from adjudge.judges.local._reading.reference import Prepared, prepare
 from adjudge.judges.local._reading.words import LONGEST
 from adjudge.judges.local._rewriting import as_meant, rewritten
-from adjudge.judges.local._rules import fault, injected, is_chatter, sign
+from adjudge.judges.local._rules import fault, is_chatter, sign
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""

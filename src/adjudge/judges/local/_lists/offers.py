@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 
 from adjudge.judges.local._denials.frames import is_framed
@@ -268,13 +267,3 @@ def _is_rival(clause: Clause, prepared: Prepared, asked: Question) -> bool:
 _FRAMED = 40  # words of a candidate that hedges twice in one way
 _HEDGES = DOUBT | stemmed("some half possible if many")
 _CONDITIONS = DOUBT | {"if", stem("possible")}
-
-
-def is_torn(plain: Sequence[str], yes: frozenset[str], no: frozenset[str]) -> bool:
-    """Whether a text is made of yes and no, both of them."""
-    said = [word for word in plain if word in yes or word in no]
-    others = [word for word in plain if word not in yes and word not in no and word not in _JOINTS]
-    return not others and len({word in yes for word in said}) == 2
-
-
-_JOINTS = frozenset("and or but maybe perhaps actually wait well either both rather also then".split())
