@@ -60,6 +60,9 @@ _KINDS = tuple(
     )
 )  # fmt: skip
 
+Unit = tuple[str, frozenset[str]]
+"""A part of a row: how it is written, nothing for prose; and its words."""
+
 
 def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
     """Whether a candidate is a list of guesses, the reference no more than one of them."""
@@ -146,9 +149,6 @@ def company(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[
 
 def _has_one(stems: frozenset[str], prepared: Prepared) -> bool:
     return not prepared.union.isdisjoint(stems) and any(one.content <= stems for one in prepared.references)
-
-
-Unit = tuple[str, frozenset[str]]
 
 
 def _runs(text: str, asked: Question, begins: Sequence[str]) -> Iterator[tuple[list[Unit], bool]]:

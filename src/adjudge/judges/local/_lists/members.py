@@ -43,6 +43,7 @@ _DENIED = re.compile(r"\b(?:but )?(?:not|except|excluding|without)\s(?:for\s)?([
 _NEITHER = re.compile(r"\W*neither\s(.+)\snor\s(.+)", re.IGNORECASE)
 _LINKS = frozenset(("a", "an", "the", "of", "de", "la", "van", "von", "st"))
 _SMALL_WORDS = _LINKS | {"and"}
+_OTHERS = (STOP | DENIALS | {"maybe", "perhaps", "etc", "except"}) - _LINKS
 _WORD = re.compile(r"[^\W\d_]+")
 _SAME = {
     other: tuple(name.split())
@@ -120,9 +121,6 @@ def _members(text: str) -> list[Member] | None:
         name = _SAME.get(" ".join(kept))
         found.append(frozenset(map(stem, kept if name is None else name)))
     return found
-
-
-_OTHERS = (STOP | DENIALS | {"maybe", "perhaps", "etc", "except"}) - _LINKS
 
 
 def _unmarked(text: str) -> str:

@@ -15,6 +15,9 @@ from adjudge.judges.local._reading.words import STOP, stem, stemmed, stems_of, w
 
 _SHORT = 20  # words of a candidate that offers answers and says little else
 _BARE = 10  # words of a candidate that is an offer and nothing else
+_FRAMED = 40  # words of a candidate that hedges twice in one way
+_HEDGES = DOUBT | stemmed("some half possible if many")
+_CONDITIONS = DOUBT | stemmed("if possible")
 _PART = re.compile(r"[,;/\n]|\.\s|\band\b|\bor\b|\bthen\b", re.IGNORECASE)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", re.IGNORECASE)
 _EITHER = re.compile(r"\beither\b(.{1,80}?)\bor\b(.{1,80})", re.IGNORECASE | re.DOTALL)
@@ -262,8 +265,3 @@ def _is_rival(clause: Clause, prepared: Prepared, asked: Question) -> bool:
         stem(word.lower()) not in known and word.lower() not in STOP and stem(word.lower()) not in DOUBT
         for word in clause.names()
     )
-
-
-_FRAMED = 40  # words of a candidate that hedges twice in one way
-_HEDGES = DOUBT | stemmed("some half possible if many")
-_CONDITIONS = DOUBT | {"if", stem("possible")}

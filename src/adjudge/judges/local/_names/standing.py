@@ -49,6 +49,14 @@ _BETWEEN = stemmed("answer correct right actual name called capital city fact re
 _CLAIM = stemmed("say said think believe claim assume guess suggest answer argue")
 _SMALL = frozenset(("of", "in", "on", "at", "to", "for", "by", "with", "from"))
 _PEOPLE = stemmed("many some most people others few they sources everyone")
+TITLES = frozenset(
+    "president king queen sir dr mr mrs ms lord lady prince princess senator general captain saint st judge justice"
+    " professor pope emperor minister chancellor colonel major coach actor actress singer author director artist"
+    " baron duke earl count viscount chairman premier prime comrade rev comandante prof gov sen gen capt col lt sgt"
+    " pharaoh archduke empress prophet commander dictator lieutenant corporal commodore detective inspector herr frau"
+    " monsieur madame sultan shah ayatollah".split()
+)
+"""Words before a name that are no part of it."""
 
 
 def standing(reference: Reference, candidate: Candidate, asked: Question, union: frozenset[str]) -> Standing:
@@ -154,15 +162,6 @@ def clash(reference: Reference, content: Sequence[str], prepared: Prepared, aske
                 if near and near not in prepared.union and near not in asked.content:
                     return near
     return None
-
-
-TITLES = frozenset(
-    "president king queen sir dr mr mrs ms lord lady prince princess senator general captain saint st judge justice"
-    " professor pope emperor minister chancellor colonel major coach actor actress singer author director artist"
-    " baron duke earl count viscount chairman premier prime comrade rev comandante prof gov sen gen capt col lt sgt"
-    " pharaoh archduke empress prophet commander dictator lieutenant corporal commodore detective inspector herr frau"
-    " monsieur madame sultan shah ayatollah".split()
-)
 
 
 def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, has_part: bool) -> bool:

@@ -37,6 +37,8 @@ _RANGE = re.compile(
     r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)|\b(\d[\d,.]*)\s?(?:to|–)\s?(\d[\d,.]*)",
     re.IGNORECASE,
 )
+_MONEY = {"$": "$", "dollar": "$", "usd": "$", "€": "€", "euro": "€", "£": "£", "pound": "£", "¥": "¥", "yen": "¥"}
+_SIGN = re.compile(r"[$€£¥]|\b(?:dollar|usd|euro|pound|yen)(?=s?\b)")
 _FROM_TO = re.compile(r"\W*(?:\w+ )?\d[\d,.]*\s?(?:to|or|-|–)\s?\d[\d,.]*(?: \w+)?\W*", re.IGNORECASE)
 
 
@@ -151,7 +153,3 @@ def is_other_currency(references: Sequence[str], candidate: Candidate) -> bool:
 
 def _currencies(text: str) -> frozenset[str]:
     return frozenset(_MONEY[sign] for sign in _SIGN.findall(text.lower()))
-
-
-_MONEY = {"$": "$", "dollar": "$", "usd": "$", "€": "€", "euro": "€", "£": "£", "pound": "£", "¥": "¥", "yen": "¥"}
-_SIGN = re.compile(r"[$€£¥]|\b(?:dollar|usd|euro|pound|yen)(?=s?\b)")

@@ -19,6 +19,7 @@ class Unit(NamedTuple):
 
 _POUND = Fraction(45359237, 10**8)
 _BYTES = ("byte", "kilobyte kb", "megabyte mb", "gigabyte gb", "terabyte tb", "petabyte pb")
+_SIZES = {form: n for n, names in enumerate(_BYTES) for name in names.split() for form in (name, f"{name}s")}
 _TABLE = {
     "celsius": Unit("temperature", Fraction(1), Fraction(27315, 100)),
     "fahrenheit": Unit("temperature", Fraction(5, 9), Fraction(45967, 100)),
@@ -133,6 +134,3 @@ def _single(word: str, *, other: bool, of: str) -> Unit | None:
         return None
     is_litre = unit.dimension == "volume"
     return Unit("length^3", unit.factor / 1000) if is_litre else Unit(unit.dimension, unit.factor)
-
-
-_SIZES = {form: n for n, names in enumerate(_BYTES) for name in names.split() for form in (name, f"{name}s")}
