@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._decisions import at_once, by_kind
-from adjudge.judges.local._denials.opposites import is_exchanged, is_opposite
-from adjudge.judges.local._denials.senses import LONGEST as TURNED
+from adjudge.judges.local._denials.opposites import is_opposite
+from adjudge.judges.local._denials.roles import is_swapped
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._injections import injected
 from adjudge.judges.local._lists.choices import by_option, spoken
@@ -105,9 +105,8 @@ def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Se
 
 def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a candidate is wrong, if there is one."""
-    references = prepared.texts
     rule = fault(asked, prepared, candidate, seen)
-    if rule == "near-name" and is_part(references, candidate):
+    if rule == "near-name" and is_part(prepared.texts, candidate):
         return None
     if rule is not None:
         return rule
@@ -115,11 +114,10 @@ def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
         return "near-name"
     if is_opposite((one.stems for one in prepared.references), candidate.stems):
         return "opposite"
-    if not seen.contained and len(candidate.plain) <= TURNED and is_exchanged(references, candidate.text):
-        rule = "swapped-roles"
-    elif not seen.contained:
-        rule = almost(asked, prepared, candidate, is_complete=seen.complete)
-    if rule is None and candidate.numbers and is_other_currency(references, candidate):
+    if not seen.contained:
+        is_other = is_swapped(prepared, candidate)
+        rule = "swapped-roles" if is_other else almost(asked, prepared, candidate, is_complete=seen.complete)
+    if rule is None and candidate.numbers and is_other_currency(prepared.texts, candidate):
         return "other-unit"
     return rule
 

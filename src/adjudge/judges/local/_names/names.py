@@ -1,7 +1,6 @@
-"""Names that are almost the reference: another person, place or title, or the same words in other roles.
+"""Names that are almost the reference: another person, place or title.
 
-"Alfred Einstein" for "Albert Einstein", "Elizabeth I" for "Elizabeth II", "Virginia" for "West Virginia",
-"Napoleon defeated Wellington" for "Wellington defeated Napoleon".
+"Alfred Einstein" for "Albert Einstein", "Elizabeth I" for "Elizabeth II", "Virginia" for "West Virginia".
 """
 
 from __future__ import annotations
@@ -14,19 +13,14 @@ from adjudge.judges.local._names.expansions import is_other_expansion
 from adjudge.judges.local._names.forms import Name, is_form, read_name
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import STOP, stem, stemmed
+from adjudge.judges.local._reading.words import STOP, stem
 
 _SHORT = 8  # words of a candidate that is a name and little else
 _LOOKED_AT = 50  # references
 _LONGEST = 60  # characters of a name
 _LONG = 3  # parts of a name whose first two are not all of it
-_ROLES = 30  # words of a statement whose order is looked at
 _APART = frozenset("new north south east west".split())
 _PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
-_SYMMETRIC = stemmed(
-    "and or with connected equal same married next near beside between separated different meets met plus versus vs"
-    " related similar parallel"
-)
 _WORDY = 6  # words of a candidate that could have named something
 _SPEECH = 20  # words of one that goes on about the question
 _BODIES = frozenset(
@@ -44,8 +38,6 @@ _RUN = re.compile(
 
 def almost(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> str | None:
     """Return the name of the rule by which a candidate without any reference in it names something else."""
-    if _is_swapped(prepared, candidate):
-        return "swapped-roles"
     if prepared.explains and _is_recounted(prepared, candidate):
         return "other-number"
     if is_other_expansion(asked, prepared, candidate):
@@ -93,20 +85,6 @@ def _goes_round(asked: Question, candidate: Candidate) -> bool:
     return 3 * sum(one in asked.content for one in candidate.content) > len(candidate.content)
 
 
-def _is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate has a reference's words with what stands on the two sides of a verb exchanged."""
-    size = len(candidate.stems)
-    if not 3 <= size <= _ROLES:
-        return False
-    mine: list[str] | None = None
-    for reference in prepared.references[:_LOOKED_AT]:
-        if len(reference.stems) == size and not reference.members and reference.content <= candidate.unique:
-            mine = sorted(candidate.stems) if mine is None else mine
-            if mine == sorted(reference.stems) and _is_exchanged(reference.stems, tuple(candidate.stems)):
-                return True
-    return False
-
-
 def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate is a statement of the references with another number in it."""
     for reference in prepared.references[:_LOOKED_AT]:
@@ -115,17 +93,6 @@ def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
             others = [(one, other) for one, other in pairs if one != other]
             if len(others) == 1 and all(word[0].isdigit() for word in others[0]):
                 return True
-    return False
-
-
-def _is_exchanged(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two orders of the same words are `A verb B` and `B verb A`."""
-    size = len(one)
-    for first in range(1, size - 1):
-        for last in range(1, size - first):
-            middle = one[first : size - last]
-            if other == one[size - last :] + middle + one[:first]:
-                return _SYMMETRIC.isdisjoint(middle) and not any(word[0].isdigit() for word in (one[0], one[-1]))
     return False
 
 
