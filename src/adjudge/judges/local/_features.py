@@ -9,17 +9,20 @@ import re
 from dataclasses import dataclass
 from math import log1p
 
-from adjudge.judges.local._names.standing import Standing, clash, is_near_name, rivals
+from adjudge.judges.local._names.namesakes import is_near_name
+from adjudge.judges.local._names.standing import Standing
 from adjudge.judges.local._nearness import (
     Weights,
     acronym_in,
     bigrams,
+    clash,
     close_ones,
     dates_in,
     is_glued,
     members_in,
     numbers_in,
     overlap,
+    rivals,
     strangers,
     trigram,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adjudge.judges.local._names.standing import Standing, standing
@@ -228,3 +228,29 @@ def strangers(candidate: Candidate, asked: Question, prepared: Prepared) -> int:
     """Count capitalised words that neither the question nor a reference has."""
     found = candidate.capitals()
     return min(20, sum([one not in asked.content and one not in prepared.union and one not in STOP for one in found]))
+
+
+def rivals(candidate: Candidate, prepared: Prepared, asked: Question) -> tuple[int, int]:
+    """Count the members of an enumeration: those foreign to question and references, and those of a reference."""
+    foreign = own = 0
+    for item in candidate.items():
+        new = [word for word in item if word not in asked.content]
+        if not new:
+            continue
+        if any(word in prepared.union for word in new):
+            own += 1
+        else:
+            foreign += 1
+    return foreign, own
+
+
+def clash(reference: Reference, content: Sequence[str], prepared: Prepared, asked: Question) -> str | None:
+    """Return the foreign word beside a part of a reference, if any."""
+    if not 2 <= len(reference.content) <= 4:
+        return None
+    for at, word in enumerate(content):
+        if word in reference.content and word not in asked.content:
+            for near in (content[at - 1] if at else "", content[at + 1] if at + 1 < len(content) else ""):
+                if near and near not in prepared.union and near not in asked.content:
+                    return near
+    return None

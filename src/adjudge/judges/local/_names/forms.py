@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from adjudge.judges.local._names.namesakes import TITLES
 from adjudge.judges.local._names.nicknames import is_nickname
-from adjudge.judges.local._names.standing import TITLES
 from adjudge.judges.local._reading.sounds import is_spelling, sound
 from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
 
