@@ -36,6 +36,11 @@ class Overlap:
     reverse: float = 0.0
     standing: Standing | None = None
 
+    @property
+    def is_found(self) -> bool:
+        """Whether a reference is there word for word, perhaps but for small ones."""
+        return self.contained + self.bare > 0
+
 
 def overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Overlap:
     unique, padded, bare = candidate.unique, candidate.padded, candidate.bare
@@ -194,18 +199,18 @@ def bigrams(best: Reference | None, candidate: Candidate) -> float:
     return sum([f" {one} {other} " in padded for one, other in pairs[:60]]) / len(pairs[:60])
 
 
-def acronym_in(prepared: Prepared, candidate: Candidate) -> float:
-    """1 where one side has the initials of the other."""
+def has_acronym(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether one side has the initials of the other."""
     plain = candidate.plain
     initials = "".join([word[0] for word in plain if word not in STOP]) if 1 < len(plain) <= _SPOKEN else ""
     for reference in prepared.references:
         if reference.initials and reference.initials in candidate.unique:
-            return 1.0
+            return True
         if len(initials) > 1 and len(reference.stems) == 1:
             short = reference.stems[0]
             if short == initials or (2 < len(short) <= 6 and short in initials):
-                return 1.0
-    return 0.0
+                return True
+    return False
 
 
 def is_glued(prepared: Prepared, candidate: Candidate) -> bool:
