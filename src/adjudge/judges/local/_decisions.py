@@ -13,7 +13,7 @@ from adjudge.judges.local._denials.kinds import member
 from adjudge.judges.local._denials.polarity import polarity, wanted_polarity
 from adjudge.judges.local._denials.refusals import refuses
 from adjudge.judges.local._denials.senses import LONGEST as TURNED
-from adjudge.judges.local._denials.senses import may_turn, turned
+from adjudge.judges.local._denials.turns import may_turn, turned
 from adjudge.judges.local._lists.members import by_members
 from adjudge.judges.local._names.places import by_place
 from adjudge.judges.local._names.works import is_other_title

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._denials.senses import LONGEST, says, sense_of
+from adjudge.judges.local._denials.senses import LONGEST, sense_of
+from adjudge.judges.local._denials.turns import says
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import stem, words
 

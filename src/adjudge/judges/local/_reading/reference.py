@@ -13,7 +13,8 @@ from adjudge.judges.local._codes.formulas import Formula, formulas_of
 from adjudge.judges.local._codes.letters import letter_of
 from adjudge.judges.local._codes.substances import substances_of
 from adjudge.judges.local._denials.refusals import is_absence
-from adjudge.judges.local._denials.senses import Sense, senses_of, turning_of
+from adjudge.judges.local._denials.senses import Sense, senses_of
+from adjudge.judges.local._denials.turns import turning_of
 from adjudge.judges.local._lists.members import Listed, lists_of
 from adjudge.judges.local._names.aliases import Aliases, aliases_of
 from adjudge.judges.local._quantities.figures import Figures, figures_of
