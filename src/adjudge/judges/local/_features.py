@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import log1p
 
+from adjudge.judges.local._denials.standing import Standing
 from adjudge.judges.local._names.namesakes import is_near_name
-from adjudge.judges.local._names.standing import Standing
 from adjudge.judges.local._nearness import (
     Overlap,
     Weights,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adjudge.judges.local._names.standing import Standing, standing
+from adjudge.judges.local._denials.standing import Standing, standing
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.facts import number_standing, span_standing, spans_of
 from adjudge.judges.local._reading.reference import Prepared, Reference

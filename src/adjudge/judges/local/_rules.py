@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from adjudge.judges.local._denials.beside import is_beside
 from adjudge.judges.local._denials.denials import denial
+from adjudge.judges.local._denials.standing import Standing
 from adjudge.judges.local._features import Seen
 from adjudge.judges.local._lists.lists import is_list
 from adjudge.judges.local._lists.offers import is_choice, is_offer, is_undecided
-from adjudge.judges.local._names.standing import Standing
 from adjudge.judges.local._quantities.quantities import quantity_fault
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared, members_of

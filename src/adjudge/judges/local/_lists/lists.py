@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from adjudge.judges.local._denials.frames import is_framed
 from adjudge.judges.local._features import Seen
+from adjudge.judges.local._lists.frames import is_framed
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import beginnings, may_have
 from adjudge.judges.local._reading.reference import Prepared

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from adjudge.judges.local._denials.frames import is_framed
+from adjudge.judges.local._denials.standing import DOUBT
+from adjudge.judges.local._lists.frames import is_framed
 from adjudge.judges.local._lists.lists import MARKDOWN, are_alike
-from adjudge.judges.local._names.standing import DOUBT
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import Clause, clauses_near
 from adjudge.judges.local._reading.reference import Prepared

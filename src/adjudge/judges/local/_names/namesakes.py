@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from adjudge.judges.local._denials.standing import DOUBT
 from adjudge.judges.local._names.nicknames import is_nickname
-from adjudge.judges.local._names.standing import DOUBT
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.sounds import is_spelling
