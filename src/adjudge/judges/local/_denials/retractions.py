@@ -73,7 +73,7 @@ _FAR_OFF = re.compile(
     r"\b(?:not|never|couldnt|cannot) be (?:more|further)\b|\bfar from (?:it|truth|true)\b|\bnot even close\b"
     r"|\b(?:misled|misleads?|misinformed?|deceived?|fooled|lied to) (?:you|us|them|people|every\w+|me|readers)\b"
     r"|\bthink again\b|\bquite (?:opposite|contrary)\b|\bopposite is true\b|\bknow better\b"
-    r"|\bsome(?:body|1|one|thing|where) else\b|\bnothing of sort\b"
+    r"|\bsome(?:body|one|thing|where) else\b|\bnothing of sort\b"
 )
 _SOON = 2  # clauses after a reference in which `it` is that
 _COPULAS = frozenset(("is", "are", "was", "were"))

@@ -55,7 +55,7 @@ _UNDECIDED = re.compile(
     r"(?= (?:[2-9]|is|will|should|must|would|could|may|might|it|i|and|but|so)\b|$)"
     r"|\b(?:pick|choose|take|select|go with) (?:whichever|whoever|whatever|any|your|from|among)\b"
     r"|\b(?:whichever|whoever|whatever) (?:of|you|1|suits|fits|seems|sounds)\b|\bundecided\b|\btorn\b"
-    r"|\b(?:toss up|coin flip|coin toss|any(?:1|one|body)s guess|take your pick|who knows)\b"
+    r"|\b(?:toss up|coin flip|coin toss|any(?:one|body)s guess|take your pick|who knows)\b"
     r"|\b(?:candidates|contenders|possibilities|options|suspects|guesses|answers) (?:include|are|would be|come|range)\b"
     r"|\b(?:just|equally|about|every bit) as (?:likely|possible|plausible|good|probable)\b|\bon the 1 hand\b"
     r"|\bdepending on (?:who|whom|how|what|which|your)\b"

@@ -43,7 +43,7 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
 
     One that has a reference in it, word for word, is left to what looks at the words around.
     """
-    grouped = by_groups(prepared.figures.groups, candidate.text) if prepared.figures.groups else None
+    grouped = by_groups(prepared.figures.groups, candidate.text)
     if grouped is not None:
         return grouped, "number" if grouped else "other-number"
     if prepared.figures.ranks and is_count(candidate.text):
