@@ -127,11 +127,12 @@ def _by_option(question: str, references: tuple[str, ...], candidate: Candidate)
     options = options_of(question)
     if options is None:
         return None
-    plainly = spoken(question, references)
-    if plainly[0] == question:
-        return None
     chosen = by_option(options, references, candidate)
-    return assess(*plainly, candidate.text) if chosen is None else _ruled(*chosen)
+    if chosen is not None:
+        return _ruled(*chosen)
+    plainly = spoken(question, references)
+    is_option = plainly[0] != question  # what is accepted; else the options are left as they are
+    return assess(*plainly, candidate.text) if is_option else None
 
 
 def _ruled(is_right: bool, reason: str) -> Assessment:
