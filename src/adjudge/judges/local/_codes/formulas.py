@@ -48,7 +48,7 @@ _ORDER = re.compile(
     rf"(?:(?:in|is|an?|has|takes|runs in) )*({'|'.join(_ORDERS)})(?:[ -]time)?(?: complexity)?", re.IGNORECASE
 )
 _GROWTH = re.compile(r"\W*(?:O|Theta)\W*?\((.*)\)")
-_BASE = re.compile(r"log\s?_?(?:\d+|\{\d+\})\s?")
+_BASE = re.compile(r"log\s?_?(?:\d+|\{\d+\})\s?")  # which it is makes no difference to growth
 
 
 def formulas_of(references: Sequence[str]) -> frozenset[Formula]:

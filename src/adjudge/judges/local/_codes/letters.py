@@ -15,7 +15,7 @@ from adjudge.text import fold
 _LOOKED_AT = 50  # references
 _LONG = 20  # characters of a reference that is a letter
 _LONGEST = 2000  # characters of a response in which its letter is looked for
-_LETTER = r"[A-Z](?:\+{1,2}|[#-])?|[A-Z]{2}[+-]"
+_LETTER = r"[A-Z](?:\+{1,2}|[#-])?|[A-Z]{2}[+-]"  # `B`, `C++`, `F#`, `AB-`
 _NO_ARTICLE = r"(?!(?<=\bA)\s(?!(?:or|and|is|was|because|since|but|as|not)\b)[a-z])"  # `A bird` is none of them
 _ENDS = rf"(?![\w+#'’]){_NO_ARTICLE}"
 _REFERENCE = re.compile(rf"\W*?({_LETTER}|[a-z])[\s).\]]*")

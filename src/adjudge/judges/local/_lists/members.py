@@ -28,8 +28,9 @@ _HEAD = 3  # letters with which spellings of one name begin
 _SURE = 3  # members that make a list by their number
 _MARKDOWN = dict.fromkeys(map(ord, '*_`#>"“”$\\'))
 _BULLET = re.compile(r"^\s*[-–—•+*]\s+", re.MULTILINE)
-_NUMBER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2})[.)]\s+")
-_SMALL = re.compile(r"[(\[{]\s*(\w{1,2})\s*[)\]}]")
+_NUMBER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2})[.)]\s+")  # `1. `, `(2) `
+_SMALL = re.compile(r"[(\[{]\s*(\w{1,2})\s*[)\]}]")  # `(a)`, `[12]`
+# What parts members: not the commas of `1,250` and of `July 4, 1776`, nor the slash of `1/2`.
 _PART = re.compile(
     r"\s*(?:[;\n|•·&]|,(?!\d{3}(?!\d)|(?:(?<=[a-z] \d,)|(?<=[a-z] \d\d,))\s[12]\d{3}\b)|(?<!\d)/(?!\d)|->|→|[<>]"
     r"|\b(?:and|then)\b)[\s,]*(?:(?:and|then)\b\s*)?"

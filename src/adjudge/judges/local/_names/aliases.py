@@ -31,9 +31,11 @@ _NOT_BEFORE = r"(?i:oceans?|seas?|gulf|channel|territory|guiana|polynesia|samoa|
 _NOT_AFTER = r"(?<!North.)(?<!South.)(?<!East.)(?<!West.)(?<!Northern.)(?<!Latin.)(?<!Central.)(?<!Native.)(?<!New.)"
 _MEMBERS = re.compile(r"\s*[,;&]\s*(?:and\s+)?|\s+and\s+")
 _LANGUAGE = frozenset(("language", "languages", "speak", "speaks", "spoken"))
-_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)|\d+\.\d+")
+_FIGURE = re.compile(
+    r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)|\d+\.\d+"
+)  # sums, years, decimals
 _MARKED = re.compile(r"(?<![\d,.])([12]\d{3}s?|\d{1,3}(?:,\d{3})+)\d{1,2}(?=[.,;:!?)\]\"”](?!\d)|\s*$)")
-_CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")
+_CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")  # what every word that lost its blank has: `byAda`
 _STUCK = re.compile(r"\b([a-z]{2,})([A-Z][a-z]+)")
 _CAPITALISED = re.compile(r"\b[A-Z]\w+")
 _MONTHS = tuple(name.lower() for name in month_name[1:])

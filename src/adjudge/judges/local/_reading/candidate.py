@@ -10,8 +10,8 @@ from adjudge.judges.local._reading.facts import MONTHS, dates_of, numbers_of
 from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, STOP, evened, mended, stem, words
 
 # Patterns begin with the characters that they may begin with, and look back after them: that is searched much faster.
-_SENTENCE = re.compile(r"[.!?\n](?:(?<=\n)\n*|(?<!\n)\s+(?=[A-Z\d\"'(*-]))")
-_CAPITAL = re.compile(r"[A-Z](?<=[^\s.!?:*\"]\s.)[^\W_]+")
+_SENTENCE = re.compile(r"[.!?\n](?:(?<=\n)\n*|(?<!\n)\s+(?=[A-Z\d\"'(*-]))")  # where one ends
+_CAPITAL = re.compile(r"[A-Z](?<=[^\s.!?:*\"]\s.)[^\W_]+")  # not at the start of a sentence
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]+")
 _ITEM = re.compile(r",(?!\d{3})|[;/|•\n?]|[.!]\s|\s-\s|and(?<!\wand)\b|or(?<!\wor)\b|\d(?<!\w\d)[.)]\s")
 _LETTERS = re.compile(r"[^\W_]+")

@@ -14,6 +14,7 @@ _NEAR = 2  # sentences after one that names an answer, which may still speak of 
 _ROOT = 4  # letters of a verb from which a noun is made
 _MOST_ASKED = 60  # words of a question of which others are made
 _MOST = 60  # clauses that are looked at
+# No sentence ends after an initial, `Mr.`, `Dr.`, `Sr.`, `Jr.` or `St.`, and none begins with a small letter.
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\w\.)(?<!\b[MDSJ]r\.)(?<!\bSt\.)[\"')*_\]]*\s+(?=[^\sa-z])|\n+")
 _CLAUSE = re.compile(
     r"(?=[.;:!?,()\n])(?:\.(?<!\b\w\.)(?<!\b[mdsj]r\.)(?<!\bst\.)|[;:!?,()\n])+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
