@@ -17,17 +17,13 @@ _LONGEST = 500  # characters of those words
 UNITS = {
     stem(name): names.split()[0]
     for names in (
-        "mm millimetre millimetres millimeter millimeters", "cm centimetre centimetres centimeter centimeters",
-        "m metre metres meter meters", "km kilometre kilometres kilometer kilometers kms", "inch inches",
-        "ft foot feet", "yd yard yards yds", "mile miles mi", "mg milligram milligrams", "g gram grams gramme grammes",
-        "kg kilogram kilograms kilo kilos kgs", "t ton tons tonne tonnes", "oz ounce ounces", "lb pound pounds lbs",
-        "ml millilitre millilitres milliliter milliliters", "l litre litres liter liters", "gallon gallons",
-        "ms millisecond milliseconds", "s second seconds sec secs", "minute minutes min mins",
-        "hour hours h hr hrs", "day days", "week weeks", "month months", "year years yr yrs", "decade decades",
-        "century centuries", "c celsius centigrade", "f fahrenheit", "k kelvin kelvins", "bc bce", "ad ce",
-        "am", "pm", "percent", "dollar dollars usd", "euro euros eur", "yen", "rupee rupees", "hz hertz", "khz", "mhz",
-        "ghz", "kb", "mb", "gb", "tb", "w watt watts", "kw kilowatt kilowatts", "mw megawatt megawatts", "volt volts",
-        "ampere amperes amp amps", "kmh kph", "mph", "knot knots",
+        "mm millimetre", "cm centimetre", "m metre", "km kilometre kms", "inch", "ft foot", "yd yard yds", "mile mi",
+        "mg milligram", "g gram gramme", "kg kilogram kilo kgs", "t ton tonne", "oz ounce", "lb pound lbs",
+        "ml millilitre", "l litre", "gallon", "ms millisecond", "s second sec", "minute min", "hour h hr hrs", "day",
+        "week", "month", "year yr yrs", "decade", "century", "c celsius centigrade", "f fahrenheit", "k kelvin",
+        "bc bce", "ad ce", "am", "pm", "percent", "dollar usd", "euro eur", "yen", "rupee", "hz hertz", "khz", "mhz",
+        "ghz", "kb", "mb", "gb", "tb", "w watt", "kw kilowatt", "mw megawatt", "volt", "ampere amp", "kmh kph", "mph",
+        "knot",
     )
     for name in names.split()
 }  # fmt: skip

@@ -41,10 +41,9 @@ _TABLE = {
 }  # fmt: skip
 _NAMES = {
     "c": "celsius", "centigrade": "celsius", "f": "fahrenheit", "k": "kelvin", "kelvins": "kelvin", "kilo": "kg",
-    "kilos": "kg", "kgs": "kg", "gramme": "gram", "grammes": "gram", "yr": "year", "yrs": "year", "kms": "km",
+    "kilos": "kg", "gramme": "gram", "grammes": "gram", "yr": "year", "yrs": "year",
     "millimetre": "mm", "millimetres": "mm", "millilitre": "ml", "millilitres": "ml", "centuries": "century",
-    "millennia": "millennium", "t": "ton", "tonnes": "ton", "yds": "yd", "millisecond": "ms", "milliseconds": "ms",
-    "kmh": "kph", "metric": "",
+    "millennia": "millennium", "t": "ton", "millisecond": "ms", "milliseconds": "ms", "kmh": "kph",
 }  # fmt: skip
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3, "²": 2, "³": 3}
 _DEGREES = frozenset(("°", "degree", "degrees", "deg"))
