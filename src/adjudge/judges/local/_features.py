@@ -185,8 +185,10 @@ def _of_others(
 ) -> tuple[float, ...]:
     """Return what a candidate has that question and references have not."""
     novel = [one for one in candidate.content if one not in asked.content]
-    foreign = {one for one in novel if one not in prepared.union}
-    novel_weight, foreign_weight = _weight(set(novel), weights), _weight(foreign, weights)
+    unique = frozenset(novel)
+    foreign = unique - prepared.union
+    foreign_weight = _weight(foreign, weights)
+    novel_weight = foreign_weight + _weight(unique & prepared.union, weights)
     beside = None
     if seen.best is not None and not seen.best.content <= candidate.unique:
         beside = clash(seen.best, candidate.content, prepared, asked)

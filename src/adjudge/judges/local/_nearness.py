@@ -30,16 +30,12 @@ class Overlap:
     exact: bool = False
     contained: int = 0
     bare: int = 0
+    is_found: bool = False  # one is there word for word, perhaps but for small ones
     full: int = 0
     whole: bool = False  # all of a reference of several words
     size: int = 0
     reverse: float = 0.0
     standing: Standing | None = None
-
-    @property
-    def is_found(self) -> bool:
-        """Whether a reference is there word for word, perhaps but for small ones."""
-        return self.contained + self.bare > 0
 
 
 def overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Overlap:
@@ -78,6 +74,7 @@ def overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         found.f1 = max(found.f1, f1)
         if (new, recall, f1) > best:
             best, found.best = (new, recall, f1), reference
+    found.is_found = found.contained + found.bare > 0
     found.new, found.recall = max(best[0], 0.0), max(best[1], 0.0)
     return found
 

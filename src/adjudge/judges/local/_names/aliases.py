@@ -88,8 +88,8 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
         found = _FIGURE.findall(text)
         if found:
             figures += [*found, *(str(year) for span in spans_of((), text) for year in span)]
-        for word in _CAPITALISED.findall(text):
-            names.update((word.lower(), stem(word.lower())))
+        for word in map(str.lower, _CAPITALISED.findall(text)):
+            names.update((word, stem(word)))
         others = _of_countries(text)
         if is_known_place(text):
             places.append(text)
