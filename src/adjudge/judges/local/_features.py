@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import log1p
 
@@ -144,7 +143,7 @@ def _of_overlap(found: Overlap, count: int) -> tuple[float, ...]:
 
 def _of_nearest(found: Overlap, asked: Question, candidate: Candidate, weights: Weights) -> tuple[float, ...]:
     """Return how near the nearest reference is: word by word, letter by letter."""
-    best, unique = found.best, candidate.unique
+    best, unique, most = found.best, candidate.unique, weights[""]
     content = best.content if best is not None else frozenset()
     shared, missing = content & unique, content - unique
     close = close_ones(missing, candidate)
@@ -153,10 +152,10 @@ def _of_nearest(found: Overlap, asked: Question, candidate: Candidate, weights: 
         1.0 if found.is_found else trigram(best, candidate, is_spelt=close > 0),
         float(best is not None and best.stems[-1] in unique),
         float(len(missing)),
-        _weight(missing, weights),
+        sum([weights.get(one, most) for one in missing]),
         float(len(missing & asked.content)),
         float(len(shared)),
-        _weight(shared, weights),
+        sum([weights.get(one, most) for one in shared]),
         float(len(shared & asked.content)),
         len(content & candidate.first) / max(1, len(content)),
         bigrams(best, candidate),
@@ -187,8 +186,9 @@ def _of_others(
     novel = [one for one in candidate.content if one not in asked.content]
     unique = frozenset(novel)
     foreign = unique - prepared.union
-    foreign_weight = _weight(foreign, weights)
-    novel_weight = foreign_weight + _weight(unique & prepared.union, weights)
+    most = weights[""]
+    foreign_weight = sum([weights.get(one, most) for one in foreign])
+    novel_weight = foreign_weight + sum([weights.get(one, most) for one in unique & prepared.union])
     beside = None
     if seen.best is not None and not seen.best.content <= candidate.unique:
         beside = clash(seen.best, candidate.content, prepared, asked)
@@ -202,7 +202,7 @@ def _of_others(
         float(strangers(candidate, asked, prepared)),
         float(min(seen.rivals, 12)),
         float(min(seen.own_items, 12)),
-        float(weights.get(beside, weights[""])) if beside is not None else 0.0,
+        float(weights.get(beside, most)) if beside is not None else 0.0,
         float(seen.near_name),
     )
 
@@ -235,8 +235,3 @@ def _of_doubts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
         float(seen.standing is Standing.NEGATED),
         float(seen.standing is Standing.HEDGED),
     )
-
-
-def _weight(stems: Iterable[str], weights: Weights) -> int:
-    most = weights[""]
-    return sum([weights.get(one, most) for one in stems])

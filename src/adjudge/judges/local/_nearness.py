@@ -239,10 +239,10 @@ def rivals(candidate: Candidate, prepared: Prepared, asked: Question) -> tuple[i
         new = [word for word in item if word not in asked.content]
         if not new:
             continue
-        if any(word in prepared.union for word in new):
-            own += 1
-        else:
+        if prepared.union.isdisjoint(new):
             foreign += 1
+        else:
+            own += 1
     return foreign, own
 
 

@@ -60,6 +60,8 @@ _KINDS = tuple(
     )
 )  # fmt: skip
 
+_MEMBERS = frozenset().union(*_KINDS)
+
 Unit = tuple[str, frozenset[str]]
 """A part of a row: how it is written, nothing for prose; and its words."""
 
@@ -254,6 +256,8 @@ def are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
     >>> are_alike(["red"], ["dark", "green"]), are_alike(["red"], ["crimson"])
     (True, False)
     """
+    if _MEMBERS.isdisjoint(one):
+        return False
     return any(kind.intersection(one) and kind.intersection(other).difference(one) for kind in _KINDS)
 
 
