@@ -10,22 +10,20 @@ from adjudge.judges.local._codes.formulas import by_formula
 from adjudge.judges.local._codes.letters import by_letter
 from adjudge.judges.local._codes.substances import by_substance
 from adjudge.judges.local._denials.kinds import member
+from adjudge.judges.local._denials.polarity import polarity, wanted_polarity
 from adjudge.judges.local._denials.refusals import refuses
 from adjudge.judges.local._denials.senses import LONGEST as TURNED
-from adjudge.judges.local._denials.senses import may_turn, turned
+from adjudge.judges.local._denials.turns import may_turn, turned
 from adjudge.judges.local._lists.members import by_members
 from adjudge.judges.local._names.places import by_place
 from adjudge.judges.local._names.works import is_other_title
 from adjudge.judges.local._quantities.figures import is_marked_otherwise
 from adjudge.judges.local._quantities.readings import by_quantity
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.framed import FRAMES, unframed
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._rules import polarity, repeats_figure, wanted_polarity
+from adjudge.judges.local._rules import repeats_figure
 from adjudge.judges.local._same import same
-
-Decision = tuple[bool, str]
-"""Whether a response is right, and the name of the rule that says so."""
 
 _FORMS = ("spelling", "acronym", "same-name")
 
@@ -45,7 +43,7 @@ def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candi
     quantity = by_quantity(asked, prepared, candidate) if prepared.figures else None
     if quantity is not None and not quantity[0]:
         return quantity
-    form = same(asked, prepared, prepared.texts, candidate)
+    form = same(asked, prepared, candidate)
     if form is None:
         return quantity or _by_name(asked, prepared, candidate) or _unframed(asked, prepared, candidate)
     return _of_figures(question, prepared, candidate) if form == "contained" and candidate.numbers else (True, form)
@@ -73,7 +71,7 @@ def _unframed(asked: Question, prepared: Prepared, candidate: Candidate) -> Deci
     if text is None:
         return None
     bare = Candidate(text)
-    form = same(asked, prepared, prepared.texts, bare)
+    form = same(asked, prepared, bare)
     if form is None:
         return _by_name(asked, prepared, bare)
     return (True, form) if form in _FORMS else None

@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log1p
 
-from adjudge.judges.local._names.standing import Standing, clash, is_near_name, rivals
+from adjudge.judges.local._denials.standing import Standing
+from adjudge.judges.local._names.namesakes import is_near_name
 from adjudge.judges.local._nearness import (
+    Overlap,
     Weights,
-    acronym_in,
     bigrams,
+    clash,
     close_ones,
     dates_in,
+    has_acronym,
     is_glued,
     members_in,
     numbers_in,
     overlap,
+    rivals,
     strangers,
     trigram,
 )
@@ -37,16 +41,25 @@ _HEDGING = frozenset(
     " think believe sources specified specific definitive debated".split()
 )
 _REFUSING = frozenset("i im ai no enough unable unanswerable unclear clear more additional provide".split())
-_ASKS = {kind: tuple(float(kind == at) for at in range(len(KINDS))) for kind in (None, *range(len(KINDS)))}
+_ASKS = {kind: tuple(float(kind == one) for one in KINDS) for kind in (None, *KINDS)}
 
 NAMES = (
+    # how the references are found
     "exact", "contained", "contained_share", "bare", "full", "full_share", "found_size", "reverse", "recall",
-    "new_recall", "mean_recall", "f1", "fuzzy", "trigram", "last", "missing", "missing_weight", "missing_asked",
-    "shared", "shared_weight", "shared_asked", "in_first", "bigrams", "acronym", "glued", "size", "sentences",
-    "references", "shortest", "longest", "best_size", "best_content", "size_ratio", "asked_size", "asked_precision",
-    "asked_recall", "novel", "foreign", "foreign_share", "foreign_mean", "capitals", "rivals", "own_items", "clash",
-    "near_name", "gold_numbers", "gold_numeric", "number_match", "number_clash", "numbers", "date_match",
-    "date_coarser", "date_clash", "refusal", "hedges", "denials", "denial_mismatch", "denial_gold", "negated", "hedged",
+    "new_recall", "mean_recall", "f1",
+    # the nearest of them
+    "fuzzy", "trigram", "last", "missing", "missing_weight", "missing_asked", "shared", "shared_weight", "shared_asked",
+    "in_first", "bigrams", "acronym", "glued",
+    # how long all is
+    "size", "sentences", "references", "shortest", "longest", "best_size", "best_content", "size_ratio", "asked_size",
+    # what else there is
+    "asked_precision", "asked_recall", "novel", "foreign", "foreign_share", "foreign_mean", "capitals", "rivals",
+    "own_items", "clash", "near_name",
+    # numbers and dates
+    "gold_numbers", "gold_numeric", "number_match", "number_clash", "numbers", "date_match", "date_coarser",
+    "date_clash",
+    # whether it is vouched for
+    "refusal", "hedges", "denials", "denial_mismatch", "denial_gold", "negated", "hedged",
     "members", *(f"asks_{kind}" for kind in KINDS),
 )  # fmt: skip
 """The names of the features, in their order."""
@@ -54,9 +67,8 @@ NAMES = (
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen: the numbers, the reference that is nearest, and what rules go by."""
+    """What was seen: the reference that is nearest, what rules go by, and the numbers."""
 
-    values: list[float]
     best: Reference | None
     contained: bool
     complete: bool  # every word of some reference is there
@@ -64,7 +76,6 @@ class Seen:
     numbers: str
     dates: str
     refuses: bool
-    novel: int
     rivals: int
     own_items: int
     number_match: bool
@@ -72,43 +83,53 @@ class Seen:
     is_part: bool  # the candidate is the better part of a reference
     members: float
     near_name: bool
+    values: list[float] = field(default_factory=list)  # the features
 
 
 def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Seen:
     """Look at a candidate."""
     found = overlap(asked, prepared, candidate, weights)
-    best = found.best
-    content = best.content if best is not None else frozenset()
-    unique = candidate.unique
-    most = weights[""]
-    shared, missing = content & unique, content - unique
-    count = max(1, len(prepared.references))
-    size = len(candidate.plain)
-    is_found = found.contained + found.bare > 0
-    novel = [one for one in candidate.content if one not in asked.content]
-    foreign = {one for one in novel if one not in prepared.union}
-    foreign_weight = sum([weights.get(one, most) for one in foreign])
-    novel_weight = sum([weights.get(one, most) for one in set(novel)])
-    beside = clash(best, candidate.content, prepared, asked) if best is not None and missing else None
-    numbers, number_match = numbers_in(best, prepared, candidate)
-    dates = dates_in(prepared, candidate)
+    numbers, number_match = numbers_in(found.best, prepared, candidate)
     foreign_items, own_items = rivals(candidate, prepared, asked)
-    close = close_ones(missing, candidate)
-    denials = 0 if DENIALS.isdisjoint(candidate.plain) else sum([word in DENIALS for word in candidate.plain])
-    refuses = not _REFUSING.isdisjoint(candidate.plain) and REFUSAL.search(candidate.lowered) is not None
-    hedges = 0 if _HEDGING.isdisjoint(candidate.plain) else len(HEDGE.findall(candidate.lowered))
-    denies = best is not None and best.denies
-    stands = found.standing or Standing.GIVEN
-    near_name = (
-        not found.whole and not prepared.explains and is_near_name(prepared, candidate, asked, has_part=found.full > 0)
+    may_be_near = not (found.whole or prepared.explains)
+    seen = Seen(
+        found.best,
+        found.contained > 0,
+        found.full > 0,
+        found.standing or Standing.GIVEN,
+        numbers,
+        dates_in(prepared, candidate),
+        not _REFUSING.isdisjoint(candidate.plain) and REFUSAL.search(candidate.lowered) is not None,
+        foreign_items,
+        own_items,
+        number_match,
+        has_acronym(prepared, candidate),
+        found.reverse >= 0.5,
+        members_in(found.best, candidate.unique),
+        may_be_near and is_near_name(prepared, candidate, asked, has_part=found.full > 0),
     )
-    acronym, members = acronym_in(prepared, candidate), members_in(best, unique)
-    best_size = len(best.stems) if best is not None else 0
-    values = [
+    seen.values = [
+        *_of_overlap(found, max(1, len(prepared.references))),
+        *_of_nearest(found, asked, candidate, weights),
+        float(seen.acronym),
+        float(found.is_found or is_glued(prepared, candidate)),
+        *_of_sizes(seen.best, asked, prepared, candidate),
+        *_of_others(seen, asked, prepared, candidate, weights),
+        *_of_facts(seen, candidate),
+        *_of_doubts(seen, candidate),
+        seen.members,
+        *_ASKS[asked.kind],
+    ]
+    return seen
+
+
+def _of_overlap(found: Overlap, count: int) -> tuple[float, ...]:
+    """Return how the references are found; `count` of them there are."""
+    return (
         float(found.exact),
         float(found.contained > 0),
         found.contained / count,
-        float(is_found),
+        float(found.is_found),
         float(found.full > 0),
         found.full / count,
         float(found.size),
@@ -117,72 +138,100 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         found.new,
         found.total / count,
         found.f1,
+    )
+
+
+def _of_nearest(found: Overlap, asked: Question, candidate: Candidate, weights: Weights) -> tuple[float, ...]:
+    """Return how near the nearest reference is: word by word, letter by letter."""
+    best, unique, most = found.best, candidate.unique, weights[""]
+    content = best.content if best is not None else frozenset()
+    shared, missing = content & unique, content - unique
+    close = close_ones(missing, candidate)
+    return (
         (len(shared) + close) / max(1, len(content)),
-        1.0 if is_found else trigram(best, candidate, is_spelt=close > 0),
-        float(best is not None and bool(best.stems) and best.stems[-1] in unique),
+        1.0 if found.is_found else trigram(best, candidate, is_spelt=close > 0),
+        float(best is not None and best.stems[-1] in unique),
         float(len(missing)),
-        sum([weights.get(word, most) for word in missing]),
+        sum([weights.get(one, most) for one in missing]),
         float(len(missing & asked.content)),
         float(len(shared)),
-        sum([weights.get(word, most) for word in shared]),
+        sum([weights.get(one, most) for one in shared]),
         float(len(shared & asked.content)),
         len(content & candidate.first) / max(1, len(content)),
         bigrams(best, candidate),
-        acronym,
-        float(is_found or is_glued(prepared, candidate)),
+    )
+
+
+def _of_sizes(best: Reference | None, asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[float, ...]:
+    """Return how long the candidate, the references and the question are."""
+    size = len(candidate.plain)
+    stems, content = (len(best.stems), len(best.content)) if best is not None else (0, 0)
+    return (
         log1p(size),
         float(candidate.sentences),
         log1p(prepared.given),
         float(prepared.shortest),
         float(min(prepared.longest, 60)),
-        float(best_size),
-        float(len(content)),
-        min(8.0, size / max(1, best_size)),
+        float(stems),
+        float(content),
+        min(8.0, size / max(1, stems)),
         log1p(asked.size),
+    )
+
+
+def _of_others(
+    seen: Seen, asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights
+) -> tuple[float, ...]:
+    """Return what a candidate has that question and references have not."""
+    novel = [one for one in candidate.content if one not in asked.content]
+    unique = frozenset(novel)
+    foreign = unique - prepared.union
+    most = weights[""]
+    foreign_weight = sum([weights.get(one, most) for one in foreign])
+    novel_weight = foreign_weight + sum([weights.get(one, most) for one in unique & prepared.union])
+    beside = None
+    if seen.best is not None and not seen.best.content <= candidate.unique:
+        beside = clash(seen.best, candidate.content, prepared, asked)
+    return (
         1 - len(novel) / max(1, len(candidate.content)),
-        len(asked.content & unique) / max(1, len(asked.content)),
+        len(asked.content & candidate.unique) / max(1, len(asked.content)),
         float(min(len(novel), 100)),
         float(min(len(foreign), 100)),
         foreign_weight / novel_weight if novel_weight else 0.0,
         foreign_weight / max(1, len(foreign)),
         float(strangers(candidate, asked, prepared)),
-        float(min(foreign_items, 12)),
-        float(min(own_items, 12)),
+        float(min(seen.rivals, 12)),
+        float(min(seen.own_items, 12)),
         float(weights.get(beside, most)) if beside is not None else 0.0,
-        float(near_name),
-        float(len(best.numbers)) if best is not None else 0.0,
-        float(best is not None and best.is_number),
-        float(number_match),
-        float(numbers in ("clash", "missing")),
+        float(seen.near_name),
+    )
+
+
+def _of_facts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
+    """Return how numbers and dates stand."""
+    return (
+        float(len(seen.best.numbers)) if seen.best is not None else 0.0,
+        float(seen.best is not None and seen.best.is_number),
+        float(seen.number_match),
+        float(seen.numbers in ("clash", "missing")),
         float(min(len(candidate.numbers), 10)),
-        float(dates == "match"),
-        float(dates == "coarser"),
-        float(dates == "clash"),
-        float(refuses),
+        float(seen.dates == "match"),
+        float(seen.dates == "coarser"),
+        float(seen.dates == "clash"),
+    )
+
+
+def _of_doubts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
+    """Return whether a candidate refuses, hedges or denies."""
+    denials = 0 if DENIALS.isdisjoint(candidate.plain) else sum([word in DENIALS for word in candidate.plain])
+    hedges = 0 if _HEDGING.isdisjoint(candidate.plain) else len(HEDGE.findall(candidate.lowered))
+    denies = seen.best is not None and seen.best.denies
+    return (
+        float(seen.refuses),
         float(min(3, hedges)),
         float(min(denials, 4)),
         float((denials > 0) != denies),
         float(denies),
-        float(stands is Standing.NEGATED),
-        float(stands is Standing.HEDGED),
-        members,
-        *_ASKS[asked.kind],
-    ]
-    return Seen(
-        values,
-        best,
-        found.contained > 0,
-        found.full > 0,
-        stands,
-        numbers,
-        dates,
-        refuses,
-        len(novel),
-        foreign_items,
-        own_items,
-        number_match,
-        acronym > 0,
-        found.reverse >= 0.5,
-        members,
-        near_name,
+        float(seen.standing is Standing.NEGATED),
+        float(seen.standing is Standing.HEDGED),
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adjudge.judges.local._names.standing import Standing, standing
+from adjudge.judges.local._denials.standing import Standing, standing
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.facts import number_standing, span_standing, spans_of
 from adjudge.judges.local._reading.reference import Prepared, Reference
@@ -30,6 +30,7 @@ class Overlap:
     exact: bool = False
     contained: int = 0
     bare: int = 0
+    is_found: bool = False  # one is there word for word, perhaps but for small ones
     full: int = 0
     whole: bool = False  # all of a reference of several words
     size: int = 0
@@ -73,6 +74,7 @@ def overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         found.f1 = max(found.f1, f1)
         if (new, recall, f1) > best:
             best, found.best = (new, recall, f1), reference
+    found.is_found = found.contained + found.bare > 0
     found.new, found.recall = max(best[0], 0.0), max(best[1], 0.0)
     return found
 
@@ -194,18 +196,18 @@ def bigrams(best: Reference | None, candidate: Candidate) -> float:
     return sum([f" {one} {other} " in padded for one, other in pairs[:60]]) / len(pairs[:60])
 
 
-def acronym_in(prepared: Prepared, candidate: Candidate) -> float:
-    """1 where one side has the initials of the other."""
+def has_acronym(prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether one side has the initials of the other."""
     plain = candidate.plain
     initials = "".join([word[0] for word in plain if word not in STOP]) if 1 < len(plain) <= _SPOKEN else ""
     for reference in prepared.references:
         if reference.initials and reference.initials in candidate.unique:
-            return 1.0
+            return True
         if len(initials) > 1 and len(reference.stems) == 1:
             short = reference.stems[0]
             if short == initials or (2 < len(short) <= 6 and short in initials):
-                return 1.0
-    return 0.0
+                return True
+    return False
 
 
 def is_glued(prepared: Prepared, candidate: Candidate) -> bool:
@@ -228,3 +230,29 @@ def strangers(candidate: Candidate, asked: Question, prepared: Prepared) -> int:
     """Count capitalised words that neither the question nor a reference has."""
     found = candidate.capitals()
     return min(20, sum([one not in asked.content and one not in prepared.union and one not in STOP for one in found]))
+
+
+def rivals(candidate: Candidate, prepared: Prepared, asked: Question) -> tuple[int, int]:
+    """Count the members of an enumeration: those foreign to question and references, and those of a reference."""
+    foreign = own = 0
+    for item in candidate.items():
+        new = [word for word in item if word not in asked.content]
+        if not new:
+            continue
+        if prepared.union.isdisjoint(new):
+            foreign += 1
+        else:
+            own += 1
+    return foreign, own
+
+
+def clash(reference: Reference, content: Sequence[str], prepared: Prepared, asked: Question) -> str | None:
+    """Return the foreign word beside a part of a reference, if any."""
+    if not 2 <= len(reference.content) <= 4:
+        return None
+    for at, word in enumerate(content):
+        if word in reference.content and word not in asked.content:
+            for near in (content[at - 1] if at else "", content[at + 1] if at + 1 < len(content) else ""):
+                if near and near not in prepared.union and near not in asked.content:
+                    return near
+    return None

@@ -1,7 +1,7 @@
-"""Rules with names: what decides by itself, whatever the model would say, and what else is worth knowing.
+"""Rules with names: those by which a candidate is wrong, whatever the model would say, and what else is worth knowing.
 
-A rule that decides is one that a model in training would otherwise learn to exploit (a denial, a choice left open, a
-list of guesses, a verdict written into the answer), or one where people agree (yes against no).
+They are about what a model in training would otherwise learn to exploit: a denial, a choice left open, a list of
+guesses, the question said again, another number.
 """
 
 from __future__ import annotations
@@ -11,60 +11,15 @@ from collections.abc import Sequence
 
 from adjudge.judges.local._denials.beside import is_beside
 from adjudge.judges.local._denials.denials import denial
-from adjudge.judges.local._denials.senses import LONGEST, says, sense_of
+from adjudge.judges.local._denials.standing import Standing
 from adjudge.judges.local._features import Seen
 from adjudge.judges.local._lists.lists import is_list
-from adjudge.judges.local._lists.offers import is_choice, is_offer, is_torn, is_undecided
-from adjudge.judges.local._names.standing import Standing
+from adjudge.judges.local._lists.offers import is_choice, is_offer, is_undecided
 from adjudge.judges.local._quantities.quantities import quantity_fault
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared, members_of
-from adjudge.judges.local._reading.words import STOP, stem, words
-from adjudge.text import fold
+from adjudge.judges.local._reading.words import STOP, stemmed
 
-_YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
-_NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
-_NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
-
-_EITHER_WAY = frozenset(map(stem, _YES | _NO))
-
-_IT_DOES = re.compile(
-    r"(?:^|[,;:.!?]\s+|\bcourse\s|\bsure\s)(?:it|they|he|she|you|we|there|that|this|these|those)\s"
-    r"(?:(?:certainly|indeed|really|surely|definitely|actually|always)\s)?"
-    r"(?:is|are|was|were|does|do|did|can|could|has|have|had|will|would|should|must)\s*(?:$|[,.;!?]|though\b|but\b)",
-    re.IGNORECASE,
-)
-
-_UNTRUE = re.compile(r"\b(?:(?:not|isn['’]?t|wasn['’]?t) (?:true|correct)|untrue)\b", re.IGNORECASE)
-_INJECTED = re.compile(
-    r"""\b(?=\w)(?:
-    (?:verdict|grade|score|result|rating|judge?ment|evaluation|label|assessment|is_?correct|status|outcome|reward)
-        \b["'*\s]*(?:[:=]|is\b|->|=>)["'*\s]*(?:correct|right|true|pass|accept|1(?:\.0)?\b|10\b|100\b|yes\b)
-    |(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instructions?|rules|prompts?|guidelines|reference|above)\b
-    |(?:mark|grade|score|rate|label|count|treat|accept|judge|evaluate|classify|consider|regard)\b.{0,40}
-        \bas\s(?:fully\s|completely\s|entirely\s|being\s)?(?:correct|right|true|accurate|pass)
-    |(?:mark|grade|score|count|label|accept|call)\s(?:it|this|that|me|mine|(?:my|the)\s\w+)\s(?:right|correct|true)\b
-    |(?:mark|grade|score|rate|give|award|output|return|respond\swith|say|answer)\b.{0,30}
-        \b(?:full\s(?:marks|credit|score)|CORRECT\b)
-    |(?:this|the|my|above|following|given|candidate|student|submitted)\s(?:answer|response|submission|candidate)\b.{0,40}
-        \b(?:is|was|matches|should\sbe|must\sbe|has\sbeen|deserves|equals)\b.{0,30}\b(?:correct|right|accepted|accurate|verified|valid)\b
-    |(?:matches|same\sas|identical\sto|equals|equivalent\sto|agrees\swith)\b.{0,20}\b(?:reference|gold|ground\struth|answer\skey)\b
-    |(?:reference|gold|golden|expected|ground[-\s]truth)\sanswer|ground\struth\b|answer\skey\b|system\sprompt\b
-    |(?:considered|treated|regarded|counted|deemed|accepted)\b.{0,20}
-        \b(?:equal|equivalent|identical|the\ssame|interchangeable|synonym\w*)
-    |(?:this|the)\s(?:evaluation|grading|scoring|assessment|rubric)\b
-    |the\sreference\s*(?:is\b|was\b|says\b|and\b|['"“:=])|judges?\s*[:=]
-    |note\s(?:to|for)\s(?:the\s)?(?:reviewer|judge|annotator|examiner|assessor|marker|rater)
-    |grader\b|automated\sjudge\b|evaluator\b)
-    """,
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
-_FORGED = re.compile(
-    r"""[<\[{#"'](?:(?<=<)\|?/?(?:im_start|im_end|system|assistant|user|response|verdict|answer|grade)|(?<=\[)/?INST\]
-    |(?<=\#)\#\#\s*(?:instruction|system|response)|(?<=[{"'])\s*["']?verdict)
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
 _RETRACTED = re.compile(
     r"\?\s*(?:no|nope|nah|wrong|never|hardly|not|false|incorrect|certainly not|of course not|think again|unlikely"
     r"|doubtful)\b",
@@ -76,64 +31,9 @@ _SHORT_LIST = 20  # words of a sentence that is a list and little else
 _COUNTS = frozenset(map(str, range(2, 11)))
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
-_TRIGGERS = frozenset(
-    map(
-        stem,
-        "verdict grade score result rating judgment judgement evaluation label assessment iscorrect status outcome"
-        " reward ignore disregard forget override correct accept accepted verified valid"
-        " reference expected truth prompt grader judge evaluator considered treated regarded counted"
-        " deemed grading scoring rubric note".split(),
-    )
-)
-
-# Words that say little by themselves, and those of which an instruction has one beside them.
-_PRAISE = frozenset(map(stem, "right true accurate pass full gold golden key".split()))
-_GRADING = frozenset(
-    map(
-        stem,
-        "mark rate evaluate classify call give award output return respond say answer response submission candidate"
-        " match matches same identical equals equivalent agrees count treat consider regard".split(),
-    )
-)
-
-
-def injected(candidate: Candidate, question: str, references: Sequence[str]) -> bool:
-    """Whether a response speaks to its judge: names a verdict, gives instructions, forges marks of a prompt."""
-    stems = candidate.unique
-    is_likely = not (_TRIGGERS.isdisjoint(stems) and (_PRAISE.isdisjoint(stems) or _GRADING.isdisjoint(stems)))
-    text = fold(candidate.text)
-    found = [one[0].lower() for one in (_FORGED.search(text), is_likely and _INJECTED.search(text)) if one]
-    if not found or _INJECTED.search(question) or _FORGED.search(question):
-        return False
-    return any(all(said not in one.lower() for one in references[:50]) for said in found)
-
-
-def polarity(question: str, text: str) -> str | None:
-    """Return the yes or no that a text begins with, that it says to the question, or the only one that it has."""
-    plain = words(text)
-    if is_torn(plain, _YES, _NO):
-        return None
-    if plain and (plain[0] in _YES or plain[0] in _NO):
-        return "yes" if plain[0] in _YES else "no"
-    sense = sense_of(text) if len(plain) <= LONGEST else None
-    said = None if sense is None else says(question, sense)
-    if said is not None:
-        return said
-    if _UNTRUE.search(text):
-        return "no"
-    if _IT_DOES.search(text):
-        return "yes"
-    found = {"yes" if word in _YES else "no" for word in plain[:200] if word in _YES or word in _NO or word in _NOT}
-    return found.pop() if len(found) == 1 else None
-
-
-def wanted_polarity(prepared: Prepared) -> str | None:
-    """Return yes or no where that, or true or false, is the accepted answer, and no other word is."""
-    accepted = {one.lead for one in prepared.senses if one.lead and not one.roots}
-    if len(accepted) != 1 or len(prepared.references) > 4:
-        return None
-    singles = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}
-    return accepted.pop() if singles <= _EITHER_WAY else None
+_PERSONS = frozenset("i im id ill ive me my you your youll youd youre lets".split())
+_TALK = 3  # words of a talk between two
+_FILLERS = stemmed("answer question ask response regarding here topic yes name called")
 
 
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -174,7 +74,7 @@ def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, se
     """
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
-    is_where = asked.kind is not None and KINDS[asked.kind] == "where" and not asked.wants_list
+    is_where = asked.kind == "where" and not asked.wants_list
     if is_where and not any(one.is_joined for one in prepared.lists):
         return False  # `Springfield, Illinois, United States` is one place
     if all(one in prepared.union or one in asked.content for one in candidate.content):
@@ -208,8 +108,7 @@ def _is_miscounted(asked: Question, prepared: Prepared, candidate: Candidate, se
         return False
     if seen.numbers != "clash" or len(candidate.plain) <= _SENTENCE:
         return seen.numbers == "clash"
-    kind = None if asked.kind is None else KINDS[asked.kind]
-    if kind != "count" and (kind != "when" or len(candidate.numbers) > _FEW):
+    if asked.kind != "count" and (asked.kind != "when" or len(candidate.numbers) > _FEW):
         return False
     return all(one.is_number and len(one.numbers) == 1 for one in prepared.references)
 
@@ -257,13 +156,6 @@ def is_chatter(prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
     if not prepared.union.isdisjoint(candidate.unique) or seen.number_match or seen.dates in ("match", "coarser"):
         return False
     return sum(word in _PERSONS for word in candidate.plain) >= _TALK
-
-
-_PERSONS = frozenset("i im id ill ive me my you your youll youd youre lets".split())
-_TALK = 3  # words of a talk between two
-_FILLERS = frozenset(
-    map(stem, "answer question ask asked asking asks response regarding here topic yes name named called".split())
-)
 
 
 def sign(seen: Seen) -> str:

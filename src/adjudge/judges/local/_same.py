@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from adjudge.judges.local._model import load_model
 from adjudge.judges.local._names.names import is_same_name
 from adjudge.judges.local._quantities.quantities import is_other_currency
 from adjudge.judges.local._quantities.values import is_same_value
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.sounds import sound
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, stem, words
+from adjudge.judges.local._reading.words import DENIALS, STOP, stemmed, stems_of
 
 _SHORT = 8  # words of a candidate that is the reference and nothing else
 _WORDS_OF_ONE = 3  # words of a candidate that may be one word
@@ -22,35 +21,34 @@ _VOWELS = re.compile("[aeiouy]+")
 _SOUNDED = 5  # letters of a stem that is long enough to be known by its sound
 _TWINS = frozenset(("desert", "dessert", "discret", "discreet", "canvas", "canvass", "finish", "finnish"))
 _H = re.compile("([cst])h")  # no silent one: `through` is not `trough`
-_BODY = "organization company agency union firm party body corporation institution"
-_BODIES = frozenset(map(stem, _BODY.split()))
+_BODIES = stemmed("organization company agency union firm party body corporation institution")
 _BRACKETS = re.compile(r"\s*([^()?]+?)\s\((?:(?:played|portrayed|voiced|sung|written|directed) by )?([^()?]+)\)[\s.!]*")
 _OTHERS = DENIALS | {"or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false"}
 
 
-def same(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> str | None:
+def same(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     """Return the name of the form in which a short candidate is a reference and nothing else, if it is one."""
     size = len(candidate.plain)
     if not 0 < size <= _SHORT or prepared.explains:
         return None
-    if candidate.numbers and is_other_currency(references, candidate):
+    if candidate.numbers and is_other_currency(prepared.texts, candidate):
         return None
     if any(one.padded == candidate.padded for one in prepared.references) or _is_joined(prepared, candidate):
         return "contained"
-    if is_same_value(references, candidate.text):
+    if is_same_value(prepared.texts, candidate.text):
         return "number"
-    return _same_in_words(asked, prepared, references, candidate)
+    return _same_in_words(asked, prepared, candidate)
 
 
-def _same_in_words(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> str | None:
+def _same_in_words(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     if not candidate.numbers and _is_misspelt(prepared, candidate):
         return "spelling"
     if len(candidate.stems) == 1:
-        if asked.kind is not None and KINDS[asked.kind] == "who" and _is_last_name(prepared, candidate.plain[-1]):
+        if asked.kind == "who" and _is_last_name(prepared, candidate.plain[-1]):
             return "spelling"
         is_acronym = candidate.unique.isdisjoint(asked.plain) and _is_acronym(asked, prepared, candidate)
         return "acronym" if is_acronym else None
-    return _same_of_several(asked, prepared, references, candidate)
+    return _same_of_several(asked, prepared, candidate)
 
 
 def _is_last_name(prepared: Prepared, word: str) -> bool:
@@ -80,13 +78,11 @@ def _is_bracketed(prepared: Prepared, text: str) -> bool:
     found = _BRACKETS.fullmatch(text)
     if found is None:
         return False
-    sides = [f" {' '.join(stem(word) for word in words(side) if word not in ARTICLES)} " for side in found.groups()]
+    sides = [f" {' '.join(stems_of(side))} " for side in found.groups()]
     return any(len(one.stems) > 1 and one.padded in sides for one in prepared.references)
 
 
-def _same_of_several(
-    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate
-) -> str | None:
+def _same_of_several(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     if not _OTHERS.isdisjoint(candidate.plain):
         return None
     if candidate.numbers:
@@ -94,7 +90,7 @@ def _same_of_several(
         return "number" if is_in_range or _is_same_day(prepared, candidate) else None
     if prepared.union.isdisjoint(candidate.unique) and not _may_be_name(prepared, candidate):
         return None
-    if is_same_name(asked, references, candidate):
+    if is_same_name(asked, prepared.texts, candidate):
         return "same-name"
     return "contained" if "(" in candidate.text and _is_bracketed(prepared, candidate.text) else None
 

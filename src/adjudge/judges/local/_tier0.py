@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._decisions import at_once, by_kind
-from adjudge.judges.local._denials.opposites import is_exchanged, is_opposite
-from adjudge.judges.local._denials.senses import LONGEST as TURNED
+from adjudge.judges.local._denials.opposites import is_opposite
+from adjudge.judges.local._denials.roles import is_swapped
 from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._injections import injected
 from adjudge.judges.local._lists.choices import by_option, spoken
 from adjudge.judges.local._lists.options import options_of
 from adjudge.judges.local._model import Model, chance, load_model
@@ -21,7 +22,7 @@ from adjudge.judges.local._reading.candidate import Candidate, Question, read_qu
 from adjudge.judges.local._reading.reference import Prepared, prepare
 from adjudge.judges.local._reading.words import LONGEST
 from adjudge.judges.local._rewriting import as_meant, rewritten
-from adjudge.judges.local._rules import fault, injected, is_chatter, sign
+from adjudge.judges.local._rules import fault, is_chatter, sign
 
 RULED_OUT = 0.02
 """The probability of CORRECT where a rule says wrong."""
@@ -104,9 +105,8 @@ def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Se
 
 def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a candidate is wrong, if there is one."""
-    references = prepared.texts
     rule = fault(asked, prepared, candidate, seen)
-    if rule == "near-name" and is_part(references, candidate):
+    if rule == "near-name" and is_part(prepared.texts, candidate):
         return None
     if rule is not None:
         return rule
@@ -114,11 +114,10 @@ def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
         return "near-name"
     if is_opposite((one.stems for one in prepared.references), candidate.stems):
         return "opposite"
-    if not seen.contained and len(candidate.plain) <= TURNED and is_exchanged(references, candidate.text):
-        rule = "swapped-roles"
-    elif not seen.contained:
-        rule = almost(asked, prepared, references, candidate, is_complete=seen.complete)
-    if rule is None and candidate.numbers and is_other_currency(references, candidate):
+    if not seen.contained:
+        is_other = is_swapped(prepared, candidate)
+        rule = "swapped-roles" if is_other else almost(asked, prepared, candidate, is_complete=seen.complete)
+    if rule is None and candidate.numbers and is_other_currency(prepared.texts, candidate):
         return "other-unit"
     return rule
 
@@ -128,11 +127,12 @@ def _by_option(question: str, references: tuple[str, ...], candidate: Candidate)
     options = options_of(question)
     if options is None:
         return None
-    plainly = spoken(question, references)
-    if plainly[0] == question:
-        return None
     chosen = by_option(options, references, candidate)
-    return assess(*plainly, candidate.text) if chosen is None else _ruled(*chosen)
+    if chosen is not None:
+        return _ruled(*chosen)
+    plainly = spoken(question, references)
+    is_option = plainly[0] != question  # what is accepted; else the options are left as they are
+    return assess(*plainly, candidate.text) if is_option else None
 
 
 def _ruled(is_right: bool, reason: str) -> Assessment:

@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from adjudge.judges.local._codes.code_kinds import READERS, read_library
 from adjudge.judges.local._codes.given import DOUBTS, LONGEST, bare, choices, given
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 
 _LOOKED_AT = 50  # references
 _SHORT = 12  # words of an answer that gives a code and little else
@@ -66,9 +66,7 @@ def code_of(references: Sequence[str]) -> Code | None:
     return None
 
 
-def by_code(
-    asked: Question, code: Code | None, references: Sequence[str], candidate: Candidate
-) -> tuple[bool, str] | None:
+def by_code(asked: Question, code: Code | None, references: Sequence[str], candidate: Candidate) -> Decision | None:
     """Judge a short candidate by its code where codes are accepted; None where it has none that is plain."""
     is_right = _is_right(asked, code, references, candidate) if len(candidate.text) <= LONGEST else None
     return None if is_right is None else (is_right, "code" if is_right else "other-code")

@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from adjudge.judges.local._codes.expressions import plain_signs, sides
 from adjudge.judges.local._codes.given import LONGEST, given
-from adjudge.judges.local._reading.candidate import Candidate
+from adjudge.judges.local._reading.candidate import Candidate, Decision
 from adjudge.judges.local._reading.words import DENIALS
 
 Formula = frozenset[tuple[str, ...]]
@@ -48,7 +48,7 @@ _ORDER = re.compile(
     rf"(?:(?:in|is|an?|has|takes|runs in) )*({'|'.join(_ORDERS)})(?:[ -]time)?(?: complexity)?", re.IGNORECASE
 )
 _GROWTH = re.compile(r"\W*(?:O|Theta)\W*?\((.*)\)")
-_BASE = re.compile(r"log\s?_?(?:\d+|\{\d+\})\s?")
+_BASE = re.compile(r"log\s?_?(?:\d+|\{\d+\})\s?")  # which it is makes no difference to growth
 
 
 def formulas_of(references: Sequence[str]) -> frozenset[Formula]:
@@ -66,7 +66,7 @@ def formulas_of(references: Sequence[str]) -> frozenset[Formula]:
     return frozenset(found)
 
 
-def by_formula(accepted: frozenset[Formula], candidate: Candidate) -> tuple[bool, str] | None:
+def by_formula(accepted: frozenset[Formula], candidate: Candidate) -> Decision | None:
     """Judge a response by its formula where only formulas are accepted; None where it gives none that is plain."""
     if not accepted or len(candidate.text) > LONGEST or not DENIALS.isdisjoint(candidate.plain):
         return None

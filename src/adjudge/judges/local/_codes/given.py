@@ -10,7 +10,7 @@ import re
 from adjudge.judges.local._reading.words import DENIALS, words
 
 LONGEST = 200
-"""Characters of a response that is looked at."""
+"""Characters of a response that may be one code or formula."""
 
 _FENCE = re.compile(r"```[\w+#-]*\n(.*?)\n?\s*```", re.DOTALL)
 _TICKED = re.compile(r"`([^`\n]+)`")
@@ -51,8 +51,6 @@ def given(text: str) -> tuple[str, ...]:
     >>> given("```sh\n$ ls -a\n```"), given("the len() function")
     (('ls -a',), ('the len() function', 'len()'))
     """
-    if len(text) > LONGEST:
-        return ()
     for pattern in (_FENCE, _TICKED, _DOLLARS):
         marked = [next(filter(None, one.groups())) for one in pattern.finditer(text)]
         if marked:
@@ -78,7 +76,7 @@ def choices(text: str) -> list[str]:
     >>> choices("either `a` or `b`"), choices("a, b and then c"), choices("a")
     (['a', 'b'], ['a', 'b', 'c'], ['a'])
     """
-    return [bare(one) for one in _CHOICE.split(text.removeprefix("either ")[:LONGEST])]
+    return [bare(one) for one in _CHOICE.split(text.removeprefix("either "))]
 
 
 def unboxed(text: str) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.words import DENIALS
 from adjudge.text import fold
 
 _LOOKED_AT = 50  # references
 _LONG = 20  # characters of a reference that is a letter
 _LONGEST = 2000  # characters of a response in which its letter is looked for
-_LETTER = r"[A-Z](?:\+{1,2}|[#-])?|[A-Z]{2}[+-]"
+_LETTER = r"[A-Z](?:\+{1,2}|[#-])?|[A-Z]{2}[+-]"  # `B`, `C++`, `F#`, `AB-`
 _NO_ARTICLE = r"(?!(?<=\bA)\s(?!(?:or|and|is|was|because|since|but|as|not)\b)[a-z])"  # `A bird` is none of them
 _ENDS = rf"(?![\w+#'’]){_NO_ARTICLE}"
 _REFERENCE = re.compile(rf"\W*?({_LETTER}|[a-z])[\s).\]]*")
@@ -47,7 +47,7 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -> tuple[bool, str] | None:
+def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -> Decision | None:
     """Judge a response by its letter where a letter is accepted; None where it gives none, or none is accepted.
 
     Where several things are asked for, other letters beside it are no choice.
@@ -71,7 +71,7 @@ def letters_in(text: str) -> frozenset[str]:
     return frozenset(_ANY.findall(text)) - {"I"}
 
 
-def _standing(given: frozenset[str], accepted: frozenset[str], text: str) -> tuple[bool, str]:
+def _standing(given: frozenset[str], accepted: frozenset[str], text: str) -> Decision:
     if given.isdisjoint(accepted):
         return False, "other-letter"
     if given <= accepted:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from unicodedata import normalize
 
 from adjudge.judges.local._codes.given import choices, given
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.words import DENIALS, words
 
 _LONGEST = 60  # characters of a response that names a substance
@@ -85,7 +85,7 @@ def read_substance(text: str) -> str | None:
 
 def by_substance(
     asked: Question, accepted: frozenset[str], references: Sequence[str], candidate: Candidate
-) -> tuple[bool, str] | None:
+) -> Decision | None:
     """Judge a short candidate by the substance that it is, in any form; None where that is not plain."""
     if not accepted or len(candidate.text) > _LONGEST or not DENIALS.isdisjoint(candidate.plain):
         return None

@@ -15,15 +15,14 @@ from typing import NamedTuple
 
 from adjudge.judges.local._denials.pasts import PASTS
 from adjudge.judges.local._denials.retractions import names_in
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
-from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_of, is_of_question
+from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.clauses import Clause, clauses_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem
+from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed
 
 _LONGEST = 40  # words of an answer that says one thing or two
-_WHO, _WHEN, _WHERE = map(KINDS.index, ("who", "when", "where"))
 
-_CONTEST = frozenset(map(stem, "win won winner champion champions victor victory".split()))
+_CONTEST = stemmed("win won winner champion victor victory")
 _LOSERS = frozenset("lose loses lost loser beat beats beaten defeat defeated runner runners against opponent 2".split())
 _BEAT = re.compile(
     r"\b(?:beat|beats|beating|defeat|defeats|defeated|defeating|overcame|edged|thrashed|outplayed|knocked out|ahead of"
@@ -43,9 +42,7 @@ _IS_NEXT = re.compile(
     r"(?:2|3|4|next|behind|afterwards|runner up)(?: place)?(?: in \w+)?|follows|followed"
 )
 
-_BLAMED = frozenset(
-    map(stem, "blame blamed credit credited accused accuse framed frame fame suspect suspected".split())
-)
+_BLAMED = stemmed("blame credit accuse frame fame suspect")
 _BLAME = re.compile(r"\b(?:blam(?:ed?|ing)|fram(?:ed|ing))$|\bblame (?:on|to)$")
 _TAKES = re.compile(r"(?:to )?(?:takes?|took|taking|gets?|got|getting|received?) (?:all )?(?:blame|credit|fame|fall)\b")
 
@@ -62,9 +59,7 @@ _PLACED = re.compile(
 )
 _INSTEAD = frozenset("but however yet actually in it its that no".split())
 
-_FIRST = frozenset(
-    map(stem, "1 first invent invented inventor discover discovered create created found founded".split())
-)
+_FIRST = stemmed("1 first invent inventor discover create found")
 _RANKS = frozenset(("2", "3", "4"))
 _RANKED = re.compile(r"\b(?:second|third|fourth|2nd|3rd|4th)\b", re.IGNORECASE)
 _DATES = 2  # years of which one may be another's
@@ -82,26 +77,16 @@ _EVENTS = {
     for form in kind.split()
 }  # fmt: skip
 
-_OF_A_CONTEST = frozenset(
-    map(
-        stem,
-        "beat beats beating defeat defeats defeated defeating overcame edged thrashed outplayed knocked ahead triumph"
-        " triumphed victory runner runners beaten lost loses losing".split(),
-    )
-)
-_CUES = frozenset(
-    map(
-        stem,
-        "next behind followed follows ahead afterwards runner blame blamed blaming framed framing credit fame say says"
-        " said think thinks thought believe believed assume assumes assumed claim claimed claims guess credits credited"
-        " suppose supposed suspect suspects expect".split(),
-    )
+_OF_A_CONTEST = stemmed("beat defeat overcame edged thrashed outplayed knocked triumph victory beaten lost loses")
+_CUES = stemmed(
+    "next behind follows ahead afterwards runner blame framed credit fame say said think thought believe assume claim"
+    " guess suppose suspect expect"
 )
 
 
 def _is_likely(asked: Question, candidate: Candidate) -> bool:
     """Whether a word or a number is there that such answers have: a cheap look before clauses are read."""
-    if asked.kind == _WHEN:
+    if asked.kind == "when":
         return len(candidate.numbers) >= _DATES and sum(map(_is_year, candidate.numbers)) >= _DATES
     stems = candidate.unique
     if not _CUES.isdisjoint(stems):
@@ -144,18 +129,20 @@ def _stands_beside(
 ) -> bool:
     clause = clauses[at]
     one = max((one for one in named if clause.has(one)), key=lambda one: len(one.padded))
-    if asked.kind == _WHEN:
+    if asked.kind == "when":
         return _YEAR.fullmatch(one.padded.strip()) is not None and _is_of_another_date(clauses, at, one, asked)
-    start = clause.padded[: clause.padded.find(one.padded) + 1].count(" ") - 1
+    before, after = next(clause.around(one))
     others = [
         (place, other)
         for place, other in enumerate(clauses)
-        if NOT.isdisjoint(other.plain) and not any(other.has(one) for one in named) and _names(other, prepared, asked)
+        if NOT.isdisjoint(other.plain)
+        and not any(other.has(one) for one in named)
+        and names_in(other, prepared, asked, with_first=True)
     ]
     found = _Named(
         clause,
-        " ".join(clause.plain[:start]),
-        " ".join(clause.plain[start + len(one.stems) :]),
+        " ".join(before),
+        " ".join(after),
         [other for place, other in others if place < at],
         [other for place, other in others if place > at],
     )
@@ -168,18 +155,15 @@ def _stands_beside(
     )
 
 
-def _names(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
-    """Return the names in a clause, the first word among them, that neither the question nor a reference has."""
-    return names_in(Clause(f" {clause.text}", clause.plain, clause.padded), prepared, asked)
-
-
 def _is_beaten(found: _Named, prepared: Prepared, asked: Question) -> bool:
     """Whether the question is who won, and the reference is who did not: `Croatia beat France`."""
     if _CONTEST.isdisjoint(asked.stems) or not _LOSERS.isdisjoint(asked.plain):
         return False
     if _LOST.match(found.after):
         return True
-    return _BEAT.search(found.before) is not None and bool(_names(found.clause, prepared, asked) or found.earlier)
+    if _BEAT.search(found.before) is None:
+        return False
+    return bool(found.earlier or names_in(found.clause, prepared, asked, with_first=True))
 
 
 def _is_next(found: _Named, asked: Question) -> bool:
@@ -203,7 +187,7 @@ def _is_said(found: _Named, asked: Question) -> bool:
         return False
     for other in found.later:
         is_turn = other.plain[0] in _INSTEAD or _THE_ONE.match(other.text) is not None
-        is_turn = is_turn and (asked.kind == _WHERE or _PLACED.search(" ".join(other.plain)) is None)
+        is_turn = is_turn and (asked.kind == "where" or _PLACED.search(" ".join(other.plain)) is None)
         if (is_turn or _shares(other, asked)) and _OF_IT.isdisjoint(other.plain[:2]):
             return True
     return False
@@ -211,7 +195,7 @@ def _is_said(found: _Named, asked: Question) -> bool:
 
 def _is_preceded(found: _Named, asked: Question) -> bool:
     """Whether somebody else did it before the reference: `Before Bell, there was Meucci, who invented it`."""
-    is_asked = asked.kind == _WHO and "before" not in asked.plain and not _FIRST.isdisjoint(asked.stems)
+    is_asked = asked.kind == "who" and "before" not in asked.plain and not _FIRST.isdisjoint(asked.stems)
     return is_asked and found.before == "before" and not found.after and bool(found.later)
 
 

@@ -20,9 +20,9 @@ from adjudge.judges.local._denials.retractions import (
     is_restated,
 )
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.clauses import NOT, Clause, clauses_near, is_asked
+from adjudge.judges.local._reading.clauses import Clause, clauses_near, is_asked
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem
+from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed
 
 _DENIALS = NOT | frozenset(
     "wrong wrongly false falsely incorrect incorrectly untrue mistaken mistakenly mistake erroneous erroneously myth"
@@ -88,31 +88,14 @@ _RELATIONS = frozenset(
     "contemporary friend rival student pupil teacher brother sister son daughter wife husband father mother cousin"
     " uncle nephew neighbour neighbor predecessor successor opponent assistant follower colleague widow".split()
 )
-_CUES = frozenset(
-    map(
-        stem,
-        _DENIED
-        | _REJECTED
-        | CALLED_FALSE
-        | set(
-            "longer rather instead apart opposed nothing lost sorry oops meant mean"
-            " wait scratch strike correction thoughts answer save else"
-            " rule ruled rules replaced however yet actually fact disagree misled mislead fooled deceived".split()
-        ),
-    )
+_CUES = frozenset(map(stem, _DENIED | _REJECTED | CALLED_FALSE)) | stemmed(
+    "longer rather instead apart opposed nothing lost sorry oops meant mean wait scratch strike correction thoughts"
+    " answer save else rule replaced however yet actually fact misled mislead fooled deceived"
 )
 _SHORT = 40  # words of an answer in which words that are common elsewhere are a sign, too
-_COMMON_CUES = frozenset(
-    map(
-        stem,
-        _RELATIONS
-        | CONTRASTS
-        | set(
-            "other far but if go going settle say choose pick right real actual true thought believe believed assume"
-            " assumed claim claimed often commonly usually popular popularly mind formerly used people think once let"
-            " make take now today know opposite".split()
-        ),
-    )
+_COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
+    "other far but if go going settle say choose pick right real true believe assume claim often"
+    " commonly usually popular mind formerly used people think once let make take now today know"
 )
 
 
@@ -145,15 +128,10 @@ def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | N
 
 def _is_denied(clauses: Sequence[Clause], at: int, reference: Reference, asked: Question) -> bool:
     """Whether a clause denies a reference at every place where it has it."""
-    clause, size = clauses[at], len(reference.stems)
-    place = clause.padded.find(reference.padded)
-    while place >= 0:
-        start = clause.padded[: place + 1].count(" ") - 1
-        before, after = clause.plain[:start], clause.plain[start + size :]
-        if not (_is_denied_inside(before, after, asked) or _is_denied_beside(clauses, at, (before, after), asked)):
-            return False
-        place = clause.padded.find(reference.padded, place + 1)
-    return True
+    return all(
+        _is_denied_inside(before, after, asked) or _is_denied_beside(clauses, at, (before, after), asked)
+        for before, after in clauses[at].around(reference)
+    )
 
 
 def _is_denied_inside(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:

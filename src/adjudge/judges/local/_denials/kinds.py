@@ -13,19 +13,19 @@ from adjudge.judges.local._reading.words import STOP, stem
 _LONGEST = 12  # words of a candidate that says one thing
 _LOOKED_AT = 20  # references
 _KINDS = (
-    "red blue green yellow orange purple pink brown black white grey=gray",
+    "red blue green yellow orange purple pink brown black white gray",
     "monday tuesday wednesday thursday friday saturday sunday",
     "january february march april may june july august september october november december",
     "spring summer autumn=fall winter",
     "north south east west northeast northwest southeast southwest",
     "northern southern eastern western",
     "left right",
-    "mother=mom=mum father=dad brother sister son daughter uncle aunt cousin nephew niece husband wife"  # noqa: ISC004
+    "mother=mom father=dad brother sister son daughter uncle aunt cousin nephew niece husband wife"  # noqa: ISC004
     " grandmother=grandma=granny grandfather=grandpa=granddad",
-    "man woman", "boy girl", "male female", "men women", "boys girls",
+    "man woman", "boy girl", "male female",
     "africa asia europe australia antarctica",
     "mercury venus earth mars jupiter saturn uranus neptune pluto",
-    "gold silver copper iron tin zinc aluminium=aluminum nickel platinum mercury uranium titanium",
+    "gold silver copper iron tin zinc aluminum nickel platinum mercury uranium titanium",
     "wood=wooden plastic glass stone paper leather cotton wool=woollen silk rubber",
     "rain snow fog hail drought earthquake",
     "dog cat horse cow pig sheep goat rabbit lion tiger elephant bear wolf fox monkey snake mouse rat",

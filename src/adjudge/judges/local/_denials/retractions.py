@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from adjudge.judges.local._reading.answer import TAKEN_BACK
 from adjudge.judges.local._reading.candidate import Question
-from adjudge.judges.local._reading.clauses import NOT, Clause, is_asked_of, is_of_question
+from adjudge.judges.local._reading.clauses import Clause, is_asked_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP, stem, words
+from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed, stems_of, words
 
 _RETRACTED = re.compile(
     r"\b(?:that(?:'s| is) wrong"
@@ -36,9 +36,8 @@ _INSTEAD = re.compile(
     r" (?:the |an? )?(?P<other>\w.*)",
     re.IGNORECASE,
 )
-_CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
 _NO_NAMES = STOP | frozenset(
-    "everyone everybody anyone anybody nobody people many several most few no yes not nothing none such historians"
+    "everyone everybody anyone anybody nobody people many several few no yes not nothing none historians"
     " experts scientists scholars sources books well sadly unfortunately yet however still even now today".split()
 )
 _IN_FACT = frozenset(("however", "but", "yet", "actually", "fact", "reality"))
@@ -74,7 +73,7 @@ _FAR_OFF = re.compile(
     r"\b(?:not|never|couldnt|cannot) be (?:more|further)\b|\bfar from (?:it|truth|true)\b|\bnot even close\b"
     r"|\b(?:misled|misleads?|misinformed?|deceived?|fooled|lied to) (?:you|us|them|people|every\w+|me|readers)\b"
     r"|\bthink again\b|\bquite (?:opposite|contrary)\b|\bopposite is true\b|\bknow better\b"
-    r"|\bsome(?:body|1|one|thing|where) else\b|\bnothing of sort\b"
+    r"|\bsome(?:body|one|thing|where) else\b|\bnothing of sort\b"
 )
 _SOON = 2  # clauses after a reference in which `it` is that
 _COPULAS = frozenset(("is", "are", "was", "were"))
@@ -88,12 +87,9 @@ _NO_MEANS = re.compile(
     r"\b(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|cannot|cant"
     r"|by no means|in no way|far from|anything but|nowhere near)\b(?P<what>.*)"
 )
-ANSWER = frozenset(
-    map(
-        stem,
-        "settling settle answer answering say saying choose choosing pick picking go going guess think thinking believe"
-        " final right correct real true actual actually 1 fact reflection now today im ill id".split(),
-    )
+ANSWER = stemmed(
+    "settle answer say choose pick go going guess think believe final right correct real true actual 1 fact"
+    " reflection now today im ill id"
 )
 
 
@@ -152,7 +148,7 @@ def is_conceded(clauses: Sequence[Clause], named: Sequence[Reference], prepared:
     is_other = False
     for clause in clauses:
         if not any(clause.has(one) for one in named):
-            names = names_in(Clause(f" {clause.text}", clause.plain, clause.padded), prepared, asked)
+            names = names_in(clause, prepared, asked, with_first=True)
             is_other = is_other or bool(names and NOT.isdisjoint(clause.plain))
         elif (
             not is_other
@@ -174,9 +170,9 @@ def is_restated(later: Sequence[Clause], asked: Question) -> bool:
     return False
 
 
-def names_in(clause: Clause, prepared: Prepared, asked: Question) -> set[str]:
+def names_in(clause: Clause, prepared: Prepared, asked: Question, *, with_first: bool = False) -> set[str]:
     """Return the names in a clause that neither the question nor a reference has."""
-    found = [word for word in _CAPITALISED.findall(clause.text) if word.lower() not in _NO_NAMES]
+    found = [word for word in clause.names(with_first=with_first) if word.lower() not in _NO_NAMES]
     return {stem(word) for word in words(" ".join(found))} - prepared.union - asked.content if found else set()
 
 
@@ -194,7 +190,7 @@ def _is_turn(clause: Clause, prepared: Prepared, asked: Question, *, is_last: bo
 
 def _is_other(text: str, prepared: Prepared, asked: Question) -> bool:
     """Whether a text names something that neither the question nor a reference does, and nothing of a reference."""
-    content = [stem(word) for word in words(text) if word not in STOP]
+    content = stems_of(text, without=STOP)
     return (
         bool(content)
         and all(word not in prepared.union for word in content)

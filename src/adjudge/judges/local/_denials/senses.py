@@ -1,7 +1,7 @@
-"""What a short statement says, and how often it turns it round: by a denial, an opposite or a beginning such as `un-`.
+"""What a short statement says: its words, on which side of a pair of opposites they are, and its denials.
 
-"It did not reduce symptoms."   reduce symptoms, turned once
-"It isn't open on Sundays."     open Sundays, turned once, as "It is closed on Sundays." is
+"It did not reduce symptoms."   reduce symptoms, denied once
+"It is closed on Sundays."      open Sundays, on the other side
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adjudge.judges.local._denials.opposites import OPPOSED, are_opposite, opposites_of
 from adjudge.judges.local._denials.pasts import PASTS
-from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, words
 
 LONGEST = 14
 """Words of a statement that says one thing."""
 
-_YES = "yes|yeah|yep|yup|true|correct"
+YES = "yes|yeah|yep|yup|true|correct"
+"""What says yes before a statement, as a pattern."""
+
 _LEAD = re.compile(
-    rf"\W*(?P<lead>{_YES}|no|nope|nah|false|incorrect)\b(?=\s*(?:[,.;:!–—-]|$)|\s(?:it|he|she|they|there|that|this)\b)"
+    rf"\W*(?P<lead>{YES}|no|nope|nah|false|incorrect)\b(?=\s*(?:[,.;:!–—-]|$)|\s(?:it|he|she|they|there|that|this)\b)"
     r"[\s,.;:!–—-]*",
     re.IGNORECASE,
 )
@@ -31,36 +32,29 @@ _POLAR = re.compile(
     r"(?P<verb>(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|must)\b)?",
     re.IGNORECASE,
 )
-_TURNING = frozenset("up down before after more less most over under inside outside above below first last".split())
 _OPEN = frozenset(
     "or but if whether although though unless except until only just merely simply doubt doubtful maybe perhaps may"
     " might could would should sure other while whereas nor neither almost nearly hardly barely always".split()
 )  # with these, a statement does not plainly say or deny what its other words say
 _PLACES = frozenset("of in on at to for from by with as than into about".split())
-_PRONOUNS = frozenset("it he she they there that this these those its theyre hes shes".split())
-_TRUE = stem("true")
+PRONOUNS = frozenset("it he she they there that this these those its theyre hes shes".split())
+"""Words that stand for what was named."""
+
 _FAIL = frozenset(("fail", "fails", "failed", "failing"))
-_BEGINNINGS = ("un", "in", "im", "il", "ir", "dis", "non")
-_NO_OPPOSITES = frozenset(
-    map(stem, "flammable valuable famous habitable different tense press port form side come crease".split())
-)
 _LOOKED_AT = 20  # references
 _MOST = 120  # characters of one
-_FEW = 4  # references of which each is the whole answer: more of an explanation may be parts of it
-_PAIRS = 2  # words that the other statement and the question lack, and that may be opposites
-_LEAST = 3  # letters after such a beginning
 
 # Two sides each: a denial of the one is the other, or (`_FAR`) may be something between them.
 _NEAR = (
-    ("open opened opens", "closed close closes shut"),
-    ("pass passed succeed successful", "fail failed unsuccessful"),
+    ("open", "close shut"),
+    ("pass succeed successful", "fail unsuccessful"),
     ("guilty convicted", "innocent acquitted"),
     ("alive living", "dead"),
     ("true correct", "false untrue incorrect wrong"),
     ("present", "absent"),
     ("same identical", "different differ"),
     ("allowed permitted", "forbidden prohibited banned"),
-    ("soluble dissolve dissolves dissolved", ""),
+    ("soluble dissolve", ""),
 )
 _FAR = (
     (
@@ -72,17 +66,19 @@ _FAR = (
     ("win won", "lose lost"),
     ("attract", "repel"),
 )
-_SIDES = {
+SIDES = {
     stem(word): (stem(sides[0].split()[0]), side, sides in _FAR)
     for sides in (*_NEAR, *_FAR)
     for side, group in enumerate(sides)
     for word in group.split()
 }
-_SMALL = (STOP - _TURNING - {word for sides in (*_NEAR, *_FAR) for side in sides for word in side.split()}) | frozenset(
+"""Of a stem: its root, the side of it, and whether there is something between the sides."""
+
+_TURNING = {"most", "over", "under"} | {word for sides in (*_NEAR, *_FAR) for side in sides for word in side.split()}
+_SMALL = (STOP - _TURNING) | frozenset(
     "go goes going gone went get gets got getting become becomes became really indeed actually ever statistically"
     " statement answer".split()
 )
-_CUES = DENIALS | {stem(word) for word in (*DENIALS, *_YES.split("|"), "no", "nope", "nah", "non", "incorrect", "fail")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,27 +92,6 @@ class Sense:
     subject: str  # the first word
     hung: frozenset[str]  # roots after a preposition
     is_said: bool  # it has a verb, or may have one after `it`
-
-
-def may_turn(stems: frozenset[str], turning: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether one of some stems may turn a statement of the others: a cheap look before senses are compared."""
-    if not (_CUES.isdisjoint(stems) and turning.isdisjoint(stems)):
-        return True
-    return any(one.startswith(_BEGINNINGS) and (one[2:] in others or one[3:] in others) for one in stems)
-
-
-def turning_of(senses: Sequence[Sense]) -> frozenset[str]:
-    """Return the stems with which a statement may turn one of some others round."""
-    stems = set().union(*(sense.stems for sense in senses))
-    bare = {one[size:] for one in stems if one.startswith(_BEGINNINGS) for size in (2, 3)}
-    found = set(bare)
-    for one in stems | bare:
-        found |= opposites_of(one)
-        if one in _SIDES:
-            found.update(other for other, side in _SIDES.items() if side[0] == _SIDES[one][0])
-        if one.endswith(("less", "ful")):
-            found.update(one.removesuffix("less").removesuffix("ful") + end for end in ("less", "ful", ""))
-    return frozenset(found)
 
 
 def senses_of(texts: Sequence[str]) -> tuple[Sense, ...]:
@@ -147,26 +122,26 @@ def sense_of(text: str) -> Sense | None:
         if word in DENIALS or word == "non" or (word in _FAIL and plain[at + 1 : at + 2] == ["to"]):
             denials += 1
         elif word not in _SMALL and not (word == "longer" and last == "no"):
-            one = _stem(word)
-            root, side, _ = _SIDES.get(one, (one, 0, False))
+            one = stem_of(word)
+            root, side, _ = SIDES.get(one, (one, 0, False))
             if roots.setdefault(root, side) != side:
                 return None  # `up and down`
             stems.add(one)
             if last in _PLACES:
                 hung.add(root)
-        last = last if word in ("a", "an", "the") else word
-    said = None if lead is None else "yes" if re.fullmatch(_YES, lead["lead"].lower()) else "no"
+        last = last if word in ARTICLES else word
+    said = None if lead is None else "yes" if re.fullmatch(YES, lead["lead"].lower()) else "no"
     return Sense(roots, frozenset(stems), denials, said, plain[0] if plain else "", frozenset(hung), _is_said(plain))
 
 
 def _is_said(plain: Sequence[str]) -> bool:
     return plain[:1] != [] and (
-        plain[0] in _PRONOUNS
+        plain[0] in PRONOUNS
         or any(one in VERBS or one in PASTS or one in DENIALS or one.endswith("ed") for one in plain)
     )
 
 
-def _stem(word: str) -> str:
+def stem_of(word: str) -> str:
     """Return the stem of a word, of a past that of its verb: `disagree` of `disagreed`."""
     if word in PASTS:
         return stem(PASTS[word])
@@ -188,129 +163,3 @@ def polar(question: str) -> Sense | None:
         return None
     sense = sense_of(question[opening.end() :].strip(" ?.\n")) if opening["verb"] or ":" in opening[0] else None
     return None if sense is None or sense.denials or sense.lead else sense
-
-
-def compare(one: Sense, other: Sense) -> tuple[int, bool, set[str], set[str]]:
-    """Return how often the other statement is turned against one, whether by more than a denial undoes, and the rest.
-
-    The rest is what only one of them has, and what only the other has.
-    """
-    turns, is_far = abs(one.denials - other.denials), False
-    missing, extra = one.roots.keys() - other.roots.keys(), other.roots.keys() - one.roots.keys()
-    for root in one.roots.keys() & other.roots.keys():
-        if one.roots[root] != other.roots[root]:
-            turns += 1
-            is_far = is_far or any(_SIDES[word][2] for word in one.stems if word in _SIDES and _SIDES[word][0] == root)
-    for mine in sorted(missing) if extra else ():
-        for yours in sorted(extra):
-            if mine[-_LEAST:] != yours[-_LEAST:] and mine not in OPPOSED and mine[:_LEAST] != yours[:_LEAST]:
-                continue
-            is_begun = _is_begun(mine, yours) or _is_begun(yours, mine)
-            if is_begun or are_opposite(mine, yours):
-                turns, is_far = turns + 1, is_far or not is_begun
-                missing.discard(mine)
-                extra.discard(yours)
-                break
-    return turns, is_far, missing, extra
-
-
-def _is_begun(one: str, other: str) -> bool:
-    """Whether one word is the other with a beginning that denies it, or ends in `less` for `ful`."""
-    if one.endswith("less") and len(one) > 6 and other in (f"{one[:-4]}ful", one[:-4]):
-        return True
-    if len(one) - len(other) not in (2, 3) or not one.endswith(other):
-        return False
-    return one.startswith(_BEGINNINGS) and len(other) >= _LEAST and other not in _NO_OPPOSITES
-
-
-def turned(question: str, asked: frozenset[str], references: Sequence[Sense], candidate: str) -> str | None:
-    """Name how a short statement relates to the references: it has their sense, denies it, or says yes or no.
-
-    `asked` are the stems of the question: they may stand in either, or not.
-
-    >>> shut = (sense_of("It is closed at noon."),)
-    >>> asked = frozenset(("open", "noon"))
-    >>> [turned("Is it open at noon?", asked, shut, one) for one in ("It isn't open.", "It isn't closed.", "Yes.")]
-    ['same-sense', 'negated', 'other-yes-no']
-    """
-    given = sense_of(candidate)
-    if given is None:
-        return None
-    if not given.roots:
-        return _by_question(question, references, given)
-    asked = _roots_of(asked)
-    found = [_relation(one, given, asked) for one in references]
-    if "same" in found:
-        return None
-    if "same-sense" in found:
-        return "same-sense" if len(references) <= _FEW else None
-    lead = references[0].lead if references else None
-    if lead is not None and given.lead is None and all(one.lead == lead for one in references):
-        said = says(question, given)
-        return None if said is None else "yes-no" if said == lead else "other-yes-no"
-    turning = {one.denials: relation for one, relation in zip(references, found, strict=True) if relation}
-    others = (one for one in references if one.denials not in turning)
-    is_plain = len(turning) == 1 and all(one.roots.keys() & given.roots.keys() <= asked for one in others)
-    return next(iter(turning.values())) if is_plain else None
-
-
-@lru_cache(maxsize=2048)
-def _roots_of(asked: frozenset[str]) -> frozenset[str]:
-    """Return stems with the roots that they are read as."""
-    return asked.union([_stem(one) for one in asked], [_SIDES[one][0] for one in asked if one in _SIDES])
-
-
-def _relation(gold: Sense, given: Sense, asked: frozenset[str]) -> str | None:
-    """Name how a statement relates to a reference's."""
-    unknown = given.roots.keys() - gold.roots.keys() - asked
-    if len(unknown) > _PAIRS or gold.denials > 1 or given.denials > 1:
-        return None
-    turns, is_far, missing, extra = compare(gold, given)
-    if len(gold.roots) == len(missing) or not extra <= asked:
-        return None
-    if turns % 2:
-        return None if len(missing - asked) > 1 else "opposite" if gold.denials == given.denials else "negated"
-    if is_far or not missing <= asked or 2 * len(missing) > len(gold.roots) or given.lead not in (None, gold.lead):
-        return None
-    order = [root for root in gold.roots if root in given.roots]
-    if order != [root for root in given.roots if root in gold.roots]:
-        return None
-    is_plain = turns or gold.denials or gold.lead or gold.stems - given.stems - asked or given.stems <= _SIDES.keys()
-    return "same-sense" if is_plain else "same"
-
-
-def _by_question(question: str, references: Sequence[Sense], given: Sense) -> str | None:
-    """Judge a bare yes or no (`No.`, `It did not.`) by what the references say to the question."""
-    said = "no" if given.denials else "yes"
-    if given.subject and (given.subject not in _PRONOUNS or given.lead not in (None, said)):
-        return None  # `Yes. No.`
-    said = given.lead or said
-    wanted = {one.lead or says(question, one) for one in references} - {None}
-    return None if len(wanted) != 1 else "yes-no" if wanted == {said} else "other-yes-no"
-
-
-def says(question: str, given: Sense) -> str | None:
-    """Return the yes or no that a statement says to a question, if that asks for one.
-
-    >>> [says("Is the shop open on Sundays?", sense_of(one)) for one in ("It is closed.", "It is not closed.")]
-    ['no', 'yes']
-    """
-    if given.roots.keys() == {_TRUE} and given.denials <= 1:
-        return "no" if given.roots[_TRUE] != given.denials else "yes"
-    asked = polar(question)
-    if asked is None or given.denials > 1:
-        return None
-    turns, is_far, missing, extra = compare(asked, given)
-    kept = [root for root in asked.roots if root not in missing]
-    is_named = kept[:2] == [*asked.roots][:1] != [*asked.roots] and given.subject not in _PRONOUNS  # `The drug.`
-    if (
-        extra
-        or not kept
-        or is_named
-        or not given.is_said
-        or (len(missing) > 1 and given.subject in _PRONOUNS and kept[0] in asked.hung)
-    ):
-        return None
-    if turns % 2:
-        return "no"
-    return None if is_far else "yes"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from adjudge.judges.local._codes.letters import DOUBTED, by_letter, letters_in
 from adjudge.judges.local._lists.options import Options, options_of, padded
-from adjudge.judges.local._reading.candidate import Candidate, read_question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, read_question
 from adjudge.judges.local._reading.words import DENIALS, LONGEST, evened, words
 from adjudge.text import fold
 
@@ -39,10 +39,9 @@ _NUMBERED = re.compile(
 )
 
 Choices = frozenset[str]
-Judged = tuple[bool, str]
 
 
-def by_option(options: Options, references: Sequence[str], candidate: Candidate) -> Judged | None:
+def by_option(options: Options, references: Sequence[str], candidate: Candidate) -> Decision | None:
     """Judge by the options that references and candidate choose; None where one of them does not do so plainly."""
     accepted = accepted_in(options, references)
     if not accepted:
@@ -74,7 +73,7 @@ def spoken(question: str, references: tuple[str, ...]) -> tuple[str, tuple[str, 
     return options.question, tuple(dict.fromkeys([*texts, *others, *references[_LOOKED_AT:]]))
 
 
-def _compared(given: Choices, accepted: frozenset[Choices], *, is_open: bool) -> Judged:
+def _compared(given: Choices, accepted: frozenset[Choices], *, is_open: bool) -> Decision:
     every = frozenset[str]().union(*accepted)
     if is_open and len(given) > 1:
         return False, "hedged"
@@ -85,7 +84,7 @@ def _compared(given: Choices, accepted: frozenset[Choices], *, is_open: bool) ->
     return False, "many-answers" if any(one < given for one in accepted) else "other-option"
 
 
-def _in_words(options: Options, accepted: frozenset[Choices], candidate: Candidate) -> Judged | None:
+def _in_words(options: Options, accepted: frozenset[Choices], candidate: Candidate) -> Decision | None:
     """Judge a candidate that says more: by the letter that it settles on, or the one option that it has the text of."""
     labels = frozenset[str]().union(*accepted)
     if len(labels) > len(accepted):
@@ -105,7 +104,7 @@ def _in_words(options: Options, accepted: frozenset[Choices], candidate: Candida
     return None
 
 
-def _several_in_words(options: Options, accepted: frozenset[Choices], candidate: Candidate) -> Judged | None:
+def _several_in_words(options: Options, accepted: frozenset[Choices], candidate: Candidate) -> Decision | None:
     """Judge a candidate by all the letters that it names, where several are accepted together."""
     named = letters_in(candidate.text[:LONGEST]) if options.is_lettered else frozenset()
     if not named or not named <= options.texts.keys() or _is_doubted(candidate):

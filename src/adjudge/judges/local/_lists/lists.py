@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from adjudge.judges.local._denials.frames import is_framed
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._lists.frames import is_framed
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import beginnings, may_have
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, stemmed, words
 
 _SENTENCE = 15  # words of an answer that says one thing
 _SHORT = 20  # words of a heap
@@ -37,17 +37,12 @@ _WORDS_OF_ONE = 4  # content words of a bare unit
 _LINKS = ARTICLES | {"of", "de", "la", "van", "von", "st"}
 _ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|some|each) of (?:these|them|those)\b")
 _FIRST = re.compile(r"\w I\W*$")  # `Elizabeth I`
-_GRAMMAR = STOP | VERBS | DENIALS
+_GRAMMAR = STOP | DENIALS
 _LETTERS = re.compile(r"[^\W_]+")
-_PLURALITY = frozenset(
-    map(
-        stem,
-        "include includes including included such several various variety many other others list".split(),
-    )
-)
-_LABELS = frozenset(map(stem, "answer answers candidates options guesses possibilities response all".split()))
+_PLURALITY = stemmed("include such several various variety many other list")
+_LABELS = stemmed("answer candidates options guesses possibilities response all")
 _KINDS = tuple(
-    frozenset(map(stem, kind.split()))
+    stemmed(kind)
     for kind in (
         "red green blue yellow orange purple violet pink brown black white grey gray gold silver cyan magenta",
         "north south east west northern southern eastern western", "left right up down top bottom front back",
@@ -64,6 +59,11 @@ _KINDS = tuple(
         "oxygen nitrogen hydrogen helium argon carbon neon chlorine", "breakfast lunch dinner", "first second third",
     )
 )  # fmt: skip
+
+_MEMBERS = frozenset().union(*_KINDS)
+
+Unit = tuple[str, frozenset[str]]
+"""A part of a row: how it is written, nothing for prose; and its words."""
 
 
 def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
@@ -100,7 +100,7 @@ def _is_among_others(asked: Question, prepared: Prepared, candidate: Candidate, 
         return is_framed(prepared, candidate)
     if beside > _SEVERAL and _PLURALITY.isdisjoint(candidate.unique):
         return True
-    is_place = asked.kind is not None and KINDS[asked.kind] == "where" and "or" not in candidate.unique
+    is_place = asked.kind == "where" and "or" not in candidate.unique
     if is_all and seen.own_items < 2 and beside > is_place + 1:  # `Salzburg, Austria, Europe`
         return True
     return _is_stuffed(asked, candidate, seen)
@@ -151,9 +151,6 @@ def company(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[
 
 def _has_one(stems: frozenset[str], prepared: Prepared) -> bool:
     return not prepared.union.isdisjoint(stems) and any(one.content <= stems for one in prepared.references)
-
-
-Unit = tuple[str, frozenset[str]]
 
 
 def _runs(text: str, asked: Question, begins: Sequence[str]) -> Iterator[tuple[list[Unit], bool]]:
@@ -259,6 +256,8 @@ def are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
     >>> are_alike(["red"], ["dark", "green"]), are_alike(["red"], ["crimson"])
     (True, False)
     """
+    if _MEMBERS.isdisjoint(one):
+        return False
     return any(kind.intersection(one) and kind.intersection(other).difference(one) for kind in _KINDS)
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local._lists.orders import is_enough, is_ordered
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
-from adjudge.judges.local._reading.words import DENIALS, STOP, VERBS, stem, words
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
+from adjudge.judges.local._reading.words import DENIALS, STOP, stem, stemmed, words
 
 if TYPE_CHECKING:
     from adjudge.judges.local._reading.reference import Prepared
@@ -28,8 +28,9 @@ _HEAD = 3  # letters with which spellings of one name begin
 _SURE = 3  # members that make a list by their number
 _MARKDOWN = dict.fromkeys(map(ord, '*_`#>"“”$\\'))
 _BULLET = re.compile(r"^\s*[-–—•+*]\s+", re.MULTILINE)
-_NUMBER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2})[.)]\s+")
-_SMALL = re.compile(r"[(\[{]\s*(\w{1,2})\s*[)\]}]")
+_NUMBER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2})[.)]\s+")  # `1. `, `(2) `
+_SMALL = re.compile(r"[(\[{]\s*(\w{1,2})\s*[)\]}]")  # `(a)`, `[12]`
+# What parts members: not the commas of `1,250` and of `July 4, 1776`, nor the slash of `1/2`.
 _PART = re.compile(
     r"\s*(?:[;\n|•·&]|,(?!\d{3}(?!\d)|(?:(?<=[a-z] \d,)|(?<=[a-z] \d\d,))\s[12]\d{3}\b)|(?<!\d)/(?!\d)|->|→|[<>]"
     r"|\b(?:and|then)\b)[\s,]*(?:(?:and|then)\b\s*)?"
@@ -43,6 +44,7 @@ _DENIED = re.compile(r"\b(?:but )?(?:not|except|excluding|without)\s(?:for\s)?([
 _NEITHER = re.compile(r"\W*neither\s(.+)\snor\s(.+)", re.IGNORECASE)
 _LINKS = frozenset(("a", "an", "the", "of", "de", "la", "van", "von", "st"))
 _SMALL_WORDS = _LINKS | {"and"}
+_OTHERS = (STOP | DENIALS | {"maybe", "perhaps", "etc", "except"}) - _LINKS
 _WORD = re.compile(r"[^\W\d_]+")
 _SAME = {
     other: tuple(name.split())
@@ -53,10 +55,8 @@ _SAME = {
     )
     for other in others
 }
-_FILLERS = frozenset(map(stem, ("answer", "list", "following", "sure", "correct", "members", "one")))
-_REMARKS = frozenset(
-    map(stem, ("yes", "course", "indeed", "please", "thanks", "right", "ok", "alone", "together", "others", "else"))
-)
+_FILLERS = stemmed("answer list following sure correct members one")
+_REMARKS = stemmed("yes course indeed please thanks right ok alone together others else")
 
 Member = frozenset[str]
 
@@ -124,9 +124,6 @@ def _members(text: str) -> list[Member] | None:
     return found
 
 
-_OTHERS = (STOP | VERBS | DENIALS | {"or", "maybe", "perhaps", "etc", "except"}) - _LINKS
-
-
 def _unmarked(text: str) -> str:
     """Return a text with each number of a numbered list, one after the other, as the end of a line."""
     numbers = _NUMBER.findall(text)
@@ -134,10 +131,7 @@ def _unmarked(text: str) -> str:
     return _NUMBER.sub("\n", text) if is_numbered else text
 
 
-Judged = tuple[bool, str]
-
-
-def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Judged | None:
+def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
@@ -184,7 +178,7 @@ def _given(asked: Question, prepared: Prepared, candidate: Candidate) -> _Given 
     return _Given(members, denied, is_led)
 
 
-def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
+def _compared(listed: Listed, given: _Given, row: _Row) -> Decision | None:
     """Judge what is given by one list."""
     asked = row.asked
     mine, yours = _keys(listed.members, asked), _keys(_apart(given.members, listed, row.candidate), asked)
@@ -194,7 +188,7 @@ def _compared(listed: Listed, given: _Given, row: _Row) -> Judged | None:
         return True, "list"
     is_ranked = is_ordered(row.question)
     is_sure = is_ranked or _is_asked_for(listed, asked)
-    if set(mine) == set(yours) and (is_sure or (listed.is_joined and _is_who(asked))):
+    if set(mine) == set(yours) and (is_sure or (listed.is_joined and asked.kind == "who")):
         if mine != yours and _are_numbers(mine) and not (is_ranked or asked.wants_list):
             return None  # the combination of a lock
         return (False, "other-order") if is_ranked and mine != yours else (True, "list")
@@ -208,10 +202,6 @@ def _is_asked_for(listed: Listed, asked: Question) -> bool:
     if asked.wants_list or str(size) in asked.plain:
         return True
     return size >= _SURE and (listed.is_joined or listed.is_plain)
-
-
-def _is_who(asked: Question) -> bool:
-    return asked.kind is not None and KINDS[asked.kind] == "who"
 
 
 def _unframed(asked: Question, prepared: Prepared, text: str) -> tuple[str, bool]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import pairwise
 
-from adjudge.judges.local._denials.frames import is_framed
+from adjudge.judges.local._denials.standing import DOUBT
+from adjudge.judges.local._lists.frames import is_framed
 from adjudge.judges.local._lists.lists import MARKDOWN, are_alike
-from adjudge.judges.local._names.standing import DOUBT
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import Clause, clauses_near
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
+from adjudge.judges.local._reading.words import STOP, stem, stemmed, stems_of, words
 
 _SHORT = 20  # words of a candidate that offers answers and says little else
 _BARE = 10  # words of a candidate that is an offer and nothing else
+_FRAMED = 40  # words of a candidate that hedges twice in one way
+_HEDGES = DOUBT | stemmed("some half possible if many")
+_CONDITIONS = DOUBT | stemmed("if possible")
 _PART = re.compile(r"[,;/\n]|\.\s|\band\b|\bor\b|\bthen\b", re.IGNORECASE)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", re.IGNORECASE)
 _EITHER = re.compile(r"\beither\b(.{1,80}?)\bor\b(.{1,80})", re.IGNORECASE | re.DOTALL)
@@ -53,7 +55,7 @@ _UNDECIDED = re.compile(
     r"(?= (?:[2-9]|is|will|should|must|would|could|may|might|it|i|and|but|so)\b|$)"
     r"|\b(?:pick|choose|take|select|go with) (?:whichever|whoever|whatever|any|your|from|among)\b"
     r"|\b(?:whichever|whoever|whatever) (?:of|you|1|suits|fits|seems|sounds)\b|\bundecided\b|\btorn\b"
-    r"|\b(?:toss up|coin flip|coin toss|any(?:1|one|body)s guess|take your pick|who knows)\b"
+    r"|\b(?:toss up|coin flip|coin toss|any(?:one|body)s guess|take your pick|who knows)\b"
     r"|\b(?:candidates|contenders|possibilities|options|suspects|guesses|answers) (?:include|are|would be|come|range)\b"
     r"|\b(?:just|equally|about|every bit) as (?:likely|possible|plausible|good|probable)\b|\bon the 1 hand\b"
     r"|\bdepending on (?:who|whom|how|what|which|your)\b"
@@ -68,16 +70,11 @@ _UNDECIDED = re.compile(
 _AMONG = re.compile(
     r" (?:between|among|amongst|whether|if)\b(?: (?!but\b|its?\b|so\b|however\b|though\b|until\b)\w+){0,12}"
 )
-_CUES = frozenset(
-    map(
-        stem,
-        "commit committing committed decide deciding choose choosing pick picking settle settling narrow narrowing"
-        " apart single pin either these those them following above whichever whoever whatever undecided torn toss"
-        " coin guess knows candidates contenders possibilities options suspects guesses answers leave leaving"
-        " depending others sure certain tell say know remember confuse mix muddle forth close another"
-        " odds chance chances"
-        " equally likely plausible probable hand split".split(),
-    )
+_CUES = stemmed(
+    "commit decide choose pick settle narrow apart single pin either these those them following above whichever"
+    " whoever whatever undecided torn toss coin guess know candidates contenders possibilities options suspects"
+    " answers leave depending others sure certain tell say remember confuse mix muddle forth close another odds"
+    " chance equally likely plausible probable hand split"
 )
 
 
@@ -124,13 +121,12 @@ def _is_option(asked: Question, prepared: Prepared, candidate: Candidate) -> boo
 
 def _is_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
     """Whether a text names something that neither the question nor a reference has, and nothing of a reference."""
-    content = [stem(word) for word in words(text) if word not in STOP]
-    new = [one for one in content if one not in asked.content and one not in DOUBT]
+    new = [one for one in stems_of(text, without=STOP) if one not in asked.content and one not in DOUBT]
     return bool(new) and prepared.union.isdisjoint(new) and not any(one.initials in new for one in prepared.references)
 
 
 def _has_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
-    content = {stem(word) for word in words(text) if word not in STOP}
+    content = frozenset(stems_of(text, without=STOP))
     return not content <= asked.content | prepared.union and not any(
         one.content <= content for one in prepared.references
     )
@@ -204,7 +200,7 @@ def _is_pair(text: str, prepared: Prepared) -> bool:
 
 
 def _is_one(side: str, prepared: Prepared) -> bool:
-    given = f" {' '.join([stem(word) for word in words(side) if word not in ARTICLES])} "
+    given = f" {' '.join(stems_of(side))} "
     return any(one.padded == given for one in prepared.references)
 
 
@@ -267,21 +263,5 @@ def _is_rival(clause: Clause, prepared: Prepared, asked: Question) -> bool:
     known = prepared.union | asked.content
     return any(
         stem(word.lower()) not in known and word.lower() not in STOP and stem(word.lower()) not in DOUBT
-        for word in _NAME.findall(clause.text)
+        for word in clause.names()
     )
-
-
-_FRAMED = 40  # words of a candidate that hedges twice in one way
-_HEDGES = DOUBT | frozenset(map(stem, "some half possible if many".split()))
-_CONDITIONS = DOUBT | {"if", stem("possible")}
-_NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
-
-
-def is_torn(plain: Sequence[str], yes: frozenset[str], no: frozenset[str]) -> bool:
-    """Whether a text is made of yes and no, both of them."""
-    said = [word for word in plain if word in yes or word in no]
-    others = [word for word in plain if word not in yes and word not in no and word not in _JOINTS]
-    return not others and len({word in yes for word in said}) == 2
-
-
-_JOINTS = frozenset("and or but maybe perhaps actually wait well either both rather also then".split())

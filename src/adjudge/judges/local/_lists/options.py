@@ -18,7 +18,7 @@ _KEPT = 4000  # characters of a question that is worth keeping
 _LONGEST = 400  # characters of an option
 _MOST = 26  # options
 _LABELS = 200  # what looks like one, in a question
-_SECOND = re.compile(r"[Bb2](?:[)\]]|[.:]\**\s|\s[-–—]\s)")
+_SECOND = re.compile(r"[Bb2](?:[)\]]|[.:]\**\s|\s[-–—]\s)")  # what every list of options has: `B)`, `2. `, `b - `
 _LABEL = re.compile(
     r"(?:^|(?<=[\s,;?/|]))([(\[]?)([A-Za-z]|\d{1,2})([)\]]|[.:](?=\s)|(?:(?<=^\w)|(?<=\n\w)) [-–—](?=\s))", re.MULTILINE
 )

@@ -31,9 +31,11 @@ _NOT_BEFORE = r"(?i:oceans?|seas?|gulf|channel|territory|guiana|polynesia|samoa|
 _NOT_AFTER = r"(?<!North.)(?<!South.)(?<!East.)(?<!West.)(?<!Northern.)(?<!Latin.)(?<!Central.)(?<!Native.)(?<!New.)"
 _MEMBERS = re.compile(r"\s*[,;&]\s*(?:and\s+)?|\s+and\s+")
 _LANGUAGE = frozenset(("language", "languages", "speak", "speaks", "spoken"))
-_FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)|\d+\.\d+")
+_FIGURE = re.compile(
+    r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|(?<![\d,.])\d{4}(?!\d)|\d+\.\d+"
+)  # sums, years, decimals
 _MARKED = re.compile(r"(?<![\d,.])([12]\d{3}s?|\d{1,3}(?:,\d{3})+)\d{1,2}(?=[.,;:!?)\]\"”](?!\d)|\s*$)")
-_CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")
+_CAMEL = re.compile(r"[A-Z](?<=[a-z].)[a-z]")  # what every word that lost its blank has: `byAda`
 _STUCK = re.compile(r"\b([a-z]{2,})([A-Z][a-z]+)")
 _CAPITALISED = re.compile(r"\b[A-Z]\w+")
 _MONTHS = tuple(name.lower() for name in month_name[1:])
@@ -86,16 +88,14 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
         found = _FIGURE.findall(text)
         if found:
             figures += [*found, *(str(year) for span in spans_of((), text) for year in span)]
-        for word in _CAPITALISED.findall(text):
-            names.update((word.lower(), stem(word.lower())))
-        members = {member: OTHER_NAMES.get(_bare(member), ()) for member in _MEMBERS.split(text)}
-        for member, others in members.items() if all(members.values()) else ():  # `Seattle, USA` is no list of them
-            for name in others:
-                countries.setdefault(stem(words(name)[-1]), {})[name] = member
+        for word in map(str.lower, _CAPITALISED.findall(text)):
+            names.update((word, stem(word)))
+        others = _of_countries(text)
         if is_known_place(text):
             places.append(text)
-            for name in _names(text):
-                countries.setdefault(stem(words(name)[-1]), {})[name] = text
+            others += _of_place(text)
+        for name, written in others:
+            countries.setdefault(stem(words(name)[-1]), {})[name] = written
         if _ACRONYM.fullmatch(text):
             acronyms[text.replace(".", "").lower()] = text
             continue
@@ -127,14 +127,18 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
     )
 
 
-def _names(text: str) -> list[str]:
+def _of_countries(text: str) -> list[tuple[str, str]]:
+    """Return the other words for countries, each with how it is written in a text that is a list of some, or one."""
+    members = {one: OTHER_NAMES.get(one.lower().removeprefix("the ").rstrip("."), ()) for one in _MEMBERS.split(text)}
+    if not all(members.values()):
+        return []  # `Seattle, USA`
+    return [(name, member) for member, others in members.items() for name in others]
+
+
+def _of_place(text: str) -> list[tuple[str, str]]:
     """Return the other names of a place that are no other word in a sentence, and no end of another's."""
     names = [name for name in other_names(text) if text not in name and len(name) > 2 and name[0].isupper()]
-    return [name for name in names if "." not in name and not name.startswith("Republic")]
-
-
-def _bare(name: str) -> str:
-    return name.lower().removeprefix("the ").rstrip(".")
+    return [(name, text) for name in names if "." not in name and not name.startswith("Republic")]
 
 
 def as_written(aliases: Aliases, candidate: Candidate, asked: frozenset[str]) -> str:

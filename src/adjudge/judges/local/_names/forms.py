@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from adjudge.judges.local._names.namesakes import TITLES
 from adjudge.judges.local._names.nicknames import is_nickname
-from adjudge.judges.local._names.standing import TITLES
 from adjudge.judges.local._reading.sounds import is_spelling, sound
 from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
 
 _TITLES = TITLES | frozenset(
     "baroness duchess countess dame reverend father sister brother admiral marshal sergeant governor"
-    " mayor congressman secretary ambassador tsar czar kaiser sultan caliph emir sheikh rabbi imam"
+    " mayor congressman secretary ambassador tsar czar kaiser caliph emir sheikh rabbi imam"
     " mahatma bishop archbishop cardinal doctor first former late".split()
 )
 _SURNAMES = frozenset("king prince judge duke earl baron pope bishop major".split())  # titles that are names at the end

@@ -1,7 +1,6 @@
-"""Names that are almost the reference: another person, place or title, or the same words in other roles.
+"""Names that are almost the reference: another person, place or title.
 
-"Alfred Einstein" for "Albert Einstein", "Elizabeth I" for "Elizabeth II", "Virginia" for "West Virginia",
-"Napoleon defeated Wellington" for "Wellington defeated Napoleon".
+"Alfred Einstein" for "Albert Einstein", "Elizabeth I" for "Elizabeth II", "Virginia" for "West Virginia".
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from adjudge.judges.local._lists.lists import are_alike
 from adjudge.judges.local._names.expansions import is_other_expansion
 from adjudge.judges.local._names.forms import Name, is_form, read_name
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import STOP, stem
 
@@ -20,21 +19,13 @@ _SHORT = 8  # words of a candidate that is a name and little else
 _LOOKED_AT = 50  # references
 _LONGEST = 60  # characters of a name
 _LONG = 3  # parts of a name whose first two are not all of it
-_ROLES = 30  # words of a statement whose order is looked at
 _APART = frozenset("new north south east west".split())
 _PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
-_SYMMETRIC = frozenset(
-    map(
-        stem,
-        "and or with connected equal equals same married next near beside between separated different meets met plus"
-        " versus vs related similar parallel".split(),
-    )
-)
 _WORDY = 6  # words of a candidate that could have named something
 _SPEECH = 20  # words of one that goes on about the question
 _BODIES = frozenset(
     "university college school league party church club united bank union society institute museum hospital council"
-    " committee court association team company airport station party street road war act".split()
+    " committee court association team company airport station street road war act".split()
 )  # with a word before these it is another one: `Indiana State University`
 _PROPER = re.compile(r"\d|[^\W\d_a-z]")
 _BY = re.compile(r".*\bby\s+(?=\S)", re.DOTALL)  # `painted by Monet`
@@ -45,19 +36,15 @@ _RUN = re.compile(
 )
 
 
-def almost(
-    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate, *, is_complete: bool
-) -> str | None:
+def almost(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> str | None:
     """Return the name of the rule by which a candidate without any reference in it names something else."""
-    if _is_swapped(prepared, candidate):
-        return "swapped-roles"
     if prepared.explains and _is_recounted(prepared, candidate):
         return "other-number"
     if is_other_expansion(asked, prepared, candidate):
         return "near-name"
-    if not prepared.explains and _is_other_name(asked, prepared, references, candidate, is_complete=is_complete):
+    if not prepared.explains and _is_other_name(asked, prepared, candidate, is_complete=is_complete):
         return "near-name"
-    if not is_complete and not prepared.explains and names_nothing(asked, prepared, references, candidate):
+    if not is_complete and not prepared.explains and _names_nothing(asked, prepared, candidate):
         return "names-nothing"
     return None
 
@@ -79,11 +66,10 @@ def is_elsewhere(prepared: Prepared, candidate: Candidate) -> bool:
     return any(one.padded == rest for one in prepared.references)
 
 
-def names_nothing(asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate) -> bool:
+def _names_nothing(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a name or a number is asked for, and a candidate of some length has none that the question lacks."""
-    kind = None if asked.kind is None else KINDS[asked.kind]
-    size, is_open = len(candidate.plain), kind in (None, "where")
-    if kind == "why" or size < (_SPEECH if kind is None else _WORDY):
+    size, is_open = len(candidate.plain), asked.kind in (None, "where")
+    if asked.kind == "why" or size < (_SPEECH if asked.kind is None else _WORDY):
         return False
     if not prepared.union.isdisjoint(candidate.unique) or (is_open and not _goes_round(asked, candidate)):
         return False
@@ -91,26 +77,12 @@ def names_nothing(asked: Question, prepared: Prepared, references: Sequence[str]
         return False
     if any(figure not in asked.plain and figure != "1" for figure in candidate.numbers.values()):
         return False
-    return all(_PROPER.search(text[:_LONGEST]) for text in references[:_LOOKED_AT])
+    return all(_PROPER.search(text[:_LONGEST]) for text in prepared.texts[:_LOOKED_AT])
 
 
 def _goes_round(asked: Question, candidate: Candidate) -> bool:
     """Whether every third word is the question's, which has so few."""
     return 3 * sum(one in asked.content for one in candidate.content) > len(candidate.content)
-
-
-def _is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate has a reference's words with what stands on the two sides of a verb exchanged."""
-    size = len(candidate.stems)
-    if not 3 <= size <= _ROLES:
-        return False
-    mine: list[str] | None = None
-    for reference in prepared.references[:_LOOKED_AT]:
-        if len(reference.stems) == size and not reference.members and reference.content <= candidate.unique:
-            mine = sorted(candidate.stems) if mine is None else mine
-            if mine == sorted(reference.stems) and _is_exchanged(reference.stems, tuple(candidate.stems)):
-                return True
-    return False
 
 
 def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
@@ -124,32 +96,18 @@ def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
     return False
 
 
-def _is_exchanged(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two orders of the same words are `A verb B` and `B verb A`."""
-    size = len(one)
-    for first in range(1, size - 1):
-        for last in range(1, size - first):
-            middle = one[first : size - last]
-            if other == one[size - last :] + middle + one[:first]:
-                return _SYMMETRIC.isdisjoint(middle) and not any(word[0].isdigit() for word in (one[0], one[-1]))
-    return False
-
-
-def _is_other_name(
-    asked: Question, prepared: Prepared, references: Sequence[str], candidate: Candidate, *, is_complete: bool
-) -> bool:
+def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> bool:
     """Whether a candidate has a part of a name with another one in the place of the rest, and no whole name."""
     if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
         return False
     is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
     given = read_name(_BY.sub("", candidate.text)) if is_short else None
     runs: list[Name] = []
-    kind = None if asked.kind is None else KINDS[asked.kind]
-    is_who = kind == "who" or (kind is None and not prepared.union.isdisjoint(asked.content))
+    is_who = asked.kind == "who" or (asked.kind is None and not prepared.union.isdisjoint(asked.content))
     if is_who and not is_complete and not prepared.union.isdisjoint(candidate.unique):
         runs = [read_name(run) for run in _RUN.findall(candidate.text, 0, _MOST)[:_RUNS]]
     found = False
-    for text in references[:_LOOKED_AT] if is_short or runs else ():
+    for text in prepared.texts[:_LOOKED_AT] if is_short or runs else ():
         if len(text) > _LONGEST:
             return False
         name = read_name(text)
@@ -158,7 +116,7 @@ def _is_other_name(
         clashes = False if given is None else _clashes(name, given, asked)
         if clashes is None:
             return False
-        found = found or clashes or any(_is_namesake(name, run, asked, is_who=kind == "who") for run in runs)
+        found = found or clashes or any(_is_namesake(name, run, asked, is_who=asked.kind == "who") for run in runs)
     return found
 
 

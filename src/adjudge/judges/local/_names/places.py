@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.sounds import is_spelling
-from adjudge.judges.local._reading.words import DENIALS, STOP, stem, words
+from adjudge.judges.local._reading.words import DENIALS, STOP, stem, stemmed, words
 
 _LONGEST = 30  # words of an answer that says where something is, and little else
 _LOOKED_AT = 20  # references
@@ -24,16 +24,14 @@ _MOST = 5  # words of a name
 _LONG = 7  # letters of a name that is known by the others, if one is wrong
 _ABBREVIATED = 4  # letters of a name that may be a word
 _OTHERS = DENIALS | {"or"}
-_WORDS = (
+_PARTS = stemmed(
     "north south east west northern southern eastern western northeast northwest southeast southwest northeastern"
     " northwestern southeastern southwestern central middle upper lower part region area coast mountains somewhere"
     " located situated found lies"
 )
-_PARTS = frozenset(map(stem, _WORDS.split()))
-_FORMER = frozenset(map(stem, ("czechoslovakia", "yugoslavia", "prussia", "ussr", "persia", "bohemia", "byzantium")))
+_FORMER = stemmed("czechoslovakia yugoslavia prussia ussr persia bohemia byzantium")
 _MOUNT = frozenset(("mount", "mt"))
-_KIND = "island islands isles peninsula mountain mountains range river lake city state strait"
-_KINDS = frozenset(map(stem, _KIND.split()))
+_KINDS = stemmed("island isles peninsula mountain range river lake city state strait")
 
 
 class _Table(NamedTuple):

@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
+from adjudge.judges.local._reading.words import STOP, stemmed, stems_of
 
 _LONGEST = 15  # words of a candidate that is a title and nothing else
 _LOOKED_AT = 20  # references
 _MOST = 150  # characters of a title
-_WORKS = frozenset(map(stem, ["film", "movie", "book", "novel", "game", "album", "sequel", "title", "videogame"]))
-_WHOLES = frozenset(map(stem, ["series", "franchise", "trilogy", "saga"]))
+_WORKS = stemmed("film movie book novel game album sequel title videogame")
+_WHOLES = stemmed("series franchise trilogy saga")
 _BREAK = re.compile(r"\s*:\s+|\s+[–—-]\s+")
 _PART = frozenset(("part", "chapter", "volum", "episod", "book"))
 
@@ -29,13 +29,9 @@ def is_other_title(asked: Question, references: Sequence[str], candidate: Candid
         return False
     is_work = is_work and _WHOLES.isdisjoint(asked.content)
     titles = [text for text in references[:_LOOKED_AT] if len(text) <= _MOST]
-    if is_work and any(_is_sequel(_stems(text), candidate.stems) for text in titles):
+    if is_work and any(_is_sequel(stems_of(text), candidate.stems) for text in titles):
         return True
     return has_colon and any(":" in text and _is_other_part(text, candidate.text) for text in titles)
-
-
-def _stems(text: str) -> list[str]:
-    return [stem(word) for word in words(text) if word not in ARTICLES]
 
 
 def _is_sequel(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -53,7 +49,7 @@ def _is_sequel(one: Sequence[str], other: Sequence[str]) -> bool:
 def _is_other_part(one: str, other: str) -> bool:
     """Whether two titles have one beginning, and ends that are others."""
     (head, *mine), (begins, *yours) = _BREAK.split(one, 1), _BREAK.split(other, 1)
-    if not mine or not yours or _stems(head) != _stems(begins):
+    if not mine or not yours or stems_of(head) != stems_of(begins):
         return False
-    ends = [{part for part in _stems(end[0]) if part not in STOP} for end in (mine, yours)]
+    ends = [{part for part in stems_of(end[0]) if part not in STOP} for end in (mine, yours)]
     return bool(ends[0] and ends[1]) and 2 * len(ends[0] & ends[1]) < min(map(len, ends))

@@ -31,15 +31,19 @@ _BOUNDS = {
     "up to": "under",
 }  # fmt: skip
 _AFTER = {"+": "over", "or more": "over", "or less": "under", "or fewer": "under"}
-_PLAIN = (frozenset(STOP) | {"answer", "exactly"}) - {"a", "an", "about", "over", "under", "up", "in", "per", "or", "m"}
+_PLAIN = (STOP | {"answer", "exactly"}) - {"a", "an", "about", "over", "under", "up", "in", "per", "or"}
 _ENDS = frozenset((
     "long", "tall", "high", "old", "wide", "deep", "heavy", "away", "apart", "total", "altogether", "ago", "each", "in",
     "length", "height", "weight", "size", "time", "people", "inhabitants", "residents",
 ))  # fmt: skip
 _BE = frozenset((
-    "its", "costs", "cost", "takes", "took", "lasts", "lasted", "weighs", "weighed", "measures", "measured", "stands",
+    "costs", "cost", "takes", "took", "lasts", "lasted", "weighs", "weighed", "measures", "measured", "stands",
 ))  # fmt: skip
 _DECADE = re.compile(r"\b[12]\d\d0s\b")  # no seconds
+_FIGURE = re.compile(r"[0-9]")
+_HINTS = NUMBER_WORDS | {"a", "an", "half", "noon", "midday", "midnight"}  # a quantity without figures has one
+_KINDS = frozenset(("length", "mass", "time", "data", "temperature", "frequency", "power"))
+_FACTOR = re.compile(r"[/^]\d?")
 _NEXT = dict.fromkeys(("ft", "foot", "feet", "'"), "inch") | dict.fromkeys(("h", "hr", "hour", "hours"), "min")
 
 
@@ -54,6 +58,10 @@ class Measure(NamedTuple):
     def number(self) -> Fraction:
         """The number that stands before the unit."""
         return self.amount.value / self.unit.factor - self.unit.zero
+
+
+Golds = tuple[tuple[Measure, ...], ...]
+"""What each reference may mean."""
 
 
 def measures_of(text: str) -> tuple[Measure, ...]:
@@ -218,10 +226,6 @@ def is_same_measure(gold: Measure, given: Measure) -> bool | None:
     return True if is_round else (False if error > _APART else None)
 
 
-_KINDS = frozenset(("length", "mass", "time", "data", "temperature", "frequency", "power"))
-_FACTOR = re.compile(r"[/^]\d?")
-
-
 def _are_apart(one: str, other: str) -> bool:
     """Whether two kinds of quantity have nothing in common."""
     return bool(one and other) and all(part in _KINDS for kind in (one, other) for part in _FACTOR.split(kind) if part)
@@ -267,9 +271,6 @@ def _means(word: str) -> bool:
     return word in STOP or read_unit_at(tokens, 0) is not None or read_amount(tokens, 0) is not None
 
 
-Golds = tuple[tuple[Measure, ...], ...]
-
-
 def golds_of(references: Sequence[str]) -> Golds:
     """Return the quantities that references are; none if they are something else."""
     found = tuple([measures_of(one) if is_likely(one) else () for one in references[:_LOOKED_AT]])
@@ -282,7 +283,3 @@ def is_likely(text: str) -> bool:
     if _FIGURE.search(text) if text.isascii() else any(map(str.isdigit, text)):
         return True
     return not _HINTS.isdisjoint(text.lower().replace("-", " ").split())
-
-
-_FIGURE = re.compile(r"[0-9]")
-_HINTS = NUMBER_WORDS | {"a", "an", "half", "noon", "midday", "midnight"}

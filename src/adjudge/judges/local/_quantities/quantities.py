@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.facts import range_of
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import stem, words
+from adjudge.judges.local._reading.words import stem, stemmed, words
 
 _SHORT = 15  # words of a candidate that gives a quantity and little else
 _LOOKED_AT = 50  # references
@@ -17,26 +17,24 @@ _LONGEST = 500  # characters of those words
 UNITS = {
     stem(name): names.split()[0]
     for names in (
-        "mm millimetre millimetres millimeter millimeters", "cm centimetre centimetres centimeter centimeters",
-        "m metre metres meter meters", "km kilometre kilometres kilometer kilometers kms", "inch inches",
-        "ft foot feet", "yd yard yards yds", "mile miles mi", "mg milligram milligrams", "g gram grams gramme grammes",
-        "kg kilogram kilograms kilo kilos kgs", "t ton tons tonne tonnes", "oz ounce ounces", "lb pound pounds lbs",
-        "ml millilitre millilitres milliliter milliliters", "l litre litres liter liters", "gallon gallons",
-        "ms millisecond milliseconds", "s second seconds sec secs", "minute minutes min mins",
-        "hour hours h hr hrs", "day days", "week weeks", "month months", "year years yr yrs", "decade decades",
-        "century centuries", "c celsius centigrade", "f fahrenheit", "k kelvin kelvins", "bc bce", "ad ce",
-        "am", "pm", "percent", "dollar dollars usd", "euro euros eur", "yen", "rupee rupees", "hz hertz", "khz", "mhz",
-        "ghz", "kb", "mb", "gb", "tb", "w watt watts", "kw kilowatt kilowatts", "mw megawatt megawatts", "volt volts",
-        "ampere amperes amp amps", "kmh kph", "mph", "knot knots",
+        "mm millimetre", "cm centimetre", "m metre", "km kilometre kms", "inch", "ft foot", "yd yard yds", "mile mi",
+        "mg milligram", "g gram gramme", "kg kilogram kilo kgs", "t ton tonne", "oz ounce", "lb pound lbs",
+        "ml millilitre", "l litre", "gallon", "ms millisecond", "s second sec", "minute min", "hour h hr hrs", "day",
+        "week", "month", "year yr yrs", "decade", "century", "c celsius centigrade", "f fahrenheit", "k kelvin",
+        "bc bce", "ad ce", "am", "pm", "percent", "dollar usd", "euro eur", "yen", "rupee", "hz hertz", "khz", "mhz",
+        "ghz", "kb", "mb", "gb", "tb", "w watt", "kw kilowatt", "mw megawatt", "volt", "ampere amp", "kmh kph", "mph",
+        "knot",
     )
     for name in names.split()
 }  # fmt: skip
 _BEFORE = frozenset(("ad", "bc", "bce", "ce"))
-_SKIPPED = frozenset(map(stem, ("degrees", "degree", "square", "cubic")))
+_SKIPPED = stemmed("degree square cubic")
 _RANGE = re.compile(
     r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)|\b(\d[\d,.]*)\s?(?:to|–)\s?(\d[\d,.]*)",
     re.IGNORECASE,
 )
+_MONEY = {"$": "$", "dollar": "$", "usd": "$", "€": "€", "euro": "€", "£": "£", "pound": "£", "¥": "¥", "yen": "¥"}
+_SIGN = re.compile(r"[$€£¥]|\b(?:dollar|usd|euro|pound|yen)(?=s?\b)")
 _FROM_TO = re.compile(r"\W*(?:\w+ )?\d[\d,.]*\s?(?:to|or|-|–)\s?\d[\d,.]*(?: \w+)?\W*", re.IGNORECASE)
 
 
@@ -78,8 +76,6 @@ def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a reference's number stands there with another unit, and no reference's with its own."""
     given = units_of(candidate.stems)
-    if not given:
-        return False
     found = False
     for reference in prepared.references[:_LOOKED_AT]:
         if not reference.numbers:
@@ -133,7 +129,7 @@ def _is_around(prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether two numbers are given where one is asked for: `8 to 10`."""
-    if asked.kind is None or KINDS[asked.kind] != "count" or len(candidate.numbers) != 2:
+    if asked.kind != "count" or len(candidate.numbers) != 2:
         return False
     return _FROM_TO.fullmatch(candidate.text[:_LONGEST]) is not None and all(
         len(one.numbers) == 1 for one in prepared.references[:_LOOKED_AT]
@@ -153,7 +149,3 @@ def is_other_currency(references: Sequence[str], candidate: Candidate) -> bool:
 
 def _currencies(text: str) -> frozenset[str]:
     return frozenset(_MONEY[sign] for sign in _SIGN.findall(text.lower()))
-
-
-_MONEY = {"$": "$", "dollar": "$", "usd": "$", "€": "€", "euro": "€", "£": "£", "pound": "£", "¥": "¥", "yen": "¥"}
-_SIGN = re.compile(r"[$€£¥]|\b(?:dollar|usd|euro|pound|yen)(?=s?\b)")

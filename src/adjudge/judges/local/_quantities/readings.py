@@ -13,7 +13,7 @@ from adjudge.judges.local._quantities.groups import by_groups, is_count
 from adjudge.judges.local._quantities.measures import Golds, Measure, core_of, is_same_measure, measures_in, measures_of
 from adjudge.judges.local._quantities.quantities import UNITS
 from adjudge.judges.local._quantities.units import Unit, read_unit_at
-from adjudge.judges.local._reading.candidate import Candidate, Question
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import DENIALS
 
@@ -38,12 +38,12 @@ _LENGTHS = {
 }  # fmt: skip
 
 
-def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Return whether a candidate that is a quantity and little else is a reference's, and the name of the rule.
 
     One that has a reference in it, word for word, is left to what looks at the words around.
     """
-    grouped = by_groups(prepared.figures.groups, candidate.text) if prepared.figures.groups else None
+    grouped = by_groups(prepared.figures.groups, candidate.text)
     if grouped is not None:
         return grouped, "number" if grouped else "other-number"
     if prepared.figures.ranks and is_count(candidate.text):
@@ -59,14 +59,14 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tu
     return None if is_there and found is not None and found[0] else found
 
 
-def _by_time(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+def _by_time(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a time of day; one that is spoken may leave out which half of the day it is."""
     given = minutes_of(candidate.text) or minutes_of(core_of(candidate.text, asked.stems))
     is_right = time_standing(prepared.figures.times, given, is_spoken=":" not in candidate.text)
     return None if is_right is None else (is_right, "number" if is_right else "other-number")
 
 
-def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[bool, str] | None:
+def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a number, perhaps with a unit."""
     golds = prepared.figures.golds
     given = measures_of(candidate.text) or measures_of(core_of(candidate.text, asked.stems))

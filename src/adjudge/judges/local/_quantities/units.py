@@ -19,6 +19,7 @@ class Unit(NamedTuple):
 
 _POUND = Fraction(45359237, 10**8)
 _BYTES = ("byte", "kilobyte kb", "megabyte mb", "gigabyte gb", "terabyte tb", "petabyte pb")
+_SIZES = {form: n for n, names in enumerate(_BYTES) for name in names.split() for form in (name, f"{name}s")}
 _TABLE = {
     "celsius": Unit("temperature", Fraction(1), Fraction(27315, 100)),
     "fahrenheit": Unit("temperature", Fraction(5, 9), Fraction(45967, 100)),
@@ -40,10 +41,9 @@ _TABLE = {
 }  # fmt: skip
 _NAMES = {
     "c": "celsius", "centigrade": "celsius", "f": "fahrenheit", "k": "kelvin", "kelvins": "kelvin", "kilo": "kg",
-    "kilos": "kg", "kgs": "kg", "gramme": "gram", "grammes": "gram", "yr": "year", "yrs": "year", "kms": "km",
+    "kilos": "kg", "gramme": "gram", "grammes": "gram", "yr": "year", "yrs": "year",
     "millimetre": "mm", "millimetres": "mm", "millilitre": "ml", "millilitres": "ml", "centuries": "century",
-    "millennia": "millennium", "t": "ton", "tonnes": "ton", "yds": "yd", "millisecond": "ms", "milliseconds": "ms",
-    "kmh": "kph", "metric": "",
+    "millennia": "millennium", "t": "ton", "millisecond": "ms", "milliseconds": "ms", "kmh": "kph",
 }  # fmt: skip
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3, "²": 2, "³": 3}
 _DEGREES = frozenset(("°", "degree", "degrees", "deg"))
@@ -133,6 +133,3 @@ def _single(word: str, *, other: bool, of: str) -> Unit | None:
         return None
     is_litre = unit.dimension == "volume"
     return Unit("length^3", unit.factor / 1000) if is_litre else Unit(unit.dimension, unit.factor)
-
-
-_SIZES = {form: n for n, names in enumerate(_BYTES) for name in names.split() for form in (name, f"{name}s")}

@@ -19,29 +19,11 @@ _LONGEST = 40  # characters of an answer that is a value
 _LOOKED_AT = 50  # references
 _WHOLE = -2  # places of whole per cent, of which a more precise figure is another one
 _COUNTS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-}
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+}  # fmt: skip
 _PARTS = {
-    "half": 2,
-    "halve": 2,
-    "quarter": 4,
-    "third": 3,
-    "fourth": 4,
-    "fifth": 5,
-    "sixth": 6,
-    "eighth": 8,
-    "tenth": 10,
-}
+    "half": 2, "halve": 2, "quarter": 4, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
+}  # fmt: skip
 _BEFORE = re.compile(
     r"(?:(?:at|about|approximately|approx\.?|around|roughly|exactly|it is|it's|its|there (?:is|are|were)"
     r"|the (?:final )?answer is|\w ?=|=|~|≈)\s*)*"

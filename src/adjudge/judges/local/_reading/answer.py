@@ -13,7 +13,7 @@ import re
 from calendar import month_name
 
 from adjudge.judges.local._codes.given import unboxed
-from adjudge.judges.local._reading.words import LONGEST, stem
+from adjudge.judges.local._reading.words import LONGEST, stemmed
 from adjudge.text import strip_thinking
 
 _FIELD = re.compile(
@@ -23,11 +23,11 @@ _FIELD = re.compile(
 _TAGGED = re.compile(r"<answer>([^<]*)</answer>\s*$")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL)
 _FIGURES = re.compile(r"\d[ \u2009'./-]\d")
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u2009']\d{3})+(?![\d.,]*\d)")
-_DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}+(?![\d.,]*\d)")
+_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u2009']\d{3})+(?![\d.,]*\d)")  # `299 792`
+_DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}+(?![\d.,]*\d)")  # `1.250.000`
 _ISO = re.compile(r"(?<![\d./-])([12]\d{3})-(\d{2})-(\d{2})(?![\d./-]*\d)")
 _DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2([12]\d{3})(?![\d./]*\d)")
-_APART = re.compile(r"[,.] (?<=\d..)(?=\d)(?:(?<=\. )|(?=\d{3}(?!\d)))")
+_APART = re.compile(r"[,.] (?<=\d..)(?=\d)(?:(?<=\. )|(?=\d{3}(?!\d)))")  # `3. 97`, `1, 776`
 _QUOTES = re.compile(r"(?<!`)` ?`(?!`)|''")  # a fence is none
 TAKEN_BACK = re.compile(
     r"\b(?=[achilmnosw])(?:no,? wait|wait,? no|hold on|scratch that|strike that|correction"
@@ -38,12 +38,9 @@ TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 
-_CUES = frozenset(
-    map(
-        stem,
-        "wait hold scratch strike correction misspoke misremembered mistyped misread mean meant take"
-        " wrong thought thoughts reflection correct make actually sorry no mistake bad apologies oops nope".split(),
-    )
+_CUES = stemmed(
+    "wait hold scratch strike correction misspoke misremembered mistyped misread mean meant take wrong thought"
+    " reflection correct make actually sorry no mistake bad apologies oops nope"
 )
 
 

@@ -10,8 +10,8 @@ from adjudge.judges.local._reading.facts import MONTHS, dates_of, numbers_of
 from adjudge.judges.local._reading.words import ARTICLES, DENIALS, LONGEST, STOP, evened, mended, stem, words
 
 # Patterns begin with the characters that they may begin with, and look back after them: that is searched much faster.
-_SENTENCE = re.compile(r"[.!?\n](?:(?<=\n)\n*|(?<!\n)\s+(?=[A-Z\d\"'(*-]))")
-_CAPITAL = re.compile(r"[A-Z](?<=[^\s.!?:*\"]\s.)[^\W_]+")
+_SENTENCE = re.compile(r"[.!?\n](?:(?<=\n)\n*|(?<!\n)\s+(?=[A-Z\d\"'(*-]))")  # where one ends
+_CAPITAL = re.compile(r"[A-Z](?<=[^\s.!?:*\"]\s.)[^\W_]+")  # not at the start of a sentence
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][^\W_]+")
 _ITEM = re.compile(r",(?!\d{3})|[;/|•\n?]|[.!]\s|\s-\s|and(?<!\wand)\b|or(?<!\wor)\b|\d(?<!\w\d)[.)]\s")
 _LETTERS = re.compile(r"[^\W_]+")
@@ -24,6 +24,7 @@ _KINDS = (
     ("why", re.compile(r"\b(?:why|explain|describe|how)\b")),
 )
 KINDS = tuple(name for name, _ in _KINDS)
+"""What a question may ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Question:
     padded: str  # the stems in their order
     content: frozenset[str]
     size: int
-    kind: int | None  # which of `KINDS`
+    kind: str | None  # one of `KINDS`
     wants_list: bool
     denies: bool
 
@@ -60,7 +61,7 @@ def read_question(text: str) -> Question:
 def _read(text: str) -> Question:
     plain = words(text)
     lowered = " ".join(plain)
-    kind = next((at for at, (_, pattern) in enumerate(_KINDS) if pattern.search(lowered)), None)
+    kind = next((name for name, pattern in _KINDS if pattern.search(lowered)), None)
     content = frozenset(stem(word) for word in plain if word not in STOP)
     owned = _OWNED.sub("", text)
     wants_list = _PLURAL.search(lowered if owned == text else " ".join(words(owned))) is not None
@@ -78,6 +79,10 @@ def _read(text: str) -> Question:
 
 
 _cached = lru_cache(maxsize=2048)(_read)
+
+
+Decision = tuple[bool, str]
+"""Whether a candidate is right, and the name of the rule that says so."""
 
 
 class Candidate:

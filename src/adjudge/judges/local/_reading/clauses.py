@@ -14,6 +14,7 @@ _NEAR = 2  # sentences after one that names an answer, which may still speak of 
 _ROOT = 4  # letters of a verb from which a noun is made
 _MOST_ASKED = 60  # words of a question of which others are made
 _MOST = 60  # clauses that are looked at
+# No sentence ends after an initial, `Mr.`, `Dr.`, `Sr.`, `Jr.` or `St.`, and none begins with a small letter.
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!\b\w\.)(?<!\b[MDSJ]r\.)(?<!\bSt\.)[\"')*_\]]*\s+(?=[^\sa-z])|\n+")
 _CLAUSE = re.compile(
     r"(?=[.;:!?,()\n])(?:\.(?<!\b\w\.)(?<!\b[mdsj]r\.)(?<!\bst\.)|[;:!?,()\n])+(?=\s|$)|\s[-–—]+\s|[—…“”\"]|\.\.+"
@@ -21,10 +22,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
-NOT = frozenset(
-    "not never nor neither isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
-    " hadnt aint shouldnt".split()
-)
+_NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
 
 _PASTS = {
     verb: stem(past)
@@ -32,7 +30,7 @@ _PASTS = {
         pair.split()
         for pair in (
             "write wrote", "win won", "sing sang", "speak spoke", "make made", "find found", "build built", "lead led",
-            "begin began", "become became", "play played", "hold held", "give gave", "take took", "come came",
+            "begin began", "become became", "hold held", "give gave", "take took", "come came",
             "fight fought", "draw drew", "fly flew", "shoot shot", "sell sold", "say said", "bring brought",
             "buy bought", "teach taught", "think thought", "lose lost", "rise rose", "sink sank", "drive drove",
         )
@@ -50,6 +48,18 @@ class Clause(NamedTuple):
     def has(self, reference: Reference) -> bool:
         """Return whether a reference stands in it."""
         return reference.padded in self.padded
+
+    def around(self, reference: Reference) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield the words before a reference and those after it, for each place where it stands."""
+        place = self.padded.find(reference.padded)
+        while place >= 0:
+            start = self.padded.count(" ", 0, place)
+            yield self.plain[:start], self.plain[start + len(reference.stems) :]
+            place = self.padded.find(reference.padded, place + 1)
+
+    def names(self, *, with_first: bool = False) -> list[str]:
+        """Return its figures and its capitalised words, of which the first of a sentence need not be a name."""
+        return _NAME.findall(f" {self.text}" if with_first else self.text)
 
 
 def clauses_near(text: str, named: Sequence[Reference]) -> list[Clause]:

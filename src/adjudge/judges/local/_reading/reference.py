@@ -13,7 +13,8 @@ from adjudge.judges.local._codes.formulas import Formula, formulas_of
 from adjudge.judges.local._codes.letters import letter_of
 from adjudge.judges.local._codes.substances import substances_of
 from adjudge.judges.local._denials.refusals import is_absence
-from adjudge.judges.local._denials.senses import Sense, senses_of, turning_of
+from adjudge.judges.local._denials.senses import Sense, senses_of
+from adjudge.judges.local._denials.turns import turning_of
 from adjudge.judges.local._lists.members import Listed, lists_of
 from adjudge.judges.local._names.aliases import Aliases, aliases_of
 from adjudge.judges.local._quantities.figures import Figures, figures_of
@@ -28,6 +29,7 @@ from adjudge.judges.local._reading.words import (
     evened,
     mended,
     stem,
+    stems_of,
     words,
 )
 
@@ -191,5 +193,5 @@ def members_of(text: str) -> tuple[frozenset[str], ...]:
     parts = [part for part in _MEMBERS.split(text) if part]
     if len(parts) < 2 or (len(parts) == 2 and "," in text) or any(part[0].isdigit() for part in parts):
         return ()
-    members = tuple(frozenset(stem(word) for word in words(part) if word not in STOP) for part in parts)
+    members = tuple(frozenset(stems_of(part, without=STOP)) for part in parts)
     return members if all(members) else ()

@@ -13,7 +13,7 @@ license; pretence pretense; moustache mustache; plough plow; programme program; 
 pajama; mould mold; storey story; draught draft; sceptic skeptic; sceptical skeptical; skilful skillful; fulfil fulfill;
 enrol enroll; enrolment enrollment; instalment installment; gaol jail; axe ax; cosy cozy; doughnut donut; yoghurt
 yogurt; judgement judgment; ageing aging; acknowledgement acknowledgment; whisky whiskey; mum mom; foetus
-fetus; foetal fetal; manoeuvre maneuver; diarrhoea diarrhea; amoeba ameba; caesium cesium; faeces feces; mediaeval
+fetus; foetal fetal; manoeuvre maneuver; diarrhoea diarrhea; amoeba ameba; faeces feces; mediaeval
 medieval; encyclopaedia encyclopedia; leucocyte leukocyte; phoney phony; artefact artifact;
 furore furor; speciality specialty; maths math; omelette omelet; pedlar peddler; analyse analyze; analysed
 analyzed; paralyse paralyze; catalyse catalyze; hydrolyse hydrolyze; wolves wolf; knives knife; wives wife;
@@ -38,7 +38,7 @@ _ISE = re.compile(
     r"is(e|es|ed|er|ers|ing|ation|ations|ational)$"
 )
 _LL = re.compile(r"^(travel|cancel|model|label|fuel|level|signal|marvel|quarrel|tunnel|counsel|total)l(?=ed|ing|er)")
-_AE = re.compile(r"^(leuk|an|h|p|isch|septic|hypoglyc|arch|orthop|gyn|an|c|syn)ae(?=mi|mo|ma|di|olog|col|sth|sar|s)")
+_AE = re.compile(r"^(leuk|an|h|p|isch|septic|hypoglyc|arch|orthop|gyn|c|syn)ae(?=mi|mo|ma|di|olog|col|sth|sar|s)")
 _OGUE = re.compile(r"^(cata|dia|ana|mono|pro|epi)logue(s?)$")
 
 

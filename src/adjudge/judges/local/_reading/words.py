@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from adjudge.judges.local._reading.numerals import NUMERIC, in_figures
 from adjudge.judges.local._reading.spellings import american
 from adjudge.text import fold
 
@@ -44,30 +45,10 @@ _WORD = re.compile(
 )
 _ASCII_WORD = re.compile(r"[a-z]+|[0-9]+(?:\.[0-9]+)?(?:(?:st|nd|rd|th|s)\b)?|%")  # the same, where all is ASCII
 
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen"
-).split()
-_ORDINALS = (
-    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
-    " fifteenth sixteenth seventeenth eighteenth nineteenth"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SMALL = {word: n for n, word in enumerate(_UNITS)} | {word: n for n, word in enumerate(_ORDINALS)}
-_SMALL |= {word: 10 * n for n, word in enumerate(_TENS, 2)}
-_SMALL |= {f"{word[:-1]}ieth": 10 * n for n, word in enumerate(_TENS, 2)}
-_RANKS = frozenset(_ORDINALS)
-_SMALL |= {"once": 1, "twice": 2, "thrice": 3}
-_SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_ROMAN = {
-    "ii": 2, "iii": 3, "iv": 4, "iiii": 4, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "xi": 11, "xii": 12, "xiii": 13,
-    "xiv": 14, "xv": 15, "xvi": 16, "xvii": 17, "xviii": 18, "xix": 19, "xx": 20, "xxi": 21,
-}  # fmt: skip
 _FIGURE = re.compile(r"[\d%]")
 _ASCII_FIGURE = re.compile(r"[0-9%]")
 _SINGLES = frozenset("bcdefghjklmnopqrstuvwxyz")
-_NUMERIC = frozenset(_SMALL) | frozenset(_SCALES) | frozenset(_ROMAN)
-_NUMERIC_OR_SINGLE = _NUMERIC | _SINGLES
+_NUMERIC_OR_SINGLE = NUMERIC | _SINGLES
 
 STOP = frozenset(
     "a an the of in on at to for from by with as is are was were be been being am and or but that this these those it"
@@ -76,15 +57,20 @@ STOP = frozenset(
     " onto over under about after before between during up down out off both all any some s t also most more very just"
     " only own same too each other because while through until against per via".split()
 )
+"""Words that say little by themselves."""
 
 ARTICLES = frozenset(("a", "an", "the"))
 VERBS = frozenset("is are was were be been has have had do does did will would can could not".split())
+"""Words of sentences, which names and lists do without."""
 
-DENIALS = frozenset(
-    "not never neither nor no none without isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent"
-    " hadnt couldnt wouldnt shouldnt aint nobody nothing".split()
+NOT = frozenset(
+    "not never nor neither isnt wasnt arent werent doesnt didnt dont cannot cant couldnt wouldnt wont hasnt havent"
+    " hadnt aint shouldnt".split()
 )
+"""Words that deny what a verb says."""
 
+DENIALS = NOT | {"no", "none", "without", "nobody", "nothing"}
+"""Those, and words that deny a noun."""
 
 REFUSAL = re.compile(
     r"\bi (?:do not|dont|did not|didnt) (?:really |actually |currently )?(?:know|have)\b|\bas an ai\b|"
@@ -111,8 +97,8 @@ def words(text: str) -> list[str]:
     has_figures = figure.search(text) is not None
     if not has_figures and _NUMERIC_OR_SINGLE.isdisjoint(found):
         return found
-    if has_figures or not _NUMERIC.isdisjoint(found):
-        found = _in_figures(found)
+    if has_figures or not NUMERIC.isdisjoint(found):
+        found = in_figures(found)
     return found if _SINGLES.isdisjoint(found) else _joined(found)
 
 
@@ -189,68 +175,22 @@ def _undotted(match: re.Match[str]) -> str:
     return match[0].replace(".", "") + " "
 
 
-def _in_figures(found: list[str]) -> list[str]:
-    """Write numbers in figures: `twenty first` is 21, `2.5 million` 2500000, `3rd` 3, `ii` 2."""
-    result: list[str] = []
-    at, end = 0, len(found)
-    while at < end:
-        word = found[at]
-        at += 1
-        if word not in _NUMERIC and word.isalpha():
-            result.append(word)
-        elif word in _SMALL:
-            value, at = _number(float(_SMALL[word]), found, at)
-            result.append(_written(value))
-        elif word[0].isdecimal():
-            figure = word[:-2] if word[-1] in "tdh" else word
-            if figure[-1] == "s" or len(figure) > 15:
-                result.append(figure)
-            else:
-                value, at = _number(float(figure), found, at)
-                result.append(_written(value))
-        elif word in _ROMAN:
-            result.append(str(_ROMAN[word]))
-        else:
-            result.append("percent" if word == "%" else word)
-    return result
+def stems_of(text: str, *, without: frozenset[str] = ARTICLES) -> list[str]:
+    """Return the stems of the words of a text, but for small ones.
+
+    >>> stems_of("The cities of Japan"), stems_of("The cities of Japan", without=STOP)
+    (['citi', 'of', 'japan'], ['citi', 'japan'])
+    """
+    return [stem(word) for word in words(text) if word not in without]
 
 
-def _number(first: float, found: list[str], at: int) -> tuple[float, int]:
-    """Read on after the first part of a number; return its value, and where the next word stands."""
-    if 11 <= first <= 20 and found[at - 1] in _SMALL and at < len(found):
-        year = _year(int(first), found, at)
-        if year is not None:
-            return year
-    total, group, last = 0.0, first, first
-    while at < len(found):
-        word = found[at]
-        small = _SMALL.get(word)
-        if small is not None and ((20 <= last < 100 and 0 < small < 10 and last % 10 == 0) or (last >= 100 > small)):
-            group, last = group + small, float(small)
-        elif word == "hundred" and 0 < group < 100:
-            group, last = group * 100, 100.0
-        elif word in _SCALES and word != "hundred" and group > 0:
-            total, group, last = total + group * _SCALES[word], 0.0, 1000.0
-        elif not (word == "and" and last >= 100 and at + 1 < len(found) and found[at + 1] in _SMALL):
-            break
-        at += 1
-    return total + group, at
+def stemmed(text: str) -> frozenset[str]:
+    """Return the stems of words in a row, as tables are written: one form of each word is enough.
 
-
-def _year(century: int, found: list[str], at: int) -> tuple[float, int] | None:
-    """Read a year in two halves: `nineteen eighty four`, `nineteen oh five`; `twenty one` is none."""
-    tens = _SMALL.get(found[at], 0)
-    ones = _SMALL.get(found[at + 1], 0) if at + 1 < len(found) else 0
-    if found[at] == "oh" and 0 < ones < 10:
-        return 100.0 * century + ones, at + 2
-    if not (10 <= tens < 100) or found[at] in _RANKS:
-        return None
-    is_more = tens >= 20 and 0 < ones < 10 and found[at + 1] not in _RANKS
-    return 100.0 * century + tens + (ones if is_more else 0), at + 1 + is_more
-
-
-def _written(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)
+    >>> sorted(stemmed("win winner winners"))
+    ['win', 'winner']
+    """
+    return frozenset(map(stem, text.split()))
 
 
 @lru_cache(maxsize=50_000)

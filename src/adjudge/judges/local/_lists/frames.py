@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import ARTICLES, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, stems_of
 
 _MOST = 4000  # characters that are looked at
 _PARTS = 60  # parts that are
@@ -64,7 +64,7 @@ def _is_repeated(prepared: Prepared, candidate: Candidate, least: int) -> bool:
 
 def _stems(part: str) -> str:
     """Return the stems of a part with blanks around them; nothing, if it has no words."""
-    found = " ".join([stem(word) for word in words(part) if word not in _SMALL])
+    found = " ".join(stems_of(part, without=_SMALL))
     return f" {found} " if found else ""
 
 
