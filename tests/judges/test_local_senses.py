@@ -104,6 +104,7 @@ def test_a_question_that_denies() -> None:
         (("Did the temperature rise?", "Yes"), "It went up.", "It fell."),
         (("Is the statement right?", "incorrect"), "wrong", "Yes, it is correct."),
         (("Is the statement right?", "correct"), "It is not wrong.", "It is not correct."),
+        (("Had the train left by noon?", "No"), "I hear that it hadn't, at any rate by noon.", "Yes, it had."),
         (("Is the Earth flat?", "No"), "The Earth is not flat.", "The Earth is flat."),
     ],
 )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from adjudge.judges.local._denials.opposites import are_opposite
 from adjudge.judges.local._quantities.values import is_same_value, read_value
-from adjudge.judges.local._reading.words import words
+from adjudge.judges.local._reading.words import stem, words
 from adjudge.judges.local._tier0 import assess
 from adjudge.judges.local._tier1 import assess_many
 
@@ -112,6 +112,14 @@ def test_opposites() -> None:
     assert not are_opposite("north", "west")
     assert not are_opposite("triangl", "diangl"[:3])
     assert not are_opposite("information", "outing")
+
+
+@pytest.mark.parametrize("pair", ["lower upper", "lower higher", "even odd", "evening morning", "liquid gas"])
+def test_opposites_of_several_words(pair: str) -> None:
+    """A word that is the opposite of several others is so of each, from either side."""
+    one, other = map(stem, pair.split())
+    assert are_opposite(one, other)
+    assert are_opposite(other, one)
 
 
 @given(st.fractions(min_value=-1000, max_value=1000, max_denominator=1000))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from adjudge.judges.local._reading.words import stem
+from adjudge.judges.local._reading.words import stemmed
 
 _LONGEST = 8  # words of a candidate that is the reference but for one
 _LOOKED_AT = 50  # references
@@ -16,7 +16,7 @@ _LEAST = 3  # letters that two words share after their beginnings
 _SIGNS = frozenset(("sharp", "flat"))
 _GROUPS = (
     "major minor", "left right", "upper lower", "north south", "east west", "northern southern", "eastern western",
-    "positive negative", "male female", "first last", "first second third", "maximum minimum", "increase decrease",
+    "positive negative", "male female", "maximum minimum", "increase decrease",
     "rise fall", "before after", "inner outer", "internal external", "inside outside",
     "primary secondary tertiary", "hot cold", "high low", "higher lower", "largest smallest", "win lose", "won lost",
     "oldest youngest", "active passive", "direct indirect", "even odd", "clockwise counterclockwise anticlockwise",
@@ -32,10 +32,10 @@ _BEGINNINGS = (
     ("over", "under"), ("in", "out"), ("up", "down"), ("pro", "anti"), ("syn", "anti"), ("ortho", "meta", "para"),
     ("ecto", "endo", "meso"), ("anode", "cathode"), ("iso", "aniso"), ("sub", "super"), ("de", "in"),
 )  # fmt: skip
+_STEMS = tuple(map(stemmed, _GROUPS))
 _OPPOSITES = {
-    stem(one): frozenset(stem(other) for other in group.split() if other != one)
-    for group in _GROUPS
-    for one in group.split()
+    one: frozenset(other for group in _STEMS if one in group for other in group if other != one)
+    for one in frozenset().union(*_STEMS)
 }
 OPPOSED = frozenset(_OPPOSITES)
 """The stems in the table."""

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from adjudge.judges.local._denials.senses import LONGEST, sense_of
 from adjudge.judges.local._denials.turns import says
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import stem, words
+from adjudge.judges.local._reading.words import NOT, stem, words
 
 _YES = frozenset(("yes", "yeah", "yep", "yup", "true", "correct", "indeed", "affirmative", "certainly", "absolutely"))
 _NO = frozenset(("no", "nope", "nah", "false", "incorrect", "negative", "not", "never"))
-_NOT = frozenset("isnt wasnt arent werent doesnt didnt dont cannot cant wont hasnt havent couldnt wouldnt".split())
 _EITHER_WAY = frozenset(map(stem, _YES | _NO))
 _JOINTS = frozenset("and or but maybe perhaps actually wait well either both rather also then".split())
 _IT_DOES = re.compile(
@@ -42,7 +41,7 @@ def polarity(question: str, text: str) -> str | None:
         return "no"
     if _IT_DOES.search(text):
         return "yes"
-    found = {"yes" if word in _YES else "no" for word in plain[:200] if word in _YES or word in _NO or word in _NOT}
+    found = {"yes" if word in _YES else "no" for word in plain[:200] if word in _YES or word in _NO or word in NOT}
     return found.pop() if len(found) == 1 else None
 
 
