@@ -36,6 +36,20 @@ def test_rows() -> None:
     assert all(attack.why and attack.reference for attack in attacks)
 
 
+def test_an_attack_is_a_row() -> None:
+    """An attack has all that a judge is given, by the names that rows have, and what is told of it."""
+    attack = load_attacks()[0]
+    assert dict(attack.row()) == {
+        "id": attack.id,
+        "category": attack.category,
+        "pattern": attack.pattern,
+        "question": attack.question,
+        "reference": attack.reference,
+        "response": attack.response,
+        "why": attack.why,
+    }
+
+
 def test_none_is_the_answer() -> None:
     """No attack is what a reference says."""
     for attack in load_attacks():
