@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.judges import LLMJudge, LocalJudge, PanelJudge, RubricJudge
+from adjudge.judges import CascadeJudge, LLMJudge, LocalJudge, PanelJudge, RubricJudge
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, Judge, Judgement, asking
 from judges.models import CORRECT, QUESTION, WRONG, Fatal, Passing, Said, Scripted
 
@@ -163,8 +163,8 @@ def test_what_members_said_is_kept() -> None:
 
 def test_only_scored_verdicts_are_votes() -> None:
     """A verdict beside another status is no vote, nor is a score without a verdict."""
-    two = [judged("scored", "WRONG"), judged("scored", "WRONG")]
-    assert panel("CCC").combine([*two, judged("unscored", "CORRECT")]).scores == {"agreement": 1.0}
+    two = [judged("scored", "CORRECT"), judged("scored", "CORRECT")]
+    assert panel("CCC").combine([*two, judged("unscored", "WRONG")]).scores == {"agreement": 1.0}
     assert panel("CCC").combine([*two, judged("scored")]).scores == {"agreement": 1.0}
 
 
@@ -200,3 +200,68 @@ def test_a_panel_asks_as_it_is_told() -> None:
 
     found = asyncio.run(panel("CC").ajudge(*QUESTION, "It is Paris.", ask=way))
     assert (found.verdict, found.reason) == ("WRONG", "2 of 2 say WRONG")
+
+
+class Own:
+    """A judge of somebody else's that asks its model in the way that it is told, and in no other."""
+
+    name, version = "own", "1"
+
+    def __init__(self, chats: Mapping[str, ChatModel]) -> None:
+        self.chats = chats
+        self.told: list[Ask | None] = []
+
+    async def ajudge(self, question: str, reference: object, response: object, *, ask: Ask | None = None) -> Judgement:
+        """Keep the way."""
+        del question, reference, response
+        self.told.append(ask)
+        return judged("scored", "CORRECT")
+
+
+def test_members_are_told_how_their_models_are_asked() -> None:
+    """Where the context has models asked in its way, members with models are told it; those without any are not."""
+
+    async def way(request: ChatRequest) -> ChatReply:
+        raise AssertionError(request)
+
+    given: list[Mapping[str, ChatModel]] = []
+
+    def ways(chats: Mapping[str, ChatModel]) -> Ask:
+        given.append(chats)
+        return way
+
+    chats = {"m": Scripted(CORRECT, "m")}
+    asks, none, unsure = Own(chats), Own({}), Own(chats)
+    token = asking.set(ways)
+    try:
+        PanelJudge([asks, none]).judge(*QUESTION, "It is Paris.")
+        CascadeJudge(unsure, asks, threshold=0.9).judge(*QUESTION, "It is Paris.")
+    finally:
+        asking.reset(token)
+    assert (asks.told, none.told, unsure.told) == ([way, way], [None], [way])
+    assert given == [chats] * 3
+    asks.told.clear()
+    PanelJudge([asks, none]).judge(*QUESTION, "It is Paris.")
+    assert asks.told == [None]
+
+
+def test_no_member_is_left_behind() -> None:
+    """When a fatal error reaches the caller, the other members have ended, within the caller's own loop."""
+    ended: list[str] = []
+
+    class Slow(Scripted):
+        async def complete(self, request: ChatRequest) -> ChatReply:
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(0)  # as a connection that is closed
+                ended.append(self.name)
+            return ChatReply(CORRECT)
+
+    async def ask() -> None:
+        members = [LLMJudge(chat=Slow("", "slow")), LLMJudge(chat=Scripted(Fatal("401")))]
+        with pytest.raises(Fatal):
+            await PanelJudge(members).ajudge(*QUESTION, "Paris!")
+        assert ended == ["slow"]
+
+    asyncio.run(ask())

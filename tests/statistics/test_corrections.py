@@ -104,6 +104,17 @@ def test_a_share_beyond_the_ends(observed: float, value: float, end: float) -> N
 
 def test_a_judge_hardly_better_than_chance_says_nothing() -> None:
     """Where its faults could explain whatever was observed, the interval is all of 0..1."""
-    found = rogan_gladen(part(0.5, 0.02, 0.02), part(0.52, 0.1, 0.1), part(0.5, 0.1, 0.1))
+    found = rogan_gladen(part(0.51, 0.02, 0.02), part(0.52, 0.1, 0.1), part(0.5, 0.1, 0.1))
     assert found is not None
     assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_just_beyond_an_end_the_interval_has_its_other_end() -> None:
+    """Where the share is cut to 1, the interval still begins where the reaches together do."""
+    found = rogan_gladen(part(0.905, 0.01, 0.01), part(0.9, 0.01, 0.01), part(0.9, 0.01, 0.01))
+    assert found is not None
+    assert found.low is not None
+    assert (found.value, found.high) == (1.0, 1.0)
+    below = 0.905 - found.low * 0.9 - (1 - found.low) * 0.1
+    assert below == pytest.approx(math.hypot(0.01, found.low * 0.01, (1 - found.low) * 0.01), rel=1e-9)
+    assert prediction_powered(part(0.98, 0.01, 0.01), part(0.0, 0.05, 0.05)).high == 1.0

@@ -99,3 +99,51 @@ def test_sums_are_exact_enough() -> None:
     """A million tenths have a mean of a tenth."""
     assert Moments.of([0.1] * 1_000_000).mean == pytest.approx(0.1, abs=1e-15)
     assert math.isclose(Moments.of([1e8, 1.0, -1e8]).mean, 1 / 3)
+
+
+def test_shards_of_several_values() -> None:
+    """2 4 and 6 8 10 together: mean 6, Σ(x - 6)² = 40 = 2 + 8 + 5² · 2 · 3 / 5; 0 and 1 stay so in both parts only."""
+    found = Moments.of([2.0, 4.0]).merge(Moments.of([6.0, 8.0, 10.0]))
+    assert (found.n, found.mean, found.squares, found.binary) == (5, 6.0, 40.0, False)
+    assert [
+        Moments.of(one).merge(Moments.of(other)).binary for one, other in (([0, 1], [1]), ([0], [2]), ([2], [0]))
+    ] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_nothing_adds_nothing() -> None:
+    """Moments of no values change no others, on either side; together they are none."""
+    some, none = Moments.of([0.5, 2.5]), Moments.of([])
+    assert none == Moments() == Moments(0, 0.0, 0.0, binary=True)
+    assert none.merge(some) == some.merge(none) == some
+    assert none.merge(none) == none
+
+
+def test_large_means_leave_small_deviations() -> None:
+    """Deviations are taken before they are squared, so that none are lost beside a large mean; sums may overflow."""
+    assert Moments.of([1e8 + 1, 1e8 + 2, 1e8 + 3]).squares == 2.0
+    assert Moments.of([1.5e308, 1.5e308]).mean == 1.5e308
+
+
+@pytest.mark.parametrize(
+    ("values", "method"),
+    [
+        ([0.3], "none"),
+        ([0.3, 0.3], "none"),
+        ([0.3, 0.4], "t"),
+        ([0.3, 0.3001], "t"),
+        ([1, 0], "wilson"),
+        ([1], "wilson"),
+    ],
+)
+def test_how_an_interval_is_made(values: list[float], method: str) -> None:
+    """0 and 1 have Wilson's, values that differ Student's, one value or values that are all alike none."""
+    found = mean_of(Moments.of(values))
+    assert found is not None
+    assert (found.method, found.n) == (method, len(values))
+    assert (found.low is None, found.high is None) == (method == "none",) * 2
+    if method == "t":
+        assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 1, found.value, stats.sem(values)))
