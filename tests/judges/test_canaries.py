@@ -175,14 +175,17 @@ def test_a_part_of_a_reference_might_be_right(reference: Any, never: str) -> Non
 
 def test_references_by_their_other_name() -> None:
     """A row may call its reference `answer`; one that cannot be read is passed over, for others to say so."""
-    rows = [{"id": "1", "question": "q", "answer": "x"}, {"id": "2", "question": "q", "reference": {"a": 1}}]
+    rows: list[dict[str, Any]] = [
+        {"id": "1", "question": "q", "answer": "x"},
+        {"id": "2", "question": "q", "reference": {"a": 1}},
+    ]
     (only,) = canaries(rows, 1.0)
     assert (only["id"].rpartition(":")[2], only["reference"]) == ("1", "x")
 
 
 def test_another_answer_is_that_of_the_row_before() -> None:
     """The answer to another question is the first reference of the row before it that has one."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": "1", "question": "q", "reference": ["Mont Blanc", "x"]},
         {"id": "2", "question": "q"},
         {"id": "3", "question": "q", "reference": "Elbe"},

@@ -302,7 +302,7 @@ def test_who_answers_their_requests() -> None:
     one, two = Scripted(CORRECT, "one"), Scripted(CORRECT, "two")
     token = asking.set(ways)
     try:
-        judges = [LLMJudge(chat=chat, gate=False) for chat in (one, two)]
+        judges = (LLMJudge(chat=one, gate=False), LLMJudge(chat=two, gate=False))
         found = CascadeJudge(*judges, threshold=0.9).judge("q", "r", "text")
     finally:
         asking.reset(token)

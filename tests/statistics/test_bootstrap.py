@@ -111,7 +111,8 @@ def test_the_error_is_that_of_the_resampled_means() -> None:
     means = resampled([(1, value) for value in SKEWED], 2000, 0)
     assert means == sorted(means)
     assert len(means) == 2000
-    assert (found.se, found.df) == (pytest.approx(stdev(means), rel=1e-12), None)
+    assert found.se == pytest.approx(stdev(means), rel=1e-12)
+    assert found.df is None
     ends = quantiles(means, n=40, method="inclusive")
     assert (found.low, found.high) == pytest.approx((ends[0], ends[-1]), rel=1e-12)
 
