@@ -11,7 +11,7 @@ from adjudge.judges.local._model import Fusion, Line, Model, Trees
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._reading.reference import prepare
 from adjudge.judges.local._tier0 import Assessment, assess, doubted
-from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused
+from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused, read_many
 
 NONE = (0.0,) * len(NAMES)
 CARD: dict[str, float] = {}
@@ -107,7 +107,14 @@ def test_few_words_need_a_voucher(
 
 @pytest.mark.parametrize(
     ("words", "references", "right", "doubts"),
-    [(5, 3, -2.0, True), (6, 3, -2.0, False), (5, 4, -2.0, False), (5, 3, 0.0, False), (1, 1, -0.01, True)],
+    [
+        (5, 3, -2.0, True),
+        (6, 3, -2.0, False),
+        (5, 4, -2.0, False),
+        (5, 3, 0.0, False),
+        (5, 3, 0.2, False),
+        (1, 1, -0.01, True),
+    ],
 )
 def test_doubt(words: int, references: int, right: float, doubts: bool) -> None:
     """A wrong answer of few words beside few references is doubted by a share of its distance from one half."""
@@ -125,6 +132,10 @@ def test_doubt(words: int, references: int, right: float, doubts: bool) -> None:
         (0.1, 3.0, ("same-meaning", "seen")),
         (0.1, 1.0, ("same-meaning", "seen", "low-confidence")),
         (0.9, 0.0, ("seen", "low-confidence")),
+        (0.1, 0.0, ("same-meaning", "seen", "low-confidence")),
+        (0.1, 0.2, ("same-meaning", "seen", "low-confidence")),
+        (0.1, -0.2, ("seen", "low-confidence")),
+        (0.9, -0.2, ("other-meaning", "seen", "low-confidence")),
     ],
 )
 def test_reasons(before: float, right: float, reasons: tuple[str, ...]) -> None:
@@ -142,6 +153,7 @@ def test_reasons(before: float, right: float, reasons: tuple[str, ...]) -> None:
     ("references", "are"),
     [
         (["Jane Austen"], True),
+        (["Austen"], True),
         (["Lake of the Woods"], True),
         (["Lake of stones"], False),
         (["Area 51st"], True),
@@ -161,7 +173,8 @@ def test_names(references: list[str], are: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("references", "is_read"), [(("東京",), False), (("東京",) * 50 + ("Tokyo",), False), (("Tokyo",), True)]
+    ("references", "is_read"),
+    [(("東京",), False), (("東京",) * 50 + ("Tokyo",), False), (("Tokyo",), True), (("東京", "Tokyo"), True)],
 )
 def test_other_scripts_with_the_trained_parts(references: tuple[str, ...], is_read: bool) -> None:
     """Of references without a letter or figure that the encoders know, what tier 0 says stands."""
@@ -169,6 +182,20 @@ def test_other_scripts_with_the_trained_parts(references: tuple[str, ...], is_re
     own = assess(*row)
     assert not own.ruled
     assert (assess_many([row]) != [own]) is is_read
+
+
+def test_what_the_trained_encoders_are_asked() -> None:
+    """What a rule decides is not read; cosines are of rows whose reference, no statement, does not stand in them."""
+    statement = "The switch opens a gap in the path, so the bulb has no closed path to the battery."
+    rows = [
+        ("What is the song about?", ("the environment",), "Pollution and destruction of nature"),
+        ("Which city is it?", ("Paris",), "A walk through Paris by night."),
+        ("Why is the bulb off?", (statement,), "There is a gap in the path."),
+        ("Which city is it?", ("Paris",), "It is not Paris."),
+    ]
+    found = read_many(rows, [assess(*row) for row in rows])
+    assert {at: len(reading.cosines) for at, reading in found.items()} == {0: len(COSINES), 1: 0, 2: 0}
+    assert [reading.names for reading in found.values()] == [False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def test_kappa_ends_at_one(table: tuple[int, int, int, int], end: float) -> None
     assert -1.0 <= kappa.low < kappa.value < kappa.high <= 1.0
 
 
-@pytest.mark.parametrize("table", [(6, 0, 0, 4), (25, 15, 0, 0), (0, 0, 15, 25)])
+@pytest.mark.parametrize("table", [(6, 0, 0, 4), (25, 15, 0, 0), (0, 0, 15, 25), (9, 1, 0, 0)])
 def test_kappa_where_nothing_varies(table: tuple[int, int, int, int]) -> None:
     """Where all agree, or one side always says the same, the interval is that of the accuracy in kappa's formula."""
     found, n = compared(table), sum(table)

@@ -117,7 +117,7 @@ def test_the_error_is_that_of_the_resampled_means() -> None:
     assert (found.low, found.high) == pytest.approx((ends[0], ends[-1]), rel=1e-12)
 
 
-@pytest.mark.parametrize("shift", [0.02, -0.01])
+@pytest.mark.parametrize("shift", [0.05, 0.02, -0.01])
 def test_bca_is_efrons(shift: float) -> None:
     """Tails are Φ(b + (b + z) / (1 - a (b + z))), b by the share of means below, a by leaving one cluster out."""
     pairs = [(1 + n % 3, value * (1 + n % 3)) for n, value in enumerate(SKEWED)]
