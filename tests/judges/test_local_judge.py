@@ -108,3 +108,22 @@ def test_a_tier_has_its_own_words_and_assessor() -> None:
     assert _tiers.assessor(0) is not assess_many
     row = ("Where do goats come from?", ("Iran",), "They come from Persia, they say.")
     assert _tiers.assessor(0)([row]) == [assess(*row)]
+
+
+@pytest.mark.parametrize(
+    ("reference", "response"),
+    [
+        ("5", "±5"),
+        ("5", ">5"),
+        ("2", "√2"),
+        ("3", "3²"),
+        ("007", "7"),
+        ("Area 51", "Area 51²"),
+        ("route 66", "route 66a"),
+    ],
+)
+def test_signs_beside_figures_count(reference: str, response: str) -> None:
+    """Figures that are a reference word for word are another number where a sign beside them is another."""
+    found = assess("What is it?", (reference,), response)
+    assert (found.is_right, found.reasons, found.ruled) == (False, ("other-number",), True)
+    assert assess("What is it?", (reference,), reference).reasons == ("contained",)
