@@ -1,13 +1,15 @@
 """How tier 1 weighs what it is told, and how far rules bound it, with trained parts made up so that sums are plain."""
 
+from dataclasses import replace
+from functools import partial
 from math import exp, log1p
 
 import pytest
 
-from adjudge.judges.local import _tier1
+from adjudge.judges.local import _tier0, _tier1
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES
-from adjudge.judges.local._model import Fusion, Line, Model, Trees
+from adjudge.judges.local._model import Fusion, Line, Model, Trees, load_model
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._reading.reference import prepare
 from adjudge.judges.local._tier0 import Assessment, assess, doubted
@@ -43,6 +45,11 @@ def seen(words: int = 30, references: int = 9, probability: float = 0.1, **featu
 def chance(log_odds: float) -> float:
     """Return log-odds as a probability."""
     return 1 / (1 + exp(-log_odds))
+
+
+def sure_of(log_odds: float) -> Model:
+    """Return a model of tier 0 that says the same of every phrase, with the trained weights of words."""
+    return replace(MODEL, weights=load_model().weights, phrases=Trees((), log_odds, 1.0, 0.0))
 
 
 def near(cosine: float) -> tuple[float, ...]:
@@ -204,6 +211,8 @@ def test_what_the_trained_encoders_are_asked() -> None:
         (0.1, "one two three four five", True),
         (0.1, "one two three four five six", False),
         (0.5, "one", False),
+        (0.55, "one", False),
+        (0.9, "one", False),
         (0.4999, "one", True),
     ],
 )
@@ -221,6 +230,9 @@ def test_doubt_of_tier_0(probability: float, text: str, doubts: bool) -> None:
         ("Who?", "Barack Obama", "Obama, Barack", ("same-name",), 0.99),
         ("Is it?", "yes", "Yes, it is.", ("yes-no",), 0.95),
         ("Who?", "I don't know", "I do not know.", ("both-refuse",), 0.95),
+        ("Which body is it?", "United Nations", "UN", ("acronym",), 0.95),
+        ("Which country?", "Burma", "Myanmar", ("same-place",), 0.95),
+        ("Where was he born?", "Lyon", "In France.", ("coarser-place", "low-confidence"), 0.6),
         ("Is it?", "yes", "No, it is not.", ("yes-no",), 0.02),
         ("Capital?", "Paris", "It is not Paris.", ("negated",), 0.02),
         ("Capital?", "Paris", "Solution:", ("vacuous",), 0.02),
@@ -229,7 +241,50 @@ def test_doubt_of_tier_0(probability: float, text: str, doubts: bool) -> None:
 def test_how_sure_rules_are(
     question: str, reference: str, text: str, reasons: tuple[str, ...], probability: float
 ) -> None:
-    """A rule that says right has .99, one that may err .95, and one that says wrong .02; no model has a say."""
+    """A rule that says right has .99, one that may err .95, a coarser place .6, what is wrong .02."""
     found = assess(question, (reference,), text)
     assert (found.reasons, found.ruled) == (reasons, True)
     assert found.probability == probability
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "text", "reason"),
+    [
+        ("Who?", "Barack Obama", "Michelle Obama", "near-name"),
+        ("How much is it?", "5 dollars", "5 euros", "other-unit"),
+    ],
+)
+def test_rules_about_words_bound_the_model(
+    monkeypatch: pytest.MonkeyPatch, question: str, reference: str, text: str, reason: str
+) -> None:
+    """However sure the model is, a rule about the words of an answer leaves it .18, before the doubt of short ones."""
+    for log_odds, left in ((3.0, 0.18), (-3.0, chance(-3.0))):
+        model = sure_of(log_odds)
+        monkeypatch.setattr(_tier0, "load_model", partial(lambda model: model, model))
+        found = assess(question, (reference,), text)
+        assert (found.reasons, found.ruled, found.statement) == ((reason,), True, False)
+        assert found.probability == pytest.approx(left + 0.25 * (1 - 2 * left))
+        assert len(found.values) == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "words", "said"),
+    [
+        (3.0, 60, ()),
+        (3.0, 61, ("long-answer",)),
+        (1.4, 60, ()),
+        (1.37, 60, ("low-confidence",)),
+        (0.0, 61, ("long-answer", "low-confidence")),
+        (-1.37, 60, ("low-confidence",)),
+        (-1.4, 60, ()),
+    ],
+)
+def test_what_is_said_of_weak_rows(
+    monkeypatch: pytest.MonkeyPatch, log_odds: float, words: int, said: tuple[str, ...]
+) -> None:
+    """More than 60 words are a long answer, and between .2 and .8, which is ±1.386 in log-odds, confidence is low."""
+    monkeypatch.setattr(_tier0, "load_model", lambda: sure_of(log_odds))
+    text = " ".join(["A walk through Paris by night", *["and"] * (words - 6)])
+    found = assess("Which city is it?", ("Paris",), text)
+    assert (found.reasons[1:], found.ruled) == (said, False)
+    assert found.probability == pytest.approx(chance(log_odds))
