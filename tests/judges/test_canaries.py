@@ -184,9 +184,9 @@ def test_references_by_their_other_name() -> None:
 
 
 def test_another_answer_is_that_of_the_row_before() -> None:
-    """The answer to another question is the first reference of the row before it that has one."""
+    """The answer to another question is the first that is one of the row before it that has any."""
     rows: list[dict[str, Any]] = [
-        {"id": "1", "question": "q", "reference": ["Mont Blanc", "x"]},
+        {"id": "1", "question": "q", "reference": [" ", "Mont Blanc", "x"]},
         {"id": "2", "question": "q"},
         {"id": "3", "question": "q", "reference": "Elbe"},
     ]

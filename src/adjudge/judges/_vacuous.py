@@ -41,8 +41,6 @@ def _says_nothing(response: str) -> bool:
     for end in chain(_SEGMENT_END.finditer(response), (None,)):
         segment = response[start : end.start()] if end else response[start:]
         start = end.end() if end else start
-        if len(segment) > _LONGEST and not _is_blank(segment):
-            return False
         words = _words(segment) if len(segment) <= _LONGEST else ""
         if words:
             worded = True
