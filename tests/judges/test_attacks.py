@@ -43,6 +43,20 @@ def test_their_number_is_told() -> None:
     assert f"the attack suite ({len(load_attacks())})" in (docs / "judges" / "local.md").read_text(encoding="utf-8")
 
 
+def test_an_attack_is_a_row() -> None:
+    """An attack has all that a judge is given, by the names that rows have, and what is told of it."""
+    attack = load_attacks()[0]
+    assert dict(attack.row()) == {
+        "id": attack.id,
+        "category": attack.category,
+        "pattern": attack.pattern,
+        "question": attack.question,
+        "reference": attack.reference,
+        "response": attack.response,
+        "why": attack.why,
+    }
+
+
 def test_none_is_the_answer() -> None:
     """No attack is what a reference says."""
     for attack in load_attacks():

@@ -1,8 +1,8 @@
 """A cascade: the first judge's verdict where it is sure, the second's otherwise, and what the summary says of both."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,10 +23,12 @@ from adjudge.judges import (
     get_judge,
     judge_reward,
 )
-from adjudge.model import Ask, Judgement
+from adjudge.judges._cascade import CascadeTally, steps_of
+from adjudge.model import Ask, ChatModel, ChatReply, Judgement, Score, asking
 from adjudge.rewards import get_reward
 from adjudge.runs import RunConfig, evaluate
 from adjudge.testing import ChatCall, ChatServer, Reply, wrong
+from judges.models import CORRECT, WRONG, Scripted
 
 
 @dataclass
@@ -293,3 +295,156 @@ def test_local_knows_its_threshold() -> None:
     assert 0.5 <= thresholds[0] < thresholds[2] <= 1.0
     found = asyncio.run(cascades[1].ajudge("Capital of France?", "Paris", "It is Paris."))
     assert (found.verdict, found.tier, "kept" in found.reasons) == ("CORRECT", 0, True)
+
+
+@dataclass
+class Fixed:
+    """A judge that always says the same, and keeps the ways in which it was told to ask."""
+
+    said: Judgement
+    name: str = "fixed"
+    version: str = "3"
+    prompt_hash: str | None = None
+    ways: list[Ask | None] = field(default_factory=list)
+
+    async def ajudge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+    ) -> Judgement:
+        """Say it."""
+        del question, reference, response
+        self.ways.append(ask)
+        return self.said
+
+
+KEPT = Judgement("scored", "CORRECT", probability=0.95, reasons=("seen",), calls=2)
+UNSURE = Judgement("scored", "CORRECT", probability=0.6, calls=2)
+SECOND = Judgement("scored", "WRONG", reasons=("read",), calls=3)
+
+
+@pytest.mark.parametrize(
+    ("first", "verdict", "reasons", "calls"),
+    [
+        (KEPT, "CORRECT", ("seen", "kept"), 2),
+        (UNSURE, "WRONG", ("read", "escalated", "first-said-correct"), 5),
+        (Judgement("scored", "WRONG", probability=0.4), "WRONG", ("read", "escalated", "first-said-wrong"), 3),
+        (Judgement("unscored", probability=0.99), "WRONG", ("read", "escalated", "first-said-unscored"), 3),
+        (Judgement("error", reason="x"), "WRONG", ("read", "escalated", "first-said-error"), 3),
+        (Judgement("scored", "CORRECT"), "WRONG", ("read", "escalated", "first-said-correct"), 3),
+        (Judgement("unscored", "CORRECT", probability=1.0), "WRONG", ("read", "escalated", "first-said-correct"), 3),
+        (Judgement("scored", probability=1.0), "WRONG", ("read", "escalated", "first-said-scored"), 3),
+    ],
+)
+def test_what_is_said_of_both(first: Judgement, verdict: str, reasons: tuple[str, ...], calls: int) -> None:
+    """Only a verdict with a probability is kept; a judgement says who decided, what the first said, and all calls."""
+    cascade = CascadeJudge(Fixed(first), Fixed(SECOND, "second"), threshold=0.9)
+    found = cascade.judge("q", "r", "text")
+    assert (found.verdict, found.reasons, found.calls, found.judge) == (verdict, reasons, calls, "cascade:fixed,second")
+    assert cascade.is_sure(first) is ("kept" in reasons)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 1.0])
+def test_thresholds_from_one_half_to_one(threshold: float) -> None:
+    """At .5 every verdict is kept, at 1 none, however certain; beyond there is no threshold."""
+    cascade = CascadeJudge(Fixed(KEPT), Fixed(SECOND), threshold=threshold)
+    certain = Judgement("scored", "WRONG", probability=0.0)
+    assert [cascade.is_sure(said) for said in (UNSURE, KEPT, certain)] == [threshold == 0.5] * 3
+    assert cascade.version == f"3+3 at {threshold:g}"
+    with pytest.raises(UsageError, match=r"between \.5 and 1"):
+        CascadeJudge(Fixed(KEPT), Fixed(SECOND), threshold=threshold + (0.1 if threshold == 1.0 else -0.01))
+
+
+def test_two_errors_in_a_hundred_unless_said() -> None:
+    """Without a threshold and a budget, the first judge may err in 2 % of what it keeps."""
+    local = LocalJudge(tier=0)
+    assert CascadeJudge(local, LLMJudge("m")).threshold == local.threshold_for(0.02)
+    assert local.threshold_for(0.02) not in (local.threshold_for(0.024), local.threshold_for(0.016))
+
+
+def test_labels_under_another_prompt() -> None:
+    """A calibration of the first judge under another prompt than it has now chooses no threshold."""
+    rows = [LabelledRow("q", label=True, status="scored", verdict=True, probability=0.9, prompt_hash="old")] * 100
+    known = calibrate(rows, judge="fixed", version="3")
+    assert CascadeJudge(Fixed(KEPT, prompt_hash="old"), Fixed(SECOND), calibration=known).threshold == 0.5
+    with pytest.raises(UsageError, match="another prompt"):
+        CascadeJudge(Fixed(KEPT, prompt_hash="new"), Fixed(SECOND), calibration=known)
+
+
+def test_who_answers_their_requests() -> None:
+    """Both judges are handed the way to ask; without one, each asks its own models as the context has them asked."""
+
+    async def way(request: object) -> ChatReply:
+        del request
+        return ChatReply(WRONG)
+
+    first, second = Fixed(UNSURE), Fixed(SECOND)
+    asyncio.run(CascadeJudge(first, second, threshold=0.9).ajudge("q", "r", "text", ask=way))
+    assert (first.ways, second.ways) == ([way], [way])
+    asked: list[ChatModel] = []
+
+    def ways(chats: Mapping[str, ChatModel]) -> Ask:
+        asked.extend(chats.values())
+        return way
+
+    one, two = Scripted(CORRECT, "one"), Scripted(CORRECT, "two")
+    token = asking.set(ways)
+    try:
+        judges = (LLMJudge(chat=one, gate=False), LLMJudge(chat=two, gate=False))
+        found = CascadeJudge(*judges, threshold=0.9).judge("q", "r", "text")
+    finally:
+        asking.reset(token)
+    assert asked == [one, two]
+    assert (found.verdict, one.requests, two.requests) == ("WRONG", [], [])
+
+
+@pytest.mark.parametrize(
+    ("notes", "steps"),
+    [
+        (None, ()),
+        ({}, ()),
+        ({"reasons": "seen", "verdict": "CORRECT"}, ()),
+        ({"reasons": "seen kept", "verdict": "CORRECT"}, ("kept",)),
+        ({"reasons": "escalated first-said-correct", "verdict": "CORRECT"}, ("escalated", "compared", "agreed")),
+        ({"reasons": "escalated first-said-wrong", "verdict": "WRONG"}, ("escalated", "compared", "agreed")),
+        ({"reasons": "escalated first-said-wrong", "verdict": "CORRECT"}, ("escalated", "compared")),
+        ({"reasons": "escalated first-said-unscored", "verdict": "CORRECT"}, ("escalated",)),
+        ({"reasons": "escalated first-said-wrong"}, ("escalated",)),
+        ({"reasons": "escalated", "verdict": "CORRECT"}, ("escalated",)),
+    ],
+)
+def test_steps(notes: dict[str, str] | None, steps: tuple[str, ...]) -> None:
+    """What a score counts for: kept, or escalated, compared where both gave verdicts, agreed where these are alike."""
+    assert steps_of(Score(1.0, notes=notes)) == steps
+
+
+@pytest.mark.parametrize(
+    ("kept", "escalated", "saved"),
+    [
+        ([0.0] * 6, [0.2, 0.3], 1.5),
+        ([0.0] * 6, [0.2, 0.4, None], 1.8),  # what was known already says nothing of the price
+        ([0.5] * 6, [0.7, 0.8], 1.5),  # an agent that answers is paid for either way
+        ([0.0] * 6, [0.0, 0.0], None),
+        ([0.0] * 6, [None, None], None),
+        ([0.0] * 6, [], None),
+        ([], [0.25] * 4, 0.0),
+    ],
+)
+def test_what_is_saved(kept: list[float | None], escalated: list[float | None], saved: float | None) -> None:
+    """Rows kept would have cost the mean of those escalated; nothing is said without a price or such a row."""
+    tally = CascadeTally()
+    for cost in kept:
+        tally.add(Score(1.0, notes={"reasons": "seen kept", "verdict": "CORRECT"}), cost)
+    for cost in escalated:
+        tally.add(Score(1.0, notes={"reasons": "escalated first-said-wrong", "verdict": "CORRECT"}), cost)
+    found = tally.report("by heart")
+    assert found is not None
+    assert (found.kept, found.escalated, found.compared, found.agreed) == (len(kept), len(escalated), len(escalated), 0)
+    assert found.share == len(escalated) / (len(kept) + len(escalated))
+    assert found.saved == (saved if saved is None else pytest.approx(saved))
+    assert found.rule == "by heart"
+
+
+def test_no_cascade_at_work() -> None:
+    """Scores of other judges make no report of a cascade."""
+    tally = CascadeTally()
+    tally.add(Score(1.0, notes={"reasons": "seen", "verdict": "CORRECT"}), 0.5)
+    assert tally.report(None) is None

@@ -46,4 +46,5 @@ def test_what_is_not_another_member(references: list[str], response: str) -> Non
 )
 def test_another_name_of_a_member(reference: str, response: str) -> None:
     """A member may have two names."""
-    assert assess("What is it?", (reference,), response).reasons == ("same-sense",)
+    found = assess("What is it?", (reference,), response)
+    assert (found.is_right, found.reasons) == (True, ("same-sense",))

@@ -63,7 +63,8 @@ def test_what_turns_a_statement_round(row: tuple[str, str], response: str) -> No
 )
 def test_what_has_the_same_sense(row: tuple[str, str], response: str) -> None:
     """A denial of the opposite says the same, and so does another word on the same side."""
-    assert assess(row[0], (row[1],), response).reasons == ("same-sense",)
+    found = assess(row[0], (row[1],), response)
+    assert (found.is_right, found.reasons) == (True, ("same-sense",))
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ VACUOUS = [
         "# ",
         "_",
         "\ufeff",
+        "^",
+        "´",
+        "\u0301\u0301",
     ),
     *("Thought process:", "thought process", "Solution", "SOLUTION:", "Final Answer:", "The answer is:", "**Answer:**"),
     *("Let's solve this problem step by step.", "Let’s think step by step", "Okay, let me think about this carefully."),
@@ -216,3 +219,26 @@ def test_the_gate_is_linear(piece: str) -> None:
         return lambda: is_vacuous(text)
 
     assert_linear(work, 200_000)
+
+
+@pytest.mark.parametrize(("reference", "gives"), [(".", True), ("…", False), ("?!", False), ("", False)])
+def test_signs_give_a_reference_of_the_same_signs(reference: str, gives: bool) -> None:
+    """A response of signs alone gives a reference only where that is the same signs."""
+    assert is_vacuous(".", [reference]) is not gives
+
+
+@pytest.mark.parametrize(
+    ("response", "says_nothing"),
+    [
+        ("Solution" + " " * 192, True),
+        ("Solution" + " " * 193, False),
+        ("-" * 201, True),
+        ("Solution.\n" + "\u200b" * 300 + "\n", True),
+        ("x" * 201, False),
+        ("Answer: " + "let us solve this " * 12, False),
+        ("👍" * 201, False),
+    ],
+)
+def test_no_opener_is_long(response: str, says_nothing: bool) -> None:
+    """More than 200 characters without a break say something, unless not one of them does."""
+    assert is_vacuous(response) is says_nothing

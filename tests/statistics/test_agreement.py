@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from adjudge.errors import DataError, UsageError
 from adjudge.statistics import (
+    Agreement,
     Estimate,
     agreement,
     estimate_mean,
@@ -218,3 +220,127 @@ def test_no_correction_by_a_judge_without_skill() -> None:
     assert "outside 0..1" in found.note
     unknown = prediction_powered(estimate(0.5), replace(estimate(0.1), se=None))
     assert (unknown.se, unknown.low, unknown.high) == (None, None, None)
+
+
+TABLES = [(45, 25, 15, 15), (90, 3, 1, 6), (5, 30, 2, 63), (1, 1, 40, 8)]
+"""Right called right, wrong called right, right called wrong, wrong called wrong."""
+
+
+def compared(table: tuple[int, int, int, int], confidence: float = 0.95, size: int = 0) -> Agreement:
+    """Return the agreement of a table of counts; in clusters of some size, if given."""
+    kinds = ((True, True), (False, True), (True, False), (False, False))
+    pairs = [pair for pair, count in zip(kinds, table, strict=True) for _ in range(count)]
+    clusters = [number // size for number in range(len(pairs))] if size else None
+    found = agreement([one for one, _ in pairs], [other for _, other in pairs], clusters, confidence=confidence)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_kappa_error_of_the_literature(table: tuple[int, int, int, int]) -> None:
+    """The error of kappa is that of Fleiss, Cohen and Everitt (1969), with n - 1 in the place of n."""
+    n = sum(table)
+    both, over, under, neither = (count / n for count in table)
+    agreed, labels, verdicts = both + neither, both + under, both + over
+    chance = labels * verdicts + (1 - labels) * (1 - verdicts)
+    diagonal = both * ((1 - chance) - (labels + verdicts) * (1 - agreed)) ** 2
+    diagonal += neither * ((1 - chance) - (2 - labels - verdicts) * (1 - agreed)) ** 2
+    beside = under * (verdicts + 1 - labels) ** 2 + over * (1 - verdicts + labels) ** 2
+    variance = diagonal + (1 - agreed) ** 2 * beside - (agreed * chance - 2 * chance + agreed) ** 2
+    kappa = compared(table).kappa
+    assert kappa is not None
+    assert kappa.value == pytest.approx((agreed - chance) / (1 - chance))
+    assert kappa.se == pytest.approx(math.sqrt(variance / (n - 1)) / (1 - chance) ** 2)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_counts_and_intervals(table: tuple[int, int, int, int], confidence: float) -> None:
+    """The counts stand by their names; shares have Wilson's interval, kappa Student's with n - 1 degrees of freedom."""
+    found = compared(table, confidence)
+    right_right, wrong_right, right_wrong, wrong_wrong = table
+    assert (found.right_called_right, found.wrong_called_right) == (right_right, wrong_right)
+    assert (found.right_called_wrong, found.wrong_called_wrong) == (right_wrong, wrong_wrong)
+    for share, hits, n in (
+        (found.accuracy, right_right + wrong_wrong, sum(table)),
+        (found.sensitivity, right_right, right_right + right_wrong),
+        (found.specificity, wrong_wrong, wrong_right + wrong_wrong),
+    ):
+        assert share is not None
+        assert (share.low, share.high) == pytest.approx(stats.binomtest(hits, n).proportion_ci(confidence, "wilson"))
+    kappa = found.kappa
+    assert kappa is not None
+    assert kappa.se is not None
+    low, high = stats.t.interval(confidence, sum(table) - 1, kappa.value, kappa.se)
+    assert (kappa.low, kappa.high) == pytest.approx((max(low, -1.0), min(high, 1.0)))
+    assert (kappa.n, kappa.confidence) == (sum(table), confidence)
+
+
+@pytest.mark.parametrize(("table", "end"), [((5, 1, 0, 4), 1.0), ((0, 4, 5, 1), -1.0)])
+def test_kappa_ends_at_one(table: tuple[int, int, int, int], end: float) -> None:
+    """The interval of kappa goes to 1 or -1 and no further."""
+    kappa = compared(table).kappa
+    assert kappa is not None
+    assert kappa.low is not None
+    assert kappa.high is not None
+    assert end in (kappa.low, kappa.high)
+    assert -1.0 <= kappa.low < kappa.value < kappa.high <= 1.0
+
+
+@pytest.mark.parametrize("table", [(6, 0, 0, 4), (25, 15, 0, 0), (0, 0, 15, 25), (9, 1, 0, 0)])
+def test_kappa_where_nothing_varies(table: tuple[int, int, int, int]) -> None:
+    """Where all agree, or one side always says the same, the interval is that of the accuracy in kappa's formula."""
+    found, n = compared(table), sum(table)
+    p, q = (table[0] + table[2]) / n, (table[0] + table[1]) / n
+    chance = p * q + (1 - p) * (1 - q)
+    kappa, accuracy = found.kappa, found.accuracy
+    assert kappa is not None
+    assert accuracy.low is not None
+    assert accuracy.high is not None
+    value, low, high = ((end - chance) / (1 - chance) for end in (accuracy.value, accuracy.low, accuracy.high))
+    assert kappa.se is None
+    assert (kappa.value, kappa.low, kappa.high) == pytest.approx((value, max(low, -1.0), min(high, 1.0)), abs=1e-12)
+
+
+def test_clusters_of_every_share() -> None:
+    """Each share is clustered by the clusters of its own rows."""
+    labels, verdicts = [True, True, False, True, False, False], [True, False, False, True, True, False]
+    found = agreement(labels, verdicts, list("aabbcc"))
+    assert found is not None
+    assert found.accuracy == estimate_mean([1, 0, 1, 1, 0, 1], list("aabbcc"), method="wilson")
+    assert found.sensitivity == estimate_mean([1, 0, 1], list("aab"), method="wilson")
+    assert found.specificity == estimate_mean([1, 0, 1], list("bcc"), method="wilson")
+    plain = agreement(labels, verdicts)
+    assert plain is not None
+    assert plain.sensitivity == estimate_mean([1, 0, 1], method="wilson")
+
+
+def test_rows_that_do_not_fit_are_refused() -> None:
+    """Labels, verdicts and clusters have one entry for each row; without rows there is nothing to compare."""
+    assert agreement([], []) is None
+    assert agreement([], [], []) is None
+    with pytest.raises(DataError, match="2 values, but 1 of the verdicts"):
+        agreement([True, False], [True])
+    with pytest.raises(DataError, match="1 values, but 2 of the clusters"):
+        agreement([True], [True], ["a", "b"])
+    with pytest.raises(DataError, match="1 values, but 0 of the labels"):
+        reliability([0.5], [])
+    with pytest.raises(UsageError, match="at least one bin, got 0"):
+        reliability([0.5], [True], bins=0)
+
+
+def test_reliability_by_hand() -> None:
+    """Ten bins unless said: a probability on a border belongs to the bin above, 1 to the last; Brier's score beside."""
+    found = reliability([0.0, 0.1, 0.19, 0.95, 1.0], [False, True, False, True, True])
+    assert found is not None
+    assert [(one.low, one.high, one.n, one.share) for one in found.bins] == [
+        (0.0, 0.1, 1, 0.0),
+        (0.1, 0.2, 2, 0.5),
+        (0.9, 1.0, 2, 1.0),
+    ]
+    assert [one.probability for one in found.bins] == pytest.approx([0.0, 0.145, 0.975])
+    assert found.error == pytest.approx((2 * 0.355 + 2 * 0.025) / 5)
+    assert found.brier == pytest.approx((0.9**2 + 0.19**2 + 0.05**2) / 5)
+    halves = reliability([0.2, 0.6, 1.0], [False, True, False], bins=2)
+    assert halves is not None
+    assert [(one.low, one.high, one.n) for one in halves.bins] == [(0.0, 0.5, 1), (0.5, 1.0, 2)]

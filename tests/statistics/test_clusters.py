@@ -3,6 +3,7 @@
 import math
 import pickle
 import random
+from statistics import stdev
 from typing import Literal
 
 import pytest
@@ -237,3 +238,84 @@ def test_nonsense_is_refused() -> None:
         clusters.estimate(correction="CR3")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="needs a range"):
         clusters.estimate(method="wilson")
+    for measure in (clusters.standard_error, clusters.degrees_of_freedom):
+        with pytest.raises(UsageError, match="correction must be"):
+            measure("CR3")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="count -1"):
+        clusters.add_total(1, 0, count=-1)
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (1.0, 5.0), (-3.0, -1.0)])
+def test_both_ends_of_the_range_hold(ends: tuple[float, float]) -> None:
+    """Values and totals from the least to the greatest are taken, and none beyond, whichever it is of a cluster."""
+    low, high = ends
+    clusters = Clusters(ends)
+    clusters.add([low, high])
+    clusters.add_total(3, 3 * low)
+    clusters.add_total(3, 3 * high)
+    assert clusters.clusters == 3
+    for bad in ([low, high + 0.5], [low - 0.5, high]):
+        with pytest.raises(DataError, match="lies outside the range"):
+            clusters.add(bad)
+    for total in (3 * low - 0.5, 3 * high + 0.5):
+        with pytest.raises(DataError, match="lies outside the range"):
+            clusters.add_total(3, total)
+    assert (clusters.clusters, clusters.n) == (3, 8)
+    free = Clusters(None)
+    free.add_total(3, 1000)
+    assert free.mean == pytest.approx(1000 / 3)
+    assert Clusters() == Clusters((0.0, 1.0))
+
+
+def test_shards_of_finer_and_coarser_values() -> None:
+    """Shards whose values need more or fewer binary digits merge to the whole, on either side."""
+    coarse, fine = [[1.0, 0.5], [0.0, 0.5]], [[0.125, 0.1], [0.3]]
+    for one, other in ((coarse, fine), (fine, coarse)):
+        merged = of(one)
+        merged.merge(of(other))
+        assert merged == of([*coarse, *fine])
+        assert merged.mean == pytest.approx((2.0 + 0.525) / 7)
+
+
+def test_the_error_of_fractions() -> None:
+    """The error of clusters of one is s / √n, also of values that are no whole numbers; Σ e² / n² for any clusters."""
+    values = [0.5, 0.25, 0.8, 0.1]
+    assert of([[value] for value in values]).standard_error() == pytest.approx(stdev(values) / 2, rel=1e-12)
+    groups = [[0.5, 0.25, 0.8], [0.1, 0.7], [0.3]]
+    mean = 2.65 / 6
+    residuals = [sum(group) - len(group) * mean for group in groups]
+    cr0 = math.sqrt(sum(one * one for one in residuals)) / 6
+    cr2 = math.sqrt(sum(e * e / (1 - len(group) / 6) for e, group in zip(residuals, groups, strict=True))) / 6
+    found = [of(groups).standard_error(correction) for correction in CORRECTIONS]
+    assert found == pytest.approx([cr0, cr0 * math.sqrt(1.5), cr2], rel=1e-12)
+
+
+@pytest.mark.parametrize(("spread", "is_rounding"), [(1e-10, True), (1e-6, False)])
+def test_rounding_goes_with_the_range(spread: float, is_rounding: bool) -> None:
+    """What is rounding in a range of a thousand is more than in one of 1."""
+    estimate = sure(of([[500.0], [500.0 + spread], [500.0 - spread]], (0.0, 1000.0)).estimate())
+    assert (estimate.se is None) == is_rounding
+    assert sure(of([[0.5], [0.5 + spread], [0.5 - spread]], (0.0, 1.0)).estimate()).se is not None
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [[1, 1, 1], [0, 0, 0], [1, 1, 0], [1, 1, 1]],
+        [[1, 0], [0, 1], [1, 0], [1, 1]],
+        [[1.0] * 30, [0.0] * 30],
+    ],
+)
+def test_wilson_on_the_design_effect(groups: list[list[float]]) -> None:
+    """Wilson's interval is on n · p (1 - p) / (n - 1) / se² independent values, at most n and at least 1."""
+    clusters = of(groups, (0.0, 1.0))
+    n, p, se = clusters.n, clusters.mean, clusters.standard_error()
+    assert p is not None
+    assert se is not None
+    effective = max(1.0, min(1.0, p * (1 - p) / (n - 1) / se**2) * n)
+    z2 = 1.959964**2
+    centre = (p + z2 / (2 * effective)) / (1 + z2 / effective)
+    half = math.sqrt(z2 * (p * (1 - p) / effective + z2 / (4 * effective**2))) / (1 + z2 / effective)
+    found = sure(clusters.estimate(method="wilson"))
+    assert (found.low, found.high) == pytest.approx((centre - half, centre + half), abs=1e-6)
+    assert (found.confidence, found.method) == (0.95, "CR1 wilson")

@@ -9,6 +9,7 @@ from scipy import stats
 
 from adjudge.errors import DataError
 from adjudge.statistics import benjamini_hochberg, holm, mcnemar
+from adjudge.statistics._hypotheses import _exactly
 
 p_values = st.lists(st.floats(0, 1), max_size=30)
 
@@ -43,8 +44,25 @@ def test_mcnemar_takes_right_and_wrong_only() -> None:
     """A value between 0 and 1 is an error that names its row."""
     with pytest.raises(DataError, match="row 2"):
         mcnemar([1, 0.5], [1, 1])
-    with pytest.raises(DataError, match="2 values"):
+    with pytest.raises(DataError, match="got 1 and 2 in row 1"):
+        mcnemar([1], [2])
+    with pytest.raises(DataError, match="2 values, but 1 of the second run"):
         mcnemar([1, 0], [1])
+
+
+@pytest.mark.parametrize(
+    ("k", "n"), [(0, 1), (3, 10), (5000, 10_000), (5000, 10_001), (5001, 10_002), (4990, 10_002), (50_000, 100_000)]
+)
+def test_probabilities_of_the_binomial(k: int, n: int) -> None:
+    """The chance of k heads of n is that of whole numbers to the last digits, on either side of the formula's limit."""
+    assert _exactly(k, n) == pytest.approx(math.comb(n, k) / 2**n, rel=5e-15, abs=0.0)
+
+
+@pytest.mark.parametrize("k", [7320, 7354, 7400])
+def test_chances_next_to_the_least_float(k: int) -> None:
+    """The chance of k heads of 20,000 is no 0 while a float can hold it."""
+    assert _exactly(k, 20_000) == pytest.approx(math.comb(20_000, k) / 2**20_000, rel=1e-9, abs=0.0)
+    assert _exactly(k, 20_000) > 0.0
 
 
 @given(p_values)

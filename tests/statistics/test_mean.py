@@ -1,6 +1,7 @@
 """A mean with its interval is that of the textbooks, and can be put together from shards."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from scipy import stats
 
 from adjudge.errors import UsageError
 from adjudge.statistics import Moments, mean_of, normal_quantile, t_cdf, t_quantile
+from adjudge.statistics._quantiles import _half_step
 
 values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
 
@@ -99,3 +101,82 @@ def test_sums_are_exact_enough() -> None:
     """A million tenths have a mean of a tenth."""
     assert Moments.of([0.1] * 1_000_000).mean == pytest.approx(0.1, abs=1e-15)
     assert math.isclose(Moments.of([1e8, 1.0, -1e8]).mean, 1 / 3)
+
+
+def test_shards_of_several_values() -> None:
+    """2 4 and 6 8 10 together: mean 6, Σ(x - 6)² = 40 = 2 + 8 + 5² · 2 · 3 / 5; 0 and 1 stay so in both parts only."""
+    found = Moments.of([2.0, 4.0]).merge(Moments.of([6.0, 8.0, 10.0]))
+    assert (found.n, found.mean, found.squares, found.binary) == (5, 6.0, 40.0, False)
+    assert [
+        Moments.of(one).merge(Moments.of(other)).binary for one, other in (([0, 1], [1]), ([0], [2]), ([2], [0]))
+    ] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_nothing_adds_nothing() -> None:
+    """Moments of no values change no others, on either side; together they are none."""
+    some, none = Moments.of([0.5, 2.5]), Moments.of([])
+    assert none == Moments() == Moments(0, 0.0, 0.0, binary=True)
+    assert none.merge(some) == some.merge(none) == some
+    assert none.merge(none) == none
+    vast = Moments.of([1e200])
+    assert none.merge(vast) == vast.merge(none) == vast
+
+
+def test_large_means_leave_small_deviations() -> None:
+    """Deviations are taken before they are squared, so that none are lost beside a large mean; sums may overflow."""
+    values = [1e9 + 0.1, 1e9 + 0.2, 1e9 + 0.4]
+    mean = sum(map(Fraction, values)) / 3
+    assert Moments.of(values).squares == pytest.approx(float(sum((Fraction(one) - mean) ** 2 for one in values)))
+    assert Moments.of([1.5e308, 1.5e308]).mean == 1.5e308
+
+
+@pytest.mark.parametrize(
+    ("values", "method"),
+    [
+        ([0.3], "none"),
+        ([0.3, 0.3], "none"),
+        ([0.3, 0.4], "t"),
+        ([0.3, 0.3001], "t"),
+        ([1, 0], "wilson"),
+        ([1], "wilson"),
+    ],
+)
+def test_how_an_interval_is_made(values: list[float], method: str) -> None:
+    """0 and 1 have Wilson's, values that differ Student's, one value or values that are all alike none."""
+    found = mean_of(Moments.of(values))
+    assert found is not None
+    assert (found.method, found.n) == (method, len(values))
+    assert (found.low is None, found.high is None) == (method == "none",) * 2
+    if method == "t":
+        assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 1, found.value, stats.sem(values)))
+
+
+@pytest.mark.parametrize("a", [1, 10, 49, 50, 51, 75, 1000, 10**6])
+def test_steps_of_one_half_of_the_gamma_function(a: int) -> None:
+    """Γ(a + ½) / Γ(a) of a whole number is √π · a · C(2a, a) / 4ᵃ, on either side of where the series begins."""
+    if a > 1000:
+        wanted = 0.5 * math.log(a) - 1 / (8 * a)  # all that a float has digits for
+    else:
+        wanted = 0.5 * math.log(math.pi) + math.log(Fraction(a * math.comb(2 * a, a), 4**a))
+    assert _half_step(a) == pytest.approx(wanted, abs=8e-16 if a >= 50 else 3e-14, rel=0.0)
+
+
+@pytest.mark.parametrize("df", [0.5, 1, 5, 200])
+def test_the_ends_of_students_t(df: float) -> None:
+    """Half lies below 0, all below infinity, nothing below minus infinity, and a number without end is far out."""
+    assert [t_cdf(t, df) for t in (-math.inf, -0.0, 0.0, math.inf)] == [0.0, 0.5, 0.5, 1.0]
+    assert t_cdf(1e200, df) == pytest.approx(1.0)
+    assert t_quantile(0.5, df) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.0, 1.1, -0.1, math.nan])
+def test_quantiles_are_of_probabilities(probability: float) -> None:
+    """0 and 1 have no quantile, and what is no probability has none either."""
+    with pytest.raises(UsageError, match="need 0 < probability < 1"):
+        normal_quantile(probability)
+    with pytest.raises(UsageError, match="need 0 < probability < 1"):
+        t_quantile(probability, 5)

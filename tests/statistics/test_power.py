@@ -1,5 +1,7 @@
 """Power, minimum detectable effect and sample size are one question, asked three ways."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,5 +54,21 @@ def test_nonsense_is_refused() -> None:
         power(0.1, 10, sd=1.0, alpha=5)
     with pytest.raises(UsageError, match="power must be greater than alpha"):
         sample_size(0.1, sd=1.0, power=0.05)
+    with pytest.raises(UsageError, match=r"power must lie between 0 and 1, got 1\.0"):
+        sample_size(0.1, sd=1.0, power=1.0)
+    for alpha in (0.0, 1.0, 1.1):
+        with pytest.raises(UsageError, match="alpha must lie between 0 and 1"):
+            sample_size(0.1, sd=1.0, alpha=alpha)
+    for sd, effect in ((math.inf, 1.0), (1.0, 0.0), (1.0, math.inf), (1.0, math.nan)):
+        with pytest.raises(UsageError, match="sd and design_effect must be greater than 0"):
+            power(0.1, 10, sd=sd, design_effect=effect)
     with pytest.raises(UsageError, match="design must be"):
         power(0.1, 10, sd=1.0, design="crossed")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("chance", [0.06, 0.1, 0.5])
+def test_little_power_is_found_too(chance: float) -> None:
+    """A power just above alpha, to which both tails contribute, has its effect too."""
+    found = minimum_detectable_effect(100, sd=1.0, power=chance)
+    assert 0.0 < found < 0.2
+    assert power(found, 100, sd=1.0) == pytest.approx(chance, rel=1e-9)

@@ -39,4 +39,4 @@ def load_attacks() -> tuple[Attack, ...]:
     """Return every attack of the package."""
     lines = files("adjudge.judges").joinpath(FILE).read_bytes().splitlines()
     decode = msgspec.json.Decoder(Attack).decode
-    return tuple(decode(line) for line in lines if line.strip())
+    return tuple(map(decode, lines))

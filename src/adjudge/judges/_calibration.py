@@ -205,7 +205,6 @@ def calibrate(
     counts = {status: sum(row.status == status for row in every) for status in ("scored", "unscored", "error")}
     judged = [row for row in every if row.verdict is not None]
     sure = [row for row in judged if row.probability is not None]
-    people = [row for row in judged if any(one is not None for one in row.annotators)]
     return Calibration(
         judge=judge,
         version=version,
@@ -219,8 +218,8 @@ def calibrate(
         ),
         reliability=reliability([row.probability or 0.0 for row in sure], [row.label for row in sure]),
         steps=_steps([(row.probability or 0.0, row.label != row.verdict) for row in sure]),
-        alpha=krippendorff_alpha([*row.annotators, row.verdict] for row in people),
-        alpha_people=krippendorff_alpha(row.annotators for row in people),
+        alpha=krippendorff_alpha([*row.annotators, row.verdict] for row in judged),
+        alpha_people=krippendorff_alpha(row.annotators for row in judged),
         groups=_by_group(judged),
         probes=tuple(probes),
         prompts=tuple(sorted({row.prompt_hash for row in judged if row.prompt_hash is not None})),
@@ -257,5 +256,5 @@ def _agreement(rows: Sequence[LabelledRow]) -> Agreement | None:
 def _hash(rows: Sequence[LabelledRow]) -> str:
     digest = sha256()
     for line in sorted(f"{row.question!r} {row.label}" for row in rows):
-        digest.update(line.encode("utf-8", "backslashreplace"))
+        digest.update(line.encode())  # the written form of a text has no lone surrogates
     return digest.hexdigest()[:32]

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from adjudge.errors import DataError, UsageError
-from adjudge.judges._material import texts_of
+from adjudge.judges._material import references_of
 from adjudge.model import Judgement
 from adjudge.statistics import Moments, mean_of
 from adjudge.text import normalise_answer
@@ -101,13 +101,13 @@ def paired(rows: Iterable[Row], rate: float, seed: int) -> Iterator[tuple[Row, d
         drawn = int.from_bytes(digest[:8], "big") < rate * 2**64
         references = _references(row)
         yield row, _canary(row, references, previous, identity, digest) if drawn and references else None
-        previous = references[0] if references else previous
+        previous = next((one for one in references if one.strip()), previous)
 
 
 def _references(row: Row) -> tuple[str, ...]:
-    """Return the accepted answers of a row; none where they cannot be read, which is for others to say."""
+    """Return the accepted answers of a row; none where there are none to be read, which is for others to say."""
     try:
-        return texts_of(row.get("reference", row.get("answer")), "reference")
+        return references_of(row.get("reference", row.get("answer")))
     except DataError:
         return ()
 
@@ -131,10 +131,10 @@ def _canary(
 
 
 def _might_be_right(response: str, references: tuple[str, ...]) -> bool:
-    given = f" {normalise_answer(response)} "
+    given = normalise_answer(response)
     wanted = [normalise_answer(reference) for reference in references]
     # A short answer that stands in a reference may count as one; a refusal is right where a reference is one.
-    return any(f" {gold} " in given or given.strip() in gold for gold in wanted)
+    return any(f" {gold} " in f" {given} " or (given and given in gold) for gold in wanted)
 
 
 @dataclass(frozen=True, slots=True)

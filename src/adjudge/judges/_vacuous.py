@@ -41,8 +41,6 @@ def _says_nothing(response: str) -> bool:
     for end in chain(_SEGMENT_END.finditer(response), (None,)):
         segment = response[start : end.start()] if end else response[start:]
         start = end.end() if end else start
-        if len(segment) > _LONGEST and not _is_blank(segment):
-            return False
         words = _words(segment) if len(segment) <= _LONGEST else ""
         if words:
             worded = True
@@ -60,8 +58,9 @@ def _words(segment: str) -> str:
         return " ".join(_ASCII_WORD.findall(segment.lower().replace("'", "")))
     plain = normalize("NFKC", fold(segment)).casefold().replace("'", "")
     kept = "".join(c for c in plain if category(c) != "Cf")
-    # Combining marks belong to the words of many scripts, but are no letters.
-    return " ".join("".join(c if c.isalnum() or category(c)[0] == "M" else " " for c in kept).split())
+    # Combining marks belong to the words of many scripts, but are no letters, and no words without any.
+    words = "".join(c if c.isalnum() or category(c)[0] == "M" else " " for c in kept).split()
+    return " ".join(word for word in words if any(map(str.isalnum, word)))
 
 
 def _is_blank(segment: str) -> bool:

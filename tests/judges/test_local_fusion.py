@@ -1,0 +1,290 @@
+"""How tier 1 weighs what it is told, and how far rules bound it, with trained parts made up so that sums are plain."""
+
+from dataclasses import replace
+from functools import partial
+from math import exp, log1p
+
+import pytest
+
+from adjudge.judges.local import _tier0, _tier1
+from adjudge.judges.local._features import NAMES
+from adjudge.judges.local._meaning import COSINES
+from adjudge.judges.local._model import Fusion, Line, Model, Trees, load_model
+from adjudge.judges.local._reading.candidate import Candidate
+from adjudge.judges.local._reading.reference import prepare
+from adjudge.judges.local._tier0 import Assessment, assess, doubted
+from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused, read_many
+
+NONE = (0.0,) * len(NAMES)
+CARD: dict[str, float] = {}
+MODEL = Model({}, NAMES, Trees((), 0.0, 1.0, 0.0), Trees((), -3.0, 1.0, 0.0), {"share": 0.25, "words": 5}, CARD)
+NEAR = tuple(float(name == "text_best") for name in COSINES)
+FUSION = Fusion(
+    contained=Line((*NONE, 1.0), 4.0),
+    apart=Line((*NONE, 1.0, *NEAR), 0.0),
+    statements=Trees((), 1.5, 1.0, 0.0),
+    doubt={"share": 0.25, "words": 5, "references": 3},
+    card=CARD,
+)
+
+
+@pytest.fixture(autouse=True)
+def plain_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put made-up parts in the place of the trained ones, but where the trained ones are meant."""
+    if "trained" not in request.function.__name__:
+        monkeypatch.setattr(_tier1, "load_fusion", lambda: FUSION)
+        monkeypatch.setattr(_tier1, "load_model", lambda: MODEL)
+
+
+def seen(words: int = 30, references: int = 9, probability: float = 0.1, **features: float) -> Assessment:
+    """Return what tier 0 saw of an answer of some words, beside some references."""
+    given = {"size": log1p(words), "references": log1p(references), **features}
+    return Assessment(probability, ("seen",), values=tuple(given.get(name, 0.0) for name in NAMES))
+
+
+def chance(log_odds: float) -> float:
+    """Return log-odds as a probability."""
+    return 1 / (1 + exp(-log_odds))
+
+
+def sure_of(log_odds: float) -> Model:
+    """Return a model of tier 0 that says the same of every phrase, with the trained weights of words."""
+    return replace(MODEL, weights=load_model().weights, phrases=Trees((), log_odds, 1.0, 0.0))
+
+
+def near(cosine: float) -> tuple[float, ...]:
+    """Return cosines of which the best of the whole text is given."""
+    return tuple(cosine if name == "text_best" else 0.0 for name in COSINES)
+
+
+def test_what_is_weighed() -> None:
+    """With a reference in it the reader is weighed; without, the cosines too; of statements tier 0 has two thirds."""
+    assert fused(seen(contained=1.0), Reading(-1.0, 0.0)).probability == pytest.approx(chance(3.0))
+    assert fused(seen(), Reading(2.0, 0.0, near(0.5))).probability == pytest.approx(chance(2.5))
+    statement = Assessment(0.1, ("seen",), values=NONE, statement=True)
+    assert fused(statement, Reading(9.0, 0.0)).probability == pytest.approx(chance((2 * -3.0 + 1.5) / 3))
+
+
+@pytest.mark.parametrize(
+    ("words", "right", "trick", "capped"),
+    [
+        (40, -3.0, 3.0, True),
+        (41, -3.0, 3.0, False),
+        (40, -2.0, 3.0, False),
+        (40, -2.01, 3.0, True),
+        (40, -3.0, 2.0, False),
+        (40, -3.0, 2.01, True),
+    ],
+)
+def test_tricks(words: int, right: float, trick: float, capped: bool) -> None:
+    """Of at most 40 words, a reader that sees a trick and nothing right is believed: .3 at most is left."""
+    found = fused(seen(words, contained=1.0), Reading(right, trick)).probability
+    assert found == pytest.approx(0.3 if capped else chance(right + 4.0))
+
+
+def test_a_trick_raises_nothing() -> None:
+    """A bound is a bound: less than .3 stays what it is."""
+    assert fused(seen(contained=1.0), Reading(-8.0, 3.0)).probability == pytest.approx(chance(-4.0))
+
+
+@pytest.mark.parametrize(
+    ("words", "cosine", "alike", "names", "before", "right", "left"),
+    [
+        (12, 0.39, 0.0, False, 0.1, 3.0, True),
+        (12, 0.4, 0.0, False, 0.1, 3.0, False),
+        (13, 0.39, 0.0, False, 0.1, 3.0, False),
+        (12, 0.39, 0.0, False, 0.5, 3.0, False),
+        (12, 0.9, 0.0, True, 0.1, 3.0, True),
+        (12, 0.9, 0.24, True, 0.1, 3.0, True),
+        (12, 0.9, 0.25, True, 0.1, 3.0, False),
+        (12, 0.9, 0.25, True, 0.1, 1.0, True),
+        (12, 0.9, 0.25, False, 0.1, 1.0, True),
+        (12, 0.9, 0.24, False, 0.1, 1.0, False),
+        (12, 0.0, 0.25, False, 0.1, 3.0, False),
+    ],
+)
+def test_few_words_need_a_voucher(
+    words: int, cosine: float, alike: float, names: bool, before: float, right: float, left: bool
+) -> None:
+    """Up to 12 words that tier 0 takes for wrong are right only if near in meaning, or spelt alike and surely so."""
+    reading = Reading(right, 0.0, near(cosine), names)
+    found = fused(seen(words, probability=before, trigram=alike), reading).probability
+    assert found == pytest.approx(0.49 if left else chance(right + cosine))
+
+
+@pytest.mark.parametrize(
+    ("words", "references", "right", "doubts"),
+    [
+        (5, 3, -2.0, True),
+        (6, 3, -2.0, False),
+        (5, 4, -2.0, False),
+        (5, 3, 0.0, False),
+        (5, 3, 0.2, False),
+        (1, 1, -0.01, True),
+    ],
+)
+def test_doubt(words: int, references: int, right: float, doubts: bool) -> None:
+    """A wrong answer of few words beside few references is doubted by a share of its distance from one half."""
+    found = fused(seen(words, references, probability=0.9), Reading(right, 0.0, near(0.0))).probability
+    p = chance(right)
+    assert found == pytest.approx(p + 0.25 * (1 - 2 * p) if doubts else p)
+
+
+@pytest.mark.parametrize(
+    ("before", "right", "reasons"),
+    [
+        (0.1, -3.0, ("seen",)),
+        (0.9, 3.0, ("seen",)),
+        (0.9, -3.0, ("other-meaning", "seen")),
+        (0.1, 3.0, ("same-meaning", "seen")),
+        (0.1, 1.0, ("same-meaning", "seen", "low-confidence")),
+        (0.9, 0.0, ("seen", "low-confidence")),
+        (0.1, 0.0, ("same-meaning", "seen", "low-confidence")),
+        (0.1, 0.2, ("same-meaning", "seen", "low-confidence")),
+        (0.1, -0.2, ("seen", "low-confidence")),
+        (0.9, -0.2, ("other-meaning", "seen", "low-confidence")),
+    ],
+)
+def test_reasons(before: float, right: float, reasons: tuple[str, ...]) -> None:
+    """A verdict that is turned says so first; low confidence is said where it is low now, not where it was."""
+    given = Assessment(before, ("seen", "low-confidence"), values=seen().values)
+    found = fused(given, Reading(right, 0.0, near(0.0)))
+    assert found.reasons == reasons
+    assert (found.values, found.ruled, found.statement) == (given.values, False, False)
+    statement = fused(Assessment(0.1, ("seen",), values=NONE, statement=True), Reading(right, 0.0))
+    assert statement.reasons[-1] == "low-confidence"
+    assert statement.statement
+
+
+@pytest.mark.parametrize(
+    ("references", "are"),
+    [
+        (["Jane Austen"], True),
+        (["Austen"], True),
+        (["Lake of the Woods"], True),
+        (["Lake of stones"], False),
+        (["Area 51st"], True),
+        (["Area 1989"], True),
+        (["1989 Area"], False),
+        (["Emu"], False),
+        (["emus"], False),
+        (["the lake", "Como Lake"], True),
+        (["x"] * 49 + ["Jane Austen"], True),
+        (["x"] * 50 + ["Jane Austen"], False),
+        ([], False),
+    ],
+)
+def test_names(references: list[str], are: bool) -> None:
+    """Names are words of more than three letters that all begin with a capital or a digit; fifty are looked at."""
+    assert are_names(references) is are
+
+
+@pytest.mark.parametrize(
+    ("references", "is_read"),
+    [(("東京",), False), (("東京",) * 50 + ("Tokyo",), False), (("Tokyo",), True), (("東京", "Tokyo"), True)],
+)
+def test_other_scripts_with_the_trained_parts(references: tuple[str, ...], is_read: bool) -> None:
+    """Of references without a letter or figure that the encoders know, what tier 0 says stands."""
+    row = ("Which city is the capital of Japan?", references, "a big place by the sea with many people in it")
+    own = assess(*row)
+    assert not own.ruled
+    assert (assess_many([row]) != [own]) is is_read
+
+
+def test_what_the_trained_encoders_are_asked() -> None:
+    """What a rule decides is not read; cosines are of rows whose reference, no statement, does not stand in them."""
+    statement = "The switch opens a gap in the path, so the bulb has no closed path to the battery."
+    rows = [
+        ("What is the song about?", ("the environment",), "Pollution and destruction of nature"),
+        ("Which city is it?", ("Paris",), "A walk through Paris by night."),
+        ("Why is the bulb off?", (statement,), "There is a gap in the path."),
+        ("Which city is it?", ("Paris",), "It is not Paris."),
+    ]
+    found = read_many(rows, [assess(*row) for row in rows])
+    assert {at: len(reading.cosines) for at, reading in found.items()} == {0: len(COSINES), 1: 0, 2: 0}
+    assert [reading.names for reading in found.values()] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("probability", "text", "doubts"),
+    [
+        (0.1, "one two three four five", True),
+        (0.1, "one two three four five six", False),
+        (0.5, "one", False),
+        (0.55, "one", False),
+        (0.9, "one", False),
+        (0.4999, "one", True),
+    ],
+)
+def test_doubt_of_tier_0(probability: float, text: str, doubts: bool) -> None:
+    """A short answer that is taken for wrong is doubted, by a share of its distance from one half; never turned."""
+    found = doubted(probability, MODEL, prepare(("Paris",)), Candidate(text))
+    assert found == pytest.approx(probability + 0.25 * (1 - 2 * probability) if doubts else probability)
+    assert (found < 0.5) == (probability < 0.5)
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "text", "reasons", "probability"),
+    [
+        ("Capital?", "Paris", "Paris", ("contained",), 0.99),
+        ("Who?", "Barack Obama", "Obama, Barack", ("same-name",), 0.99),
+        ("Is it?", "yes", "Yes, it is.", ("yes-no",), 0.95),
+        ("Who?", "I don't know", "I do not know.", ("both-refuse",), 0.95),
+        ("Which body is it?", "United Nations", "UN", ("acronym",), 0.95),
+        ("Which country?", "Burma", "Myanmar", ("same-place",), 0.95),
+        ("Where was he born?", "Lyon", "In France.", ("coarser-place", "low-confidence"), 0.6),
+        ("Is it?", "yes", "No, it is not.", ("yes-no",), 0.02),
+        ("Capital?", "Paris", "It is not Paris.", ("negated",), 0.02),
+        ("Capital?", "Paris", "Solution:", ("vacuous",), 0.02),
+    ],
+)
+def test_how_sure_rules_are(
+    question: str, reference: str, text: str, reasons: tuple[str, ...], probability: float
+) -> None:
+    """A rule that says right has .99, one that may err .95, a coarser place .6, what is wrong .02."""
+    found = assess(question, (reference,), text)
+    assert (found.reasons, found.ruled) == (reasons, True)
+    assert found.probability == probability
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "text", "reason"),
+    [
+        ("Who?", "Barack Obama", "Michelle Obama", "near-name"),
+        ("How much is it?", "5 dollars", "5 euros", "other-unit"),
+    ],
+)
+def test_rules_about_words_bound_the_model(
+    monkeypatch: pytest.MonkeyPatch, question: str, reference: str, text: str, reason: str
+) -> None:
+    """However sure the model is, a rule about the words of an answer leaves it .18, before the doubt of short ones."""
+    for log_odds, left in ((3.0, 0.18), (-3.0, chance(-3.0))):
+        model = sure_of(log_odds)
+        monkeypatch.setattr(_tier0, "load_model", partial(lambda model: model, model))
+        found = assess(question, (reference,), text)
+        assert (found.reasons, found.ruled, found.statement) == ((reason,), True, False)
+        assert found.probability == pytest.approx(left + 0.25 * (1 - 2 * left))
+        assert len(found.values) == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("log_odds", "words", "said"),
+    [
+        (3.0, 60, ()),
+        (3.0, 61, ("long-answer",)),
+        (1.4, 60, ()),
+        (1.37, 60, ("low-confidence",)),
+        (0.0, 61, ("long-answer", "low-confidence")),
+        (-1.37, 60, ("low-confidence",)),
+        (-1.4, 60, ()),
+    ],
+)
+def test_what_is_said_of_weak_rows(
+    monkeypatch: pytest.MonkeyPatch, log_odds: float, words: int, said: tuple[str, ...]
+) -> None:
+    """More than 60 words are a long answer, and between .2 and .8, which is ±1.386 in log-odds, confidence is low."""
+    monkeypatch.setattr(_tier0, "load_model", lambda: sure_of(log_odds))
+    text = " ".join(["A walk through Paris by night", *["and"] * (words - 6)])
+    found = assess("Which city is it?", ("Paris",), text)
+    assert (found.reasons[1:], found.ruled) == (said, False)
+    assert found.probability == pytest.approx(chance(log_odds))
