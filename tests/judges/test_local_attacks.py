@@ -64,6 +64,8 @@ def test_what_takes_an_answer_back(question: str, response: str, reason: str) ->
         ("George W. Bush", "George H. W. Bush", "near-name"),
         ("West Virginia", "Virginia", "near-name"),
         ("the dog bit the man", "the man bit the dog", "swapped-roles"),
+        ("Rome defeated Carthage in battle", "Carthage defeated Rome in battle", "swapped-roles"),
+        ("In 1939 Germany invaded Poland", "In 1939 Poland invaded Germany", "swapped-roles"),
         ("5 km", "5 miles", "other-unit"),
         ("$5", "€5", "other-unit"),
         ("12", "-12", "other-number"),
@@ -84,6 +86,8 @@ def test_what_is_almost_the_reference(reference: str, response: str, reason: str
     [
         ("Steven Spielberg", "Stephen Spielberg made it"),
         ("Wellington defeated Napoleon", "Napoleon was defeated by Wellington"),
+        ("Germany invaded Poland in 1939", "In 1939 Germany invaded Poland"),
+        ("a red and blue flag", "a blue and red flag"),
         ("black and white", "white as well as black"),
         ("10 October 2007", "2007 October 10"),
         ("7", "7 years"),

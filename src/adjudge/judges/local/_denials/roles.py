@@ -47,7 +47,11 @@ def _is_turned(prepared: Prepared, candidate: Candidate) -> bool:
 
 
 def _are_exchanged(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two orders of the same words are `A verb B` and `B verb A`."""
+    """Whether two orders of the same words are `A verb B` and `B verb A`, with the same words around them."""
+    while one[-1] == other[-1] and one != other:
+        one, other = one[:-1], other[:-1]
+    while one[0] == other[0] and one != other:
+        one, other = one[1:], other[1:]
     size = len(one)
     for first in range(1, size - 1):
         for last in range(1, size - first):
