@@ -11,8 +11,16 @@ from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._relations import difference, proportional, solved_by, turned
 from adjudge.rewards.math._scalar import Answer, same_scalar, same_value
 from adjudge.rewards.math._sets import NotInterval, Piece, is_interval, pieces
+from adjudge.rewards.math._shapes import (
+    function_of,
+    have_other_variables,
+    is_ordering,
+    is_scalar,
+    is_word,
+    names_each,
+    reason_of,
+)
 from adjudge.rewards.math._tree import (
-    Builder,
     Call,
     Group,
     Items,
@@ -21,12 +29,10 @@ from adjudge.rewards.math._tree import (
     Num,
     Relation,
     SetOf,
-    SetOperation,
     Sym,
     Text,
     children,
     names,
-    walk,
 )
 from adjudge.rewards.math._words import same_words
 
@@ -52,8 +58,8 @@ def same(gold: Node, answer: Node, rules: Rules) -> Answer:
     """Whether two answers are the same, and by which reason."""
     gold, answer = normal(gold), normal(answer)
     if gold == answer:
-        return True, _reason(gold)
-    if isinstance(gold, Text) or isinstance(answer, Text) or _wordlike(gold) or _wordlike(answer):
+        return True, reason_of(gold)
+    if isinstance(gold, Text) or isinstance(answer, Text) or is_word(gold) or is_word(answer):
         equal = same_words(
             gold,
             answer,
@@ -77,37 +83,8 @@ def same(gold: Node, answer: Node, rules: Rules) -> Answer:
     return _scalars(gold, answer, rules)
 
 
-def _wordlike(node: Node) -> bool:
-    return node in {Sym("emptyset"), Sym("mathbb(R)")} or node == SetOf(())
-
-
-def _reason(node: Node) -> str:
-    match node:
-        case Items() | SetOf() | Group():
-            return "interval" if is_interval(node) else "set"
-        case Matrix():
-            return "matrix"
-        case SetOperation() | Builder():
-            return "interval"
-        case Relation() if is_interval(node):
-            return "interval"
-        case Num():
-            return "exact-rational"
-        case Text():
-            return "exact-string"
-        case _:
-            return "symbolic"
-
-
-def _is_scalar(node: Node) -> bool:
-    return not any(
-        isinstance(part, Items | SetOf | Group | SetOperation | Matrix | Relation | Text | Builder)
-        for part in walk(node)
-    )
-
-
 def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
-    if not _is_scalar(gold) or not _is_scalar(answer):
+    if not is_scalar(gold) or not is_scalar(answer):
         return _alike(gold, answer, rules), "symbolic"
     result, reason = same_scalar(gold, answer, rules.policy)
     if result is None:
@@ -178,19 +155,11 @@ def _function_bound(label: Node, rules: Rules) -> Rules:
     return rules
 
 
-def _function_name(label: Node) -> tuple[str, Node] | None:
-    match label:
-        case Call(name, (arg,)):
-            return name.lstrip("?"), arg
-        case _:
-            return None
-
-
 def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: Rules) -> Answer:
     (gold_label, gold_value), (answer_label, answer_value) = one, other
     if gold_label == answer_label or isinstance(gold_label, Text) or isinstance(answer_label, Text):
         return same(gold_value, answer_value, rules)
-    first, second = _function_name(gold_label), _function_name(answer_label)
+    first, second = function_of(gold_label), function_of(answer_label)
     if first is not None and second is not None and first[0] == second[0]:
         if isinstance(first[1], Sym) and isinstance(second[1], Sym):
             if first[1] != second[1] and first[1].name in names(answer_value):
@@ -233,7 +202,7 @@ def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
 
 
 def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
-    ordering = _ordering(gold, answer)
+    ordering = is_ordering(gold, answer)
     if ordering is not None:
         return ordering, "set" if ordering else "mismatch"
     try:
@@ -246,22 +215,9 @@ def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
         if isinstance(gold, Relation) and isinstance(answer, Relation):
             return _inequalities(gold, answer, rules)
         return False, "mismatch"
-    if len(left) != len(right) or _other_variable(gold, answer):
+    if len(left) != len(right) or have_other_variables(gold, answer):
         return False, "interval"
     return all(_same_piece(one, other, rules) for one, other in zip(left, right, strict=True)), "interval"
-
-
-def _other_variable(gold: Node, answer: Node) -> bool:
-    """Whether both sides are inequalities, each about a variable of its own."""
-    sides = []
-    for side in (gold, answer):
-        relations = side.items if isinstance(side, Items) else (side,)
-        if not all(isinstance(part, Relation) for part in relations):
-            return False
-        if any(isinstance(part, Call) for part in walk(side)):
-            return False
-        sides.append(names(side))
-    return len(sides[0]) == len(sides[1]) == 1 and sides[0] != sides[1] and "y" not in sides[0] | sides[1]
 
 
 def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:
@@ -277,15 +233,6 @@ def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:
         elif not _scalars(left, right, rules)[0]:
             return False
     return True
-
-
-def _ordering(gold: Node, answer: Node) -> bool | None:
-    """Whether a list of names is the order that a chain of inequalities states."""
-    match gold, answer:
-        case Relation(operators, items), Items(listed, False) if len(set(operators)) == 1 and len(items) > 2:
-            if all(isinstance(item, Sym) for item in (*items, *listed)):
-                return items == listed or (operators[0] in {">", ">="} and items[::-1] == listed)
-    return None
 
 
 def _inequalities(gold: Relation, answer: Relation, rules: Rules) -> Answer:
@@ -363,7 +310,7 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
         return all(same(item, by_label[pair[0]], rules)[0] for item in one if (pair := assignment(item)) is not None)
     if len(one) > len(other):
         return False
-    if len(one) == len(other) and not labels[1] and _names_each(one):
+    if len(one) == len(other) and not labels[1] and names_each(one):
         return _ordered(one, other, rules)
     waiting = list(other)
     for item in one:
@@ -376,13 +323,6 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
     return all(any(same(item, extra, rules)[0] for item in one) for extra in waiting) and (
         not waiting or not _repeats(one, rules)
     )
-
-
-def _names_each(items: tuple[Node, ...]) -> bool:
-    """Whether every element is the value of another name, as in `A=3, B=5`; `x_1=3, x_2=5` are values of one."""
-    found = [pair[0] for pair in map(assignment, items) if pair is not None]
-    bases = {label.name.partition("_")[0] if isinstance(label, Sym) else label for label in found}
-    return len(found) == len(items) == len(bases)
 
 
 def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:
