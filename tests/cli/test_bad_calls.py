@@ -74,7 +74,7 @@ def test_debug(folder: Path, where: str) -> None:
     assert result.returncode == 2
     first, *_, last = result.stderr.decode().splitlines()
     assert first == "Traceback (most recent call last):"
-    assert last.startswith("adjudge: error: no reward is called 'nope'")
+    assert last.startswith("adjudge: error: no scorer is called 'nope'")
 
 
 def test_escapes_in_columns(folder: Path) -> None:

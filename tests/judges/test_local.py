@@ -14,7 +14,7 @@ from adjudge import evaluate
 from adjudge.cli.judge import run
 from adjudge.errors import UsageError
 from adjudge.judges import LocalJudge
-from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES
+from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES
 from adjudge.model import Judge
 from support import assert_linear, golden
 

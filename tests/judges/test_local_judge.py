@@ -36,11 +36,11 @@ def test_sums_and_chances() -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("Paris", "a row has question, reference and response by name, got str"),
-        ({"question": "q", "response": "x"}, "the row has no accepted answer"),
+        ("Paris", "a row must be a mapping of columns, got str"),
+        ({"question": "q", "response": "x"}, "the row has no reference to judge by"),
         ({"question": ["q"], "reference": "r", "response": "x"}, "question must be text, got list"),
         ({"question": "q", "reference": "r", "response": ["x"]}, "response must be text, got list"),
-        ({"question": "q", "reference": "r", "candidate": b"x"}, "response must be text, got bytes"),
+        ({"question": "q", "reference": "r", "candidate": b"x"}, "candidate must be text, got bytes"),
     ],
 )
 def test_rows_that_cannot_be_judged(row: Any, said: str) -> None:

@@ -10,7 +10,7 @@ from adjudge.errors import UsageError
 from adjudge.judges import LLMJudge, LocalJudge, PanelJudge, RubricJudge, get_judge, judge_reward
 from adjudge.model import ChatReply, Provenance
 from adjudge.prompts import load_prompt
-from adjudge.rewards import get_reward
+from adjudge.rewards import get_scorer
 from judges.models import CORRECT, WRONG, Fatal, Passing, Scripted
 
 ROW = {"question": "What is the capital of France?", "final_response": "It is Paris."}
@@ -28,11 +28,11 @@ ROW = {"question": "What is the capital of France?", "final_response": "It is Pa
 @pytest.mark.parametrize("column", ["reference", "answer"])
 def test_a_verdict_is_a_score(said: Any, status: str, value: float | None, reason: str, column: str) -> None:
     """CORRECT is 1, WRONG is 0, and what could not be judged has no number; the provenance names judge and prompt."""
-    scorer = get_reward(judge_reward(LLMJudge(chat=Scripted(said))))
+    scorer = get_scorer(judge_reward(LLMJudge(chat=Scripted(said))))
     score = scorer.score({**ROW, column: "Paris"})
     assert (score.status, score.value, score.reason) == (status, value, reason)
     assert score.provenance == Provenance(
-        "judge:scripted", "evaluation/verdict/v1", "scripted", load_prompt("evaluation/verdict/v1").hash
+        "scripted", "evaluation/verdict/v1", "scripted", load_prompt("evaluation/verdict/v1").hash
     )
 
 
@@ -41,18 +41,20 @@ def test_many_rows_at_once() -> None:
     model = Scripted(
         lambda request: CORRECT if "| Paris" in request.messages[1].text.rpartition("graded")[2] else WRONG
     )
-    scorer = get_reward(judge_reward(LLMJudge(chat=model)))
+    scorer = get_scorer(judge_reward(LLMJudge(chat=model)))
     rows = [{"question": "q", "reference": "Paris", "final_response": text} for text in ("Paris", "Lyon", "Paris")]
     rows.append({"question": "q", "final_response": "Paris"})
     scores = asyncio.run(scorer.ascore_many(rows))
     assert [score.value for score in scores] == [1.0, 0.0, 1.0, None]
-    assert scores[3].reason == "no-reference: the row has no accepted answer"
+    assert scores[3].reason == (
+        "missing-column: the row has no reference to judge by: call it reference, references, answer or ground_truth"
+    )
 
 
 def test_a_fatal_error_stops_the_rows() -> None:
     """A wrong key is raised, once, whatever the number of rows: nobody pays ten thousand refused calls for it."""
     model = Scripted(Fatal("the key is wrong"))
-    scorer = get_reward(judge_reward(LLMJudge(chat=model)))
+    scorer = get_scorer(judge_reward(LLMJudge(chat=model)))
     with pytest.raises(Fatal):
         scorer.score_many([{**ROW, "answer": "Paris"}] * 1000)
     assert len(model.requests) <= 64
@@ -61,18 +63,18 @@ def test_a_fatal_error_stops_the_rows() -> None:
 def test_a_rubric_is_a_score() -> None:
     """The value is the mean of the scores, the parts are the scores, there even where they are unknown."""
     said = {"reasoning": "ok", "answer_quality": 0.5, "factual_correctness": 1.0, "completeness": 0.75}
-    good = get_reward(judge_reward(RubricJudge(chat=Scripted(json.dumps(said)))))
+    good = get_scorer(judge_reward(RubricJudge(chat=Scripted(json.dumps(said)))))
     score = good.score({**ROW, "criteria": ["Names a city"], "sources": ["Paris is the capital."]})
     assert (score.value, score.reason) == (0.75, "ok")
     assert score.parts == {"answer_quality": 0.5, "factual_correctness": 1.0, "completeness": 0.75}
-    bad = get_reward(judge_reward(RubricJudge(chat=Scripted("?")))).score({**ROW, "sources": None})
+    bad = get_scorer(judge_reward(RubricJudge(chat=Scripted("?")))).score({**ROW, "sources": None})
     assert (bad.status, set(bad.parts.values())) == ("unscored", {None})
 
 
 def test_a_panel_is_a_score() -> None:
     """The agreement of a panel is a part of its score."""
     members = [LLMJudge(chat=Scripted(said, str(n))) for n, said in enumerate((CORRECT, CORRECT, WRONG))]
-    score = get_reward(judge_reward(PanelJudge(members), name="panel")).score({**ROW, "answer": "Paris"})
+    score = get_scorer(judge_reward(PanelJudge(members), name="panel")).score({**ROW, "answer": "Paris"})
     assert score.value == 1.0
     assert score.parts == {"agreement": 2 / 3}
     assert score.provenance is not None
@@ -80,11 +82,11 @@ def test_a_panel_is_a_score() -> None:
 
 
 def test_the_local_judge_needs_no_event_loop() -> None:
-    """As a reward the local judge can be called from anywhere, without a question too."""
-    scorer = get_reward(judge_reward(LocalJudge()))
+    """As a reward the local judge can be called from anywhere."""
+    scorer = get_scorer(judge_reward(LocalJudge()))
 
     async def inside() -> Any:
-        return scorer.score({"final_response": "Paris", "answer": "Paris"}).value
+        return scorer.score({**ROW, "answer": "Paris"}).value
 
     assert not scorer.is_async
     assert asyncio.run(inside()) == 1.0

@@ -77,7 +77,7 @@ def test_a_place_works_wherever_a_name_does(package: str) -> None:
     ("name", "message"),
     [
         ("qa_f1_rewrd", "did you mean 'qa_f1_reward'"),
-        ("nothing_like_it_at_all", "no reward is called"),
+        ("nothing_like_it_at_all", "no scorer is called"),
         ("their_rewards:brevty", "did you mean 'brevity'"),
         ("their_rewards:number", "is a int, not a function"),
         ("no_such_module_here:f", "cannot import"),

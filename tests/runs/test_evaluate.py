@@ -329,7 +329,7 @@ def test_cancellation(tmp_path: Path) -> None:
 
 def test_calls_are_wrong(tmp_path: Path) -> None:
     """A call without a scorer, with limits that cannot be, or inside an event loop is refused in words."""
-    with pytest.raises(UsageError, match="which scorer or judge"):
+    with pytest.raises(UsageError, match="name a scorer or a judge"):
         evaluate(rows(1), run=tmp_path / "a.run")
     with pytest.raises(UsageError, match="workers"):
         RunConfig(workers=0)

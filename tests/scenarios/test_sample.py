@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from adjudge.agents._http import HttpAgent
-from adjudge.agents._sessions import session_of
+from adjudge.agents import session_of
 from adjudge.errors import UsageError
 from adjudge.model import Case, Trajectory
 from adjudge.receivers import OtlpEndpoint

@@ -9,31 +9,37 @@ get_agent("command: ./agent --fast")      JSON lines over a program's standard i
 
 from typing import TYPE_CHECKING
 
+from adjudge.lazy import lazy_names
+
 if TYPE_CHECKING:
+    from adjudge.agents._answer import messages_to_trajectory, session_of, to_trajectory
     from adjudge.agents._batch import BatchAgent
     from adjudge.agents._command import CommandAgent
     from adjudge.agents._function import FunctionAgent
     from adjudge.agents._http import ChatAgent, HttpAgent
-    from adjudge.agents._registry import get_agent
+    from adjudge.agents._registry import get_agent, load_agent
 
-__all__ = ["BatchAgent", "ChatAgent", "CommandAgent", "FunctionAgent", "HttpAgent", "get_agent"]
+__all__ = [
+    "BatchAgent",
+    "ChatAgent",
+    "CommandAgent",
+    "FunctionAgent",
+    "HttpAgent",
+    "get_agent",
+    "load_agent",
+    "messages_to_trajectory",
+    "session_of",
+    "to_trajectory",
+]
 
-_HOMES = {
-    "_batch": ("BatchAgent",),
-    "_command": ("CommandAgent",),
-    "_function": ("FunctionAgent",),
-    "_http": ("ChatAgent", "HttpAgent"),
-    "_registry": ("get_agent",),
-}
-
-
-def __getattr__(name: str) -> object:
-    """Load each kind of agent when it is first asked for."""
-    from importlib import import_module
-
-    for home, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"adjudge.agents.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'adjudge.agents' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_batch": ("BatchAgent",),
+        "_command": ("CommandAgent",),
+        "_function": ("FunctionAgent",),
+        "_http": ("ChatAgent", "HttpAgent"),
+        "_answer": ("messages_to_trajectory", "session_of", "to_trajectory"),
+        "_registry": ("get_agent", "load_agent"),
+    },
+)

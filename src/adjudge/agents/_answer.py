@@ -1,7 +1,8 @@
-"""What agents return, as trajectories."""
+"""What agents return, as trajectories, and the sessions that they are asked in."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
 from adjudge.errors import DataError
@@ -25,7 +26,7 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     if isinstance(answer, Mapping):
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):
-        return of_messages(answer)
+        return messages_to_trajectory(answer)
     raise DataError(f"the agent returned a {type(answer).__name__}, not an answer", code="bad-answer")
 
 
@@ -35,7 +36,7 @@ def _of_text(case: Case, text: str) -> Trajectory:
     return Trajectory(messages, None, final_response=text, agents_known=False)
 
 
-def of_messages(messages: object) -> Trajectory:
+def messages_to_trajectory(messages: object) -> Trajectory:
     """Return what messages say that was done, by the rules for traces: a handoff is a called agent, no tool."""
     from adjudge.traces import load
 
@@ -55,7 +56,7 @@ def _mapping(message: Message) -> dict[str, Any]:
 
 def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     """Return what messages show, and what is said beside them."""
-    record = of_messages(answer["messages"] if "tool_calls" not in answer else answer)
+    record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
     agents = _names(answer.get("agents_called"))
     said: dict[str, Any] = {} if agents is None else {"agents_called": agents}
     text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
@@ -101,3 +102,14 @@ def _names(given: object) -> tuple[str, ...] | None:
 def asked(case: Case) -> tuple[Message, ...]:
     """Return what the agent is asked, as messages."""
     return case.messages or (Message("user", case.question),)
+
+
+def session_of(case: Case) -> str:
+    """Return the session of a case: that of its conversation, or its own; 32 hexadecimal digits, so a trace id too.
+
+    >>> len(session_of(Case("q1"))), session_of(Case("a", conversation_id="c")) == session_of(
+    ...     Case("b", conversation_id="c"))
+    (32, True)
+    """
+    key = f"case {case.id}" if case.conversation_id is None else f"conversation {case.conversation_id}"
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

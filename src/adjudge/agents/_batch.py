@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adjudge.agents._answer import to_trajectory
-from adjudge.agents._threads import in_thread
+from adjudge.calling import in_thread
 from adjudge.errors import AdjudgeError, Caught, DataError
 from adjudge.model import Case, Message, Trajectory
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from adjudge.agents._answer import to_trajectory
-from adjudge.agents._sessions import session_of
+from adjudge.agents._answer import session_of, to_trajectory
 from adjudge.errors import DataError, ProcessError, UsageError
 from adjudge.model import Case, Message, Trajectory, decode_json
 

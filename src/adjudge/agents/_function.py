@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.agents._answer import to_trajectory
-from adjudge.agents._threads import in_thread
+from adjudge.calling import in_thread
 from adjudge.errors import UsageError
 from adjudge.model import Case, Message, Trajectory
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adjudge.agents._answer import asked, to_trajectory
+from adjudge.agents._answer import asked, session_of, to_trajectory
 from adjudge.agents._images import image_url
-from adjudge.agents._sessions import session_of
 from adjudge.chat import ChatClient
 from adjudge.chat._apis import Api, client_of
 from adjudge.errors import DataError

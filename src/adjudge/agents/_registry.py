@@ -1,12 +1,12 @@
 """Agents by name, by place, or as they are."""
 
-from importlib import import_module
 from typing import Any
 
 from adjudge.agents._batch import BatchAgent
 from adjudge.agents._command import CommandAgent
 from adjudge.agents._function import FunctionAgent
-from adjudge.errors import Caught, UsageError, closest
+from adjudge.calling import load_code
+from adjudge.errors import UsageError
 from adjudge.model import Agent
 
 
@@ -47,21 +47,12 @@ def _named(spec: str, options: dict[str, Any]) -> Agent:
     if not colon or not kind or not rest:
         kinds = "module:function, http://ADDRESS, openai:MODEL, anthropic:MODEL, litellm:MODEL, command: PROGRAM"
         raise UsageError(f"no agent is called {spec!r}: write {kinds}", code="unknown-agent")
-    return get_agent(load_place(spec), **options)
+    return get_agent(load_agent(spec), **options)
 
 
-def load_place(spec: str) -> Any:
-    """Return what stands at a place, `module:name`."""
-    module_name, _, attribute = spec.partition(":")
-    with Caught() as caught:
-        module = import_module(module_name)
-    if caught.reason is not None:
-        reason = caught.reason.removeprefix("raised: ")
-        raise UsageError(f"agent {spec}: cannot import {module_name!r}: {reason}", code="unknown-agent")
-    found: Any = module
-    for step in attribute.split("."):
-        if not hasattr(found, step):
-            hint = closest(step, dir(found))
-            raise UsageError(f"agent {spec}: {module_name} has no {attribute!r}{hint}", code="unknown-agent")
-        found = getattr(found, step)
-    return found
+def load_agent(spec: str) -> Any:
+    """Return the agent's code at a place, `module:name` or `./file.py:name`."""
+    try:
+        return load_code(spec)
+    except UsageError as error:
+        raise UsageError(f"agent {error.message}", code="unknown-agent") from None

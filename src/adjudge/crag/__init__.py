@@ -8,6 +8,8 @@ from adjudge.crag import read_results, read_scores   what it saved, read back eq
 
 from typing import TYPE_CHECKING
 
+from adjudge.lazy import lazy_names
+
 if TYPE_CHECKING:
     from adjudge.crag._files import read_results, read_scores, save_results
     from adjudge.crag._results import TurnResults
@@ -31,24 +33,15 @@ __all__ = [
     "write_turns",
 ]
 
-# Each loaded when first used: whoever evaluates saved turns pays for no tokenizer.
-_HOMES = {
-    "_files": ("read_results", "read_scores", "save_results"),
-    "_results": ("TurnResults",),
-    "_scores": ("Scores", "score_results"),
-    "_tokens": ("WordTokenizer",),
-    "_turn_data": ("read_turns", "write_turns"),
-    "evaluator": ("CRAGEvaluator",),
-    "llm_judge": ("LLMJudge",),
-}
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    for home, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"adjudge.crag.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'adjudge.crag' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_files": ("read_results", "read_scores", "save_results"),
+        "_results": ("TurnResults",),
+        "_scores": ("Scores", "score_results"),
+        "_tokens": ("WordTokenizer",),
+        "_turn_data": ("read_turns", "write_turns"),
+        "evaluator": ("CRAGEvaluator",),
+        "llm_judge": ("LLMJudge",),
+    },
+)

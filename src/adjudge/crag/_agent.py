@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from adjudge.agents import get_agent
-from adjudge.agents._registry import load_place
-from adjudge.agents._threads import in_thread
+from adjudge.agents import get_agent, load_agent
+from adjudge.calling import in_thread
 from adjudge.crag import config
 from adjudge.errors import AdjudgeError, Caught, DataError, UsageError
 from adjudge.model import Case, Message, Trajectory
@@ -49,7 +48,7 @@ def agent_of(given: Any) -> Any:
     """Return the agent that is meant: what stands at a place, an instance of a class, or the thing itself."""
     kind, colon, _ = given.partition(":") if isinstance(given, str) else ("", "", "")
     if colon and kind not in ("command", "http", "https", "openai", "anthropic", "litellm"):
-        given = load_place(given)
+        given = load_agent(given)
     if not isinstance(given, type):
         return given
     with Caught() as caught:

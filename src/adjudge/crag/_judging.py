@@ -18,8 +18,9 @@ from adjudge.crag._turns import FAULT, TurnRows, result_row
 from adjudge.crag.llm_judge import api_response
 from adjudge.datasets import json_line
 from adjudge.errors import Caught, DataError
+from adjudge.judges import judge_scorer
 from adjudge.model import Judge, Provenance, Score
-from adjudge.rewards import Scorer, get_reward
+from adjudge.rewards import Scorer, get_scorer
 from adjudge.runs import Plan, RunConfig
 from adjudge.runs._cases import Read
 from adjudge.runs._export import scored_cases
@@ -52,17 +53,10 @@ class TurnScorer(Scorer):
     def __init__(self, judge: Judge | None) -> None:
         self.name = RULE
         self.version = "1, no judge" if judge is None else f"1, {judge.name} {judge.version}"
-        self.judge = judge
         self.judges = () if judge is None else (judge,)
+        self._ask = None if judge is None else judge_scorer(judge)
         prompt = getattr(judge, "prompt_hash", None)
         self.provenance = Provenance(RULE, self.version, None if judge is None else judge.name, prompt)
-
-    def _score_slice(
-        self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
-    ) -> list[Score]:
-        from adjudge.rewards._scorer import run_sync
-
-        return run_sync(self._ascore_rows(rows, contexts, labels), self.name)
 
     async def _ascore_rows(
         self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
@@ -83,23 +77,22 @@ class TurnScorer(Scorer):
             return self._scored(
                 labels, "exact" if labels.is_exact_match else "miss" if labels.is_miss else "unknown-too"
             )
-        if self.judge is None:
+        if self._ask is None:
             return self._scored(verdict_labels(correct=False), "no-judge")
-        judgement = await self.judge.ajudge(str(row["question"]), truths, response)
-        notes = {REPLY: json.dumps(api_response(judgement))}
-        if judgement.verdict is None:
-            status = "error" if judgement.status == "error" else "unscored"
-            return self._failed(status, judgement.reason or "no-verdict", notes)
-        return self._scored(verdict_labels(correct=judgement.verdict == "CORRECT"), judgement.reason, notes)
+        given = await self._ask.ascore({"question": str(row["question"]), "reference": truths, "response": response})
+        reply = api_response(given)
+        if reply["verdict"] is None:
+            return self._failed(given.status, given.reason or "no-verdict", reply)
+        return self._scored(verdict_labels(correct=reply["accuracy"]), given.reason, reply)
 
-    def _scored(self, labels: Labels, reason: str | None, notes: Mapping[str, str] | None = None) -> Score:
+    def _scored(self, labels: Labels, reason: str | None, reply: Mapping[str, Any] | None = None) -> Score:
         parts = {"exact": float(labels.is_exact_match), "miss": float(labels.is_miss)}
         value = float(labels.is_correct)
-        return Score.scored(value, reason=reason, parts=parts, notes=notes, provenance=self.provenance)
+        return Score.scored(value, reason=reason, parts=parts, provenance=self.provenance, detail=reply)
 
-    def _failed(self, status: str, reason: str, notes: Mapping[str, str] | None = None) -> Score:
+    def _failed(self, status: str, reason: str, reply: Mapping[str, Any] | None = None) -> Score:
         make = Score.error if status == "error" else Score.unscored
-        return make(reason, parts=dict.fromkeys(self.parts), notes=notes, provenance=self.provenance)
+        return make(reason, parts=dict.fromkeys(self.parts), provenance=self.provenance, detail=reply)
 
 
 def references_of(answer: Any) -> list[str]:
@@ -160,7 +153,7 @@ def evaluate(
 def scorers_of(judge: Judge | None, more: Sequence[Any], columns: Iterable[str]) -> list[Scorer]:
     """Return the rule, then the scorers that were asked for beside it; turns must have the columns that they need."""
     given = [more] if isinstance(more, str) or callable(more) else more
-    scorers = [get_reward(scorer) for scorer in given]
+    scorers = [get_scorer(scorer) for scorer in given]
     there = dict.fromkeys((*columns, *OURS))
     for scorer in scorers:
         scorer.check(there)
@@ -175,9 +168,10 @@ def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
                 row = case.row or {}
                 turn = {name: value for name, value in row.items() if name not in OURS}
                 labels = _labels(row, score, failed=case.fault is not None)
-                reply = (score.notes or {}).get(REPLY)
+                kept = (score.notes or {}).get(REPLY)  # where run files had it before scores had a detail
+                reply = score.detail if kept is None else json.loads(kept)
                 extra = dict(zip(names[1:], map(_plain, others), strict=True))
-                yield result_row(turn, labels, None if reply is None else json.loads(reply), scorers=extra)
+                yield result_row(turn, labels, reply, scorers=extra)
 
 
 def _digest_in(path: Path) -> str | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from adjudge.crag._awaited import awaited
+from adjudge.calling import run_sync
 from adjudge.errors import RunError, RunStopped, UsageError
 from adjudge.runs import Progress
 from adjudge.runs._run import Session, Work, conduct
@@ -59,7 +59,7 @@ class Phases:
 
     def _conducted(self, work: Work) -> Session:
         try:
-            return awaited(conduct(work))
+            return run_sync(conduct(work), "conduct", anywhere=True)
         except RunError as error:
             if error.code != "run-mismatch":
                 raise

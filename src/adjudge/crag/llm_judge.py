@@ -5,14 +5,13 @@ LLMJudge("gpt-4o", "your-api-key").evaluate("What color is it?", "red", "It is c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from adjudge.calling import run_sync
 from adjudge.crag import config
-from adjudge.crag._awaited import awaited
 from adjudge.judges import LLMJudge as GeneralJudge
-
-if TYPE_CHECKING:
-    from adjudge.model import Judgement
+from adjudge.judges import judge_scorer
+from adjudge.model import Provenance, Score
 
 __all__ = ["LLMJudge"]
 
@@ -41,18 +40,22 @@ class LLMJudge(GeneralJudge):
         >>> LLMJudge("gpt-4o").evaluate("What color is it?", "red", "")["verdict"]
         'WRONG'
         """
-        return api_response(awaited(self.ajudge(query, ground_truth, agent_response)))
+        row = {"question": query, "reference": ground_truth, "response": agent_response}
+        return api_response(run_sync(judge_scorer(self).ascore(row), "evaluate", anywhere=True))
 
 
-def api_response(judgement: Judgement) -> dict[str, Any]:
-    """Return a judgement as the mapping that stands in the results."""
+def api_response(score: Score) -> dict[str, Any]:
+    """Return what a judge said, as the mapping that stands in the results."""
+    verdict = (score.notes or {}).get("verdict")
+    provenance = score.provenance or Provenance("", "")
+    asked = score.detail or {"raw": None, "calls": 0}
     return {
-        "accuracy": None if judgement.verdict is None else judgement.verdict == "CORRECT",
-        "verdict": judgement.verdict,
-        "status": judgement.status,
-        "reason": judgement.reason,
-        "raw": judgement.raw,
-        "judge": judgement.judge,
-        "prompt_hash": judgement.prompt_hash,
-        "calls": judgement.calls,
+        "accuracy": None if verdict is None else verdict == "CORRECT",
+        "verdict": verdict,
+        "status": score.status,
+        "reason": score.reason,
+        "raw": asked["raw"],
+        "judge": provenance.judge,
+        "prompt_hash": provenance.prompt_hash,
+        "calls": asked["calls"],
     }

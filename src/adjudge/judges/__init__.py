@@ -6,6 +6,8 @@ judge_reward(get_judge("local"))                                                
 
 from typing import TYPE_CHECKING
 
+from adjudge.lazy import lazy_names
+
 if TYPE_CHECKING:
     from adjudge.judges._calibration import Calibration, LabelledRow, calibrate, load_calibration
     from adjudge.judges._canaries import CanaryReport, canaries, canary_report, with_canaries
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
     from adjudge.judges._llm import LLMJudge
     from adjudge.judges._panel import PanelJudge
     from adjudge.judges._registry import get_judge
-    from adjudge.judges._reward import judge_reward
     from adjudge.judges._rubric import QUALITY, RubricJudge
+    from adjudge.judges._scorer import JudgeScorer, judge_reward, judge_scorer, quality_judge
     from adjudge.judges._vacuous import is_vacuous
     from adjudge.judges.local import LocalJudge
 
@@ -24,6 +26,7 @@ __all__ = [
     "CanaryReport",
     "CascadeJudge",
     "CascadeReport",
+    "JudgeScorer",
     "LLMJudge",
     "LabelledRow",
     "LocalJudge",
@@ -35,31 +38,24 @@ __all__ = [
     "get_judge",
     "is_vacuous",
     "judge_reward",
+    "judge_scorer",
     "load_calibration",
+    "quality_judge",
     "with_canaries",
 ]
 
-# Each loaded when first used: whoever judges locally pays for no event loop.
-_HOMES = {
-    "_calibration": ("Calibration", "LabelledRow", "calibrate", "load_calibration"),
-    "_canaries": ("CanaryReport", "canaries", "canary_report", "with_canaries"),
-    "_cascade": ("CascadeJudge", "CascadeReport"),
-    "_llm": ("LLMJudge",),
-    "_panel": ("PanelJudge",),
-    "_registry": ("get_judge",),
-    "_reward": ("judge_reward",),
-    "_rubric": ("QUALITY", "RubricJudge"),
-    "_vacuous": ("is_vacuous",),
-    "local": ("LocalJudge",),
-}
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    for home, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"adjudge.judges.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'adjudge.judges' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_calibration": ("Calibration", "LabelledRow", "calibrate", "load_calibration"),
+        "_canaries": ("CanaryReport", "canaries", "canary_report", "with_canaries"),
+        "_cascade": ("CascadeJudge", "CascadeReport"),
+        "_llm": ("LLMJudge",),
+        "_panel": ("PanelJudge",),
+        "_registry": ("get_judge",),
+        "_rubric": ("QUALITY", "RubricJudge"),
+        "_scorer": ("JudgeScorer", "judge_reward", "judge_scorer", "quality_judge"),
+        "_vacuous": ("is_vacuous",),
+        "local": ("LocalJudge",),
+    },
+)

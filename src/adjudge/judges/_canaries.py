@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from adjudge.errors import DataError, UsageError
-from adjudge.judges._material import references_of
+from adjudge.judges.columns import check_references, texts_of
 from adjudge.model import Judgement
 from adjudge.statistics import Moments, mean_of
 from adjudge.text import normalise_answer
@@ -107,7 +107,7 @@ def paired(rows: Iterable[Row], rate: float, seed: int) -> Iterator[tuple[Row, d
 def _references(row: Row) -> tuple[str, ...]:
     """Return the accepted answers of a row; none where there are none to be read, which is for others to say."""
     try:
-        return references_of(row.get("reference", row.get("answer")))
+        return check_references(texts_of(row.get("reference", row.get("answer")), "reference"))
     except DataError:
         return ()
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from adjudge.calling import run_sync
 from adjudge.errors import UsageError
-from adjudge.judges._panel import agreement_of, way_of
+from adjudge.judges._panel import agreement_of, ask_member
 from adjudge.judges._rubric import GivesScores
-from adjudge.judges._sync import run_sync
 from adjudge.model import Judge, Judgement
 
 if TYPE_CHECKING:
@@ -92,22 +92,27 @@ class CascadeJudge:
         return f"{self.first.version}+{self.second.version} at {self.threshold:.4g}"
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The probability of the first judge, and what the second gives."""
+        return tuple(dict.fromkeys(("probability", *getattr(self.second, "parts", ()))))
+
+    @property
     def agreement(self) -> str | None:
         """How far those of its judges who know it agree with people."""
         return agreement_of(self.members)
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response; inside an event loop use `ajudge`."""
-        return run_sync(self, lambda: self.ajudge(question, reference, response))
+        return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
 
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
     ) -> Judgement:
         """Judge one response; `ask` answers the requests of both."""
-        first = await self.first.ajudge(question, reference, response, ask=ask or way_of(self.first))
+        first = await ask_member(self.first, question, reference, response, ask)
         if self.is_sure(first):
             return replace(first, judge=self.name, reasons=(*first.reasons, KEPT))
-        second = await self.second.ajudge(question, reference, response, ask=ask or way_of(self.second))
+        second = await ask_member(self.second, question, reference, response, ask)
         said = f"{SAID}{(first.verdict or first.status).lower()}"
         return replace(
             second,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from adjudge.calling import run_sync
 from adjudge.errors import DataError, UsageError
 from adjudge.judges._chat_judge import ChatJudge
-from adjudge.judges._material import references_of, text_of
-from adjudge.judges._sync import run_sync
 from adjudge.judges._vacuous import is_vacuous
+from adjudge.judges.columns import check_references, texts_of
 from adjudge.model import Judgement
 from adjudge.prompts import VERDICT_SCHEMA, Prompt, parse_verdict
+from adjudge.text.values import text_of
 
 if TYPE_CHECKING:
     from adjudge.model import Ask
@@ -33,6 +34,7 @@ class LLMJudge(ChatJudge):
     """
 
     prompt: Prompt | str = field(default="evaluation/verdict/v1", kw_only=True)
+    parts: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         """Check that the prompt is one for verdicts."""
@@ -44,14 +46,14 @@ class LLMJudge(ChatJudge):
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response; inside an event loop use `ajudge`."""
-        return run_sync(self, lambda: self.ajudge(question, reference, response))
+        return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
 
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
     ) -> Judgement:
         """Judge one response; `ask` answers the requests instead of the judge's own model."""
         try:
-            references = references_of(reference)
+            references = check_references(texts_of(reference, "reference"))
             fields = {
                 "question": text_of(question, "question"),
                 "references": references,

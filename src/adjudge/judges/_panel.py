@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from adjudge.calling import run_sync
 from adjudge.errors import UsageError
 from adjudge.judges._rubric import GivesScores
-from adjudge.judges._sync import run_sync
-from adjudge.model import Judge, Judgement, asking
+from adjudge.model import Judge, Judgement, asking, gathering
 
 if TYPE_CHECKING:
     from adjudge.model import Ask
@@ -33,6 +33,7 @@ class PanelJudge:
 
     members: Sequence[Judge]
     quorum: int = 0
+    parts: ClassVar[tuple[str, ...]] = ("agreement",)
 
     def __post_init__(self) -> None:
         """Check that there is somebody to ask."""
@@ -60,7 +61,7 @@ class PanelJudge:
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response; inside an event loop use `ajudge`."""
-        return run_sync(self, lambda: self.ajudge(question, reference, response))
+        return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
 
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
@@ -72,8 +73,7 @@ class PanelJudge:
         import asyncio
 
         tasks = [
-            asyncio.ensure_future(member.ajudge(question, reference, response, ask=ask or way_of(member)))
-            for member in self.members
+            asyncio.ensure_future(ask_member(member, question, reference, response, ask)) for member in self.members
         ]
         try:
             judgements = await asyncio.gather(*tasks)
@@ -115,6 +115,17 @@ class PanelJudge:
         return _with(
             result, status="scored", verdict=verdict, scores={"agreement": majority / len(votes)}, reason=reason
         )
+
+
+async def ask_member(
+    member: Judge, question: str, reference: str | Sequence[str], response: str | None, ask: Ask | None
+) -> Judgement:
+    """Ask one judge of several, together with other rows where it takes many at once and somebody gathers them."""
+    gather = gathering.get()
+    if gather is None or not hasattr(member, "ajudge_many"):
+        return await member.ajudge(question, reference, response, ask=ask or way_of(member))
+    row = {"question": question, "reference": reference, "response": response}
+    return (await gather(member, [row]))[0]
 
 
 def way_of(member: Judge) -> Ask | None:

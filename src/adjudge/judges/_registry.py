@@ -40,10 +40,10 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     Traceback (most recent call last):
     adjudge.errors.UsageError: no judge is called 'opnai:gpt-4o'; did you mean 'openai:gpt-4o'?
     """
-    kind, colon, rest = spec.strip().partition(":")
+    kind, rest = split_judge(spec)
     own = {name: options.pop(name) for name in CASCADE if name in options}
     if kind == "cascade":
-        return _cascade(spec, rest, own, options)
+        return _cascade(spec, rest or "", own, options)
     given = [name for name, value in own.items() if value is not None]
     if given:
         raise UsageError(f"{spec!r} takes no {' or '.join(given)}: that is a cascade's, cascade:local,openai:MODEL")
@@ -52,9 +52,9 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
         hint = ": write local:0 or local:1" if unknown == "tier" else closest(unknown, (*_OPTIONS, *CASCADE))
         raise UsageError(f"no judge takes {unknown!r} by name{hint}")
     if kind == "local":
-        return _local(spec, rest if colon else None)
+        return _local(spec, rest)
     if kind == "panel":
-        return _panel(spec, rest, options)
+        return _panel(spec, rest or "", options)
     if kind in ("openai", "anthropic", "litellm"):
         if rest:
             if kind == "litellm":
@@ -64,8 +64,19 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
             return LLMJudge(rest, **{**options, "api": kind})
         raise UsageError(f"{spec!r} does not say which model: write {kind}:MODEL", code="unknown-judge")
     near = closest(kind, ["local", "openai", "anthropic", "litellm", "panel", "cascade"])
-    hint = f"{near[:-2]}{colon}{rest}'?" if near else f"; there are {', '.join(_KINDS)}"
+    colon = "" if rest is None else ":"
+    hint = f"{near[:-2]}{colon}{rest or ''}'?" if near else f"; there are {', '.join(_KINDS)}"
     raise UsageError(f"no judge is called {spec!r}{hint}", code="unknown-judge")
+
+
+def split_judge(spec: str) -> tuple[str, str | None]:
+    """Split a judge's name at its first colon: what kind it is, and the rest, if there is any.
+
+    >>> split_judge("openai:gpt-4o"), split_judge("local")
+    (('openai', 'gpt-4o'), ('local', None))
+    """
+    kind, colon, rest = spec.strip().partition(":")
+    return kind, rest if colon else None
 
 
 def _local(spec: str, tier: str | None) -> LocalJudge:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
+from adjudge.calling import run_sync
 from adjudge.errors import DataError, UsageError
 from adjudge.judges._chat_judge import ChatJudge
-from adjudge.judges._material import text_of, texts_of
-from adjudge.judges._sync import run_sync
 from adjudge.judges._vacuous import is_vacuous
+from adjudge.judges.columns import texts_of
 from adjudge.model import Judgement
 from adjudge.prompts import Prompt, parse_rubric, rubric_schema
+from adjudge.text.values import text_of
 
 if TYPE_CHECKING:
     from adjudge.model import Ask
@@ -29,6 +30,11 @@ class GivesScores:
     """A judge that gives the scores in `names`, and no verdict to vote with."""
 
     names: tuple[str, ...]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The numbers that it gives."""
+        return self.names
 
 
 @dataclass(eq=False)
@@ -60,7 +66,7 @@ class RubricJudge(ChatJudge, GivesScores):
         self, question: str, reference: str | Sequence[str], response: str | None, *, sources: str | Sequence[str] = ()
     ) -> Judgement:
         """Score one response; `reference` are the criteria. Inside an event loop use `ajudge`."""
-        return run_sync(self, lambda: self.ajudge(question, reference, response, sources=sources))
+        return run_sync(self.ajudge(question, reference, response, sources=sources), self.name, instead="ajudge")
 
     async def ajudge(
         self,

@@ -7,6 +7,8 @@ Trajectory (what it did)┘
 
 from typing import TYPE_CHECKING
 
+from adjudge.lazy import lazy_names
+
 if TYPE_CHECKING:
     from adjudge.model._cases import Case, Conversation, Turn
     from adjudge.model._json import decode_json, encode_json, from_json, to_json
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         Outcome,
         Step,
         asking,
+        gathering,
     )
     from adjudge.model._score import Provenance, Score, Status
     from adjudge.model._trajectory import Trajectory
@@ -54,29 +57,21 @@ __all__ = [
     "decode_json",
     "encode_json",
     "from_json",
+    "gathering",
     "to_json",
 ]
 
-# Each loaded when first used: whoever scores a short answer pays for Score alone.
-_HOMES = {
-    "_cases": ("Case", "Conversation", "Turn"),
-    "_json": ("decode_json", "encode_json", "from_json", "to_json"),
-    "_messages": ("Message", "Part", "ToolCall"),
-    "_protocols": (
-        *("Agent", "Ask", "ChatModel", "ChatReply", "ChatRequest", "Context", "Environment"),
-        *("Judge", "Judgement", "Outcome", "Step", "asking"),
-    ),
-    "_score": ("Provenance", "Score", "Status"),
-    "_trajectory": ("Trajectory",),
-}
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    for home, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"adjudge.model.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'adjudge.model' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_cases": ("Case", "Conversation", "Turn"),
+        "_json": ("decode_json", "encode_json", "from_json", "to_json"),
+        "_messages": ("Message", "Part", "ToolCall"),
+        "_protocols": (
+            *("Agent", "Ask", "ChatModel", "ChatReply", "ChatRequest", "Context", "Environment", "Judge", "Judgement"),
+            *("Outcome", "Step", "asking", "gathering"),
+        ),
+        "_score": ("Provenance", "Score", "Status"),
+        "_trajectory": ("Trajectory",),
+    },
+)

@@ -147,6 +147,11 @@ class ChatModel(Protocol):
 asking: ContextVar["Callable[[Mapping[str, ChatModel]], Ask] | None"] = ContextVar("adjudge_asking", default=None)
 """How chat models, by name, are asked in this context, where whoever scores a row wants a say in it."""
 
+gathering: ContextVar["Callable[[Judge, Sequence[Mapping[str, Any]]], Awaitable[Sequence[Judgement]]] | None"] = (
+    ContextVar("adjudge_gathering", default=None)
+)
+"""How rows for a judge that takes many at once are gathered in this context, where rows are scored one by one."""
+
 
 @runtime_checkable
 class Judge(Protocol):
@@ -154,6 +159,10 @@ class Judge(Protocol):
 
     Writing the request and reading the reply are pure; the step between them is `ask`, the judge's own model unless
     the caller gives another way.
+
+    A judge that is better asked about many rows at once also has `async ajudge_many(rows)`: mappings with `question`,
+    `reference` (a list of texts) and `response` in, one `Judgement` a row out, in order. `parts` names the numbers
+    beside its verdict, where it gives some.
     """
 
     @property

@@ -8,7 +8,7 @@ Score.error("env-died: no answer in 60 s")          something broke, and what
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Status: TypeAlias = Literal["scored", "unscored", "error"]
 """The three outcomes. There is no fourth, and none of them turns into another."""
@@ -30,7 +30,8 @@ class Score:
 
     `parts` are named numbers beside the value, the same names in every score of one scorer; a part that is
     not known is None. `steps` are values for the single steps of the trajectory, where a scorer gives them.
-    `notes` are texts that the scorer returned (an environment's last observation, say).
+    `notes` are texts that the scorer returned (an environment's last observation, say). `detail` is anything else that
+    it wants kept, in whatever structure JSON can hold; its schema is the scorer's own.
 
     >>> Score.scored(1.0).value
     1.0
@@ -45,6 +46,7 @@ class Score:
     steps: tuple[float, ...] | None = None
     notes: Mapping[str, str] | None = None
     provenance: Provenance | None = None
+    detail: Any = None
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class Score:
         steps: tuple[float, ...] | None = None,
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
+        detail: Any = None,
     ) -> None:
         # x - x is 0 for every finite x and NaN for NaN and the infinities.
         if status != "scored" or type(value) is not float or value - value != 0:
@@ -66,6 +69,7 @@ class Score:
         _set_steps(self, steps)
         _set_notes(self, notes)
         _set_provenance(self, provenance)
+        _set_detail(self, detail)
 
     def __post_init__(self) -> None:
         """Check a score that was read from JSON, which does not come through the constructor."""
@@ -84,9 +88,10 @@ class Score:
         steps: tuple[float, ...] | None = None,
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
+        detail: Any = None,
     ) -> "Score":
         """Return a number, with its parts."""
-        return cls(value, "scored", reason, parts, steps, notes, provenance)
+        return cls(value, "scored", reason, parts, steps, notes, provenance, detail)
 
     @classmethod
     def unscored(
@@ -96,9 +101,10 @@ class Score:
         parts: Mapping[str, float | None] | None = None,
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
+        detail: Any = None,
     ) -> "Score":
         """No verdict could be reached: a judge refused, a trace was incomplete."""
-        return cls(None, "unscored", reason, parts, None, notes, provenance)
+        return cls(None, "unscored", reason, parts, None, notes, provenance, detail)
 
     @classmethod
     def error(
@@ -108,9 +114,10 @@ class Score:
         parts: Mapping[str, float | None] | None = None,
         notes: Mapping[str, str] | None = None,
         provenance: Provenance | None = None,
+        detail: Any = None,
     ) -> "Score":
         """Something that is not the response's fault broke: a service, an environment, a row."""
-        return cls(None, "error", reason, parts, None, notes, provenance)
+        return cls(None, "error", reason, parts, None, notes, provenance, detail)
 
 
 def _checked(value: float | None, status: str, reason: str | None) -> float | None:
@@ -131,6 +138,6 @@ def _checked(value: float | None, status: str, reason: str | None) -> float | No
 
 
 # Written out, because scores are made by the million: a third less than the generated constructor takes.
-(_set_value, _set_status, _set_reason, _set_parts, _set_steps, _set_notes, _set_provenance) = (
+(_set_value, _set_status, _set_reason, _set_parts, _set_steps, _set_notes, _set_provenance, _set_detail) = (
     Score.__dict__[each.name].__set__ for each in fields(Score)
 )

@@ -12,6 +12,8 @@ received here, `traces` decodes. The package is lazy: importing it loads nothing
 first used.
 """
 
+from adjudge.lazy import lazy_names
+
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.receivers._endpoint import OtlpEndpoint
@@ -31,26 +33,14 @@ __all__ = [
     "read_langsmith",
 ]
 
-_HOMES = {
-    "_endpoint": ("OtlpEndpoint",),
-    "_errors": ("ReceiverError",),
-    "_export": ("read_langsmith",),
-    "_langfuse": ("LangfuseReceiver",),
-    "_langsmith": ("LangSmithReceiver",),
-    "_store": ("EndpointCounts", "EndpointLimits"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            from importlib import import_module
-
-            value: object = getattr(import_module(f"{__name__}.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_endpoint": ("OtlpEndpoint",),
+        "_errors": ("ReceiverError",),
+        "_export": ("read_langsmith",),
+        "_langfuse": ("LangfuseReceiver",),
+        "_langsmith": ("LangSmithReceiver",),
+        "_store": ("EndpointCounts", "EndpointLimits"),
+    },
+)

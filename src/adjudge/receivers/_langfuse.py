@@ -12,13 +12,13 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
 
+from adjudge.calling import run_sync
 from adjudge.chat._key import Key
 from adjudge.http import Limits
 from adjudge.model import Trajectory
 from adjudge.receivers._errors import ReceiverError
 from adjudge.receivers._service import Fetched, Gone, Service, all_pages, in_pages, poll, setting
 from adjudge.receivers._whole import SETTLE, Wait
-from adjudge.rewards._scorer import run_sync
 from adjudge.traces._langfuse import decode_langfuse
 from adjudge.traces._spans import Record
 
@@ -72,7 +72,7 @@ class LangfuseReceiver:
 
     def fetch(self, trace_id: str, **options: Any) -> Trajectory:
         """Return what `trajectory` does, for code that cannot await."""
-        return run_sync(self.trajectory(trace_id, **options), "fetch")
+        return run_sync(self.trajectory(trace_id, **options), "fetch", instead="trajectory")
 
     async def resolve(self, session_id: str) -> tuple[str, ...]:
         """Return the ids of the traces of a session, the first to begin first; none where it is not known."""

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
+from adjudge.calling import run_sync
 from adjudge.chat._key import Key
 from adjudge.errors import UsageError
 from adjudge.http import Limits
@@ -18,7 +19,6 @@ from adjudge.model import Trajectory
 from adjudge.receivers._errors import ReceiverError
 from adjudge.receivers._service import MOST, Fetched, Gone, Service, all_pages, in_pages, poll, setting
 from adjudge.receivers._whole import SETTLE, Wait
-from adjudge.rewards._scorer import run_sync
 from adjudge.traces._langsmith import decode_langsmith
 from adjudge.traces._spans import Record
 
@@ -84,7 +84,7 @@ class LangSmithReceiver:
 
     def fetch(self, trace_id: str, **options: Any) -> Trajectory:
         """Return what `trajectory` does, for code that cannot await."""
-        return run_sync(self.trajectory(trace_id, **options), "fetch")
+        return run_sync(self.trajectory(trace_id, **options), "fetch", instead="trajectory")
 
     async def resolve(self, session_id: str) -> tuple[str, ...]:
         """Return the ids of the traces of a session, the first to begin first; none where it is not known."""

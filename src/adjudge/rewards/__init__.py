@@ -1,18 +1,20 @@
 """Rewards: scorers written as ordinary functions, built in, your own, or made of others.
 
 qa_f1_reward("Paris is the capital", "Paris", [])           the function: a dict
-get_reward("qa_f1_reward").score_many(rows)                 the scorer: one Score a row
+get_scorer("qa_f1_reward").score_many(rows)                 the scorer: one Score a row
 
 The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 
+from adjudge.lazy import lazy_names
+
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.rewards._compose import all_of, first_of, gated, weighted
-    from adjudge.rewards._registry import Description, describe, get_reward, list_rewards
+    from adjudge.rewards._registry import Description, describe, get_reward, get_scorer, list_rewards
     from adjudge.rewards._reward import Reward
     from adjudge.rewards._scorer import Scorer
-    from adjudge.rewards._tag import reward
+    from adjudge.rewards._tag import Row, by_row, reward
     from adjudge.rewards.environments import alfworld_episode_reward, scienceworld_reward, webshop_reward
     from adjudge.rewards.form import contains_reward, format_reward, length_penalty
     from adjudge.rewards.math._rewards import math_equal_reward, math_equal_reward_tool
@@ -21,15 +23,18 @@ if TYPE_CHECKING:
 __all__ = [
     "Description",
     "Reward",
+    "Row",
     "Scorer",
     "alfworld_episode_reward",
     "all_of",
+    "by_row",
     "contains_reward",
     "describe",
     "first_of",
     "format_reward",
     "gated",
     "get_reward",
+    "get_scorer",
     "length_penalty",
     "list_rewards",
     "math_equal_reward",
@@ -43,29 +48,17 @@ __all__ = [
     "weighted",
 ]
 
-_HOMES = {
-    "_compose": ("all_of", "first_of", "gated", "weighted"),
-    "_registry": ("Description", "describe", "get_reward", "list_rewards"),
-    "_reward": ("Reward",),
-    "_scorer": ("Scorer",),
-    "_tag": ("reward",),
-    "environments": ("alfworld_episode_reward", "scienceworld_reward", "webshop_reward"),
-    "form": ("contains_reward", "format_reward", "length_penalty"),
-    "math._rewards": ("math_equal_reward", "math_equal_reward_tool"),
-    "qa": ("qa_em_reward", "qa_f1_reward", "qa_f1_reward_tool"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            from importlib import import_module
-
-            value: object = getattr(import_module(f"{__name__}.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_compose": ("all_of", "first_of", "gated", "weighted"),
+        "_registry": ("Description", "describe", "get_reward", "get_scorer", "list_rewards"),
+        "_reward": ("Reward",),
+        "_scorer": ("Scorer",),
+        "_tag": ("Row", "by_row", "reward"),
+        "environments": ("alfworld_episode_reward", "scienceworld_reward", "webshop_reward"),
+        "form": ("contains_reward", "format_reward", "length_penalty"),
+        "math._rewards": ("math_equal_reward", "math_equal_reward_tool"),
+        "qa": ("qa_em_reward", "qa_f1_reward", "qa_f1_reward_tool"),
+    },
+)

@@ -12,22 +12,22 @@ about a row that is decided without it: a closed gate costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import UsageError
 from adjudge.model import Provenance, Score
-from adjudge.rewards._registry import get_reward
+from adjudge.rewards._registry import get_scorer
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row
 
 if TYPE_CHECKING:
-    from adjudge.model import Context
+    from adjudge.model import Context, Judge
 
 Member: TypeAlias = str | Callable[..., Any] | Scorer
-"""A scorer, or what `get_reward` makes one of."""
+"""A scorer, or what `get_scorer` makes one of."""
 
 Scores: TypeAlias = Sequence[Score | None]
 """The members' scores of one row; None where a member was not asked."""
@@ -55,6 +55,7 @@ class Composite(Scorer):
     is_async: bool
     has_async: bool
     is_group: bool
+    judges: tuple[Judge, ...]
 
     @classmethod
     def of(
@@ -87,10 +88,16 @@ class Composite(Scorer):
             is_async=any(member.is_async for member in members),
             has_async=any(member.has_async for member in members),
             is_group=any(member.is_group for member in members),
+            judges=tuple(judge for member in members for judge in member.judges),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.recipe
+
+    def check(self, columns: Collection[str]) -> None:
+        """Raise `ArgumentError` if one of the members cannot score rows with these columns."""
+        for member in self.members:
+            member.check(columns)
 
     def _score_slice(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
@@ -159,7 +166,7 @@ def weighted(weights: Mapping[Member, float]) -> Scorer:
         known = [factor * value for factor, value in zip(factors, values, strict=True) if value is not None]
         return (sum(known), None) if len(known) == len(factors) else (None, None)
 
-    members = [get_reward(member) for member in weights]
+    members = [get_scorer(member) for member in weights]
     names = ", ".join(f"{member.name}={factor!r}" for member, factor in zip(members, factors, strict=True))
     ends = [(f * m.range[0], f * m.range[1]) for f, m in zip(factors, members, strict=True) if m.range is not None]
     span = (sum(map(min, ends)), sum(map(max, ends))) if len(ends) == len(members) else None
@@ -174,7 +181,7 @@ def gated(gate: Member, reward: Member, *, threshold: float = 1.0) -> Scorer:
     >>> strict.score({"final_response": "Paris", "answer": "Paris"}).value
     0.0
     """
-    first, second = get_reward(gate), get_reward(reward)
+    first, second = get_scorer(gate), get_scorer(reward)
     limit = _finite(threshold, "threshold")
 
     def is_open(scores: Scores) -> bool:
@@ -203,7 +210,7 @@ def all_of(*rewards: Member, threshold: float = 1.0) -> Scorer:
     >>> all_of("qa_em_reward", "contains_reward").score({"final_response": "Paris", "answer": "Paris"}).value
     1.0
     """
-    members = [get_reward(reward) for reward in rewards]
+    members = [get_scorer(reward) for reward in rewards]
     limit = _finite(threshold, "threshold")
 
     def rule(scores: Scores) -> tuple[float | None, str | None]:
@@ -225,7 +232,7 @@ def first_of(*rewards: Member) -> Scorer:
     ...     {"final_response": "Paris", "answer": "Paris", "trajectory": ["just text"]}).reason
     'by: qa_f1_reward'
     """
-    members = [get_reward(reward) for reward in rewards]
+    members = [get_scorer(reward) for reward in rewards]
 
     def rule(scores: Scores) -> tuple[float | None, str | None]:
         for member, score in zip(members, scores, strict=True):

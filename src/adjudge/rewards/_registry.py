@@ -1,11 +1,13 @@
-"""Rewards by name: the built-in ones, those of installed packages, and any function by its place.
+"""Scorers by name, in one grammar behind every door: Python, `--scorer`, scenario and gate files, composites.
 
-    get_reward("qa_f1_reward")                          built in
-    get_reward("their_reward")                          from a package with an entry point in `adjudge.rewards`
-    get_reward("my_rewards:brevity")                    the function `brevity` of the module `my_rewards`
-    get_reward("qa_f1_reward_tool(f1_threshold=0.5)")   with options
+    get_scorer("qa_f1_reward")                          a reward: built in, or of a package with an entry point
+    get_scorer("my_rewards:brevity")                    the function `brevity` of the module `my_rewards`
+    get_scorer("./rewards.py:brevity")                  the same of a file
+    get_scorer("local:0"), get_scorer("openai:MODEL")   a judge; its names are reserved, so never taken for a module
+    get_scorer("quality:openai:MODEL")                  the quality rubric, scored by a model
+    get_scorer("qa_f1_reward_tool(f1_threshold=0.5)")   any of them with options
 
-Nothing registers itself: a table names the built-ins, entry points are read when a name is not among them.
+Nothing registers itself: a table names what is built in, entry points are read when a name is not among them.
 """
 
 import ast
@@ -13,15 +15,19 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import Caught, UnknownReward, UsageError, closest
+from adjudge.calling import load_code
+from adjudge.errors import UnknownReward, UsageError, closest
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 
+if TYPE_CHECKING:
+    from adjudge.model import Judge
+
 ENTRY_POINTS = "adjudge.rewards"
 
+# Places are texts, so that what is named here may live on a floor above.
 BUILT_IN = {
     "alfworld_episode_reward": "adjudge.rewards.environments:alfworld_episode_reward",
     "contains_reward": "adjudge.rewards.form:contains_reward",
@@ -36,29 +42,52 @@ BUILT_IN = {
     "webshop_reward": "adjudge.rewards.environments:webshop_reward",
     "workflow_reward": "adjudge.scenarios._reward:workflow_reward",
 }
+JUDGES = ("local", "openai", "anthropic", "litellm", "panel", "cascade", "quality")
+"""What the name of a judge begins with; a module of such a name is written as a file, `./local.py:function`."""
+
+JUDGE_SCORER = "adjudge.judges._scorer:judge_scorer"
 
 _WITH_OPTIONS = re.compile(r"\s*([^\s()]+)\s*\((.*)\)\s*", re.DOTALL)
 
 
-def get_reward(reward: str | Callable[..., Any] | Scorer, /, **options: Any) -> Scorer:
-    """Return the scorer of that name, place or function; options are arguments for all its rows.
+def get_scorer(spec: "str | Callable[..., Any] | Scorer | Judge", /, **options: Any) -> Scorer:
+    """Return the scorer that a name, a place, a function, a judge or a scorer stands for.
 
-    >>> get_reward("qa_f1_reward").score({"final_response": "Paris", "answer": "Paris"}).value
+    Options of a reward are arguments for all its rows; those of a judge are how it asks its model.
+
+    >>> get_scorer("qa_f1_reward").score({"final_response": "Paris", "answer": "Paris"}).value
     1.0
-    >>> get_reward("qa_f1_rewrd")
+    >>> get_scorer("local:0").score({"question": "Capital?", "reference": "Paris", "response": "Paris"}).value
+    1.0
+    >>> get_scorer("qa_f1_rewrd")
     Traceback (most recent call last):
-    adjudge.errors.UnknownReward: no reward is called 'qa_f1_rewrd'; did you mean 'qa_f1_reward'?
+    adjudge.errors.UnknownReward: no scorer is called 'qa_f1_rewrd'; did you mean 'qa_f1_reward'?
     """
-    if isinstance(reward, str):
-        name, written = _parse(reward)
-        return get_reward(_find(name), **{**written, **options})
-    if not isinstance(reward, Scorer):
-        return Reward.of(reward, options)
+    if isinstance(spec, str):
+        name, written = _parse(spec)
+        options = {**written, **options}
+        if name.partition(":")[0] not in JUDGES:
+            return get_scorer(_find(name), **options)
+        return _judge_scorer(name, options)
+    if hasattr(spec, "ajudge"):
+        return _judge_scorer(spec, options)
+    if not isinstance(spec, Scorer):
+        return Reward.of(spec, options)
     if not options:
-        return reward
-    if not isinstance(reward, Reward):
-        raise UsageError(f"{reward.name} is a composition and takes no options; give them to its members")
-    return reward.with_options(**options)
+        return spec
+    if not isinstance(spec, Reward):
+        raise UsageError(f"{spec.name} takes no options: give them where it is made")
+    return spec.with_options(**options)
+
+
+def get_reward(reward: "str | Callable[..., Any] | Scorer | Judge", /, **options: Any) -> Scorer:
+    """Return the scorer that is meant: another name of `get_scorer`."""
+    return get_scorer(reward, **options)
+
+
+def _judge_scorer(judge: Any, options: dict[str, Any]) -> Scorer:
+    scorer: Scorer = load_code(JUDGE_SCORER)(judge, **options)
+    return scorer
 
 
 def list_rewards() -> dict[str, str]:
@@ -87,7 +116,7 @@ def describe(name: str) -> Description:
     >>> describe("qa_em_reward").summary
     '1 if the response is one of the accepted answers after normalisation, else 0.'
     """
-    scorer = get_reward(name)
+    scorer = get_scorer(name)
     place = list_rewards().get(name, name)
     if not isinstance(scorer, Reward):
         return Description(name, scorer.version, "", scorer.name, place)
@@ -103,34 +132,23 @@ def _find(name: str) -> Any:
     if place is None and ":" not in name:
         plugins = _plugins()
         if name not in plugins:
-            hint = closest(name, [*BUILT_IN, *plugins])
-            raise UnknownReward(f"no reward is called {name!r}{hint}")
+            hint = closest(name, [*BUILT_IN, *plugins, *JUDGES])
+            raise UnknownReward(f"no scorer is called {name!r}{hint}")
         place = plugins[name]
-    return _load(place or name)
+    try:
+        found = load_code(place or name)
+    except UsageError as error:
+        near = closest(name.partition(":")[0], JUDGES)  # opnai:gpt-4o
+        raise UnknownReward(f"{error.message}{near}") from None
+    if not callable(found) and not isinstance(found, Scorer) and not hasattr(found, "ajudge"):
+        raise UnknownReward(f"{place or name} is a {type(found).__name__}, not a function")
+    return found
 
 
 def _plugins() -> dict[str, str]:
     from importlib.metadata import entry_points
 
     return {point.name: f"{point.module}:{point.attr}" for point in entry_points(group=ENTRY_POINTS)}
-
-
-def _load(place: str) -> Any:
-    module_name, _, attribute = place.partition(":")
-    if not module_name or not attribute:
-        raise UnknownReward(f"{place!r} is no place of a reward: write module:function")
-    with Caught() as caught:
-        module = import_module(module_name)
-    if caught.reason is not None:
-        raise UnknownReward(f"{place}: cannot import {module_name!r}: {caught.reason.removeprefix('raised: ')}")
-    found: Any = module
-    for step in attribute.split("."):
-        if not hasattr(found, step):
-            raise UnknownReward(f"{place}: {module_name} has no {attribute!r}{closest(step, dir(found))}")
-        found = getattr(found, step)
-    if not callable(found) and not isinstance(found, Scorer):
-        raise UnknownReward(f"{place} is a {type(found).__name__}, not a function")
-    return found
 
 
 def _parse(text: str) -> tuple[str, dict[str, Any]]:

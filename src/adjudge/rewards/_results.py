@@ -8,7 +8,7 @@ from typing import Any
 from adjudge.errors import AdjudgeError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Tag
-from adjudge.rewards._values import plain
+from adjudge.text.values import plain
 
 _RESERVED = frozenset({"reward", "reason", "steps", "error", "unscored"})
 

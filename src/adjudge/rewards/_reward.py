@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import AdjudgeError, Caught, UsageError, told
+from adjudge.calling import for_each
+from adjudge.errors import Caught, UsageError, told
 from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import CONTEXT, Arguments
 from adjudge.rewards._results import to_score
@@ -17,8 +18,6 @@ from adjudge.rewards._work import Work
 
 if TYPE_CHECKING:
     from adjudge.model import Context
-
-CONCURRENCY = 64  # async calls of one reward under way at once
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -138,9 +137,7 @@ class Reward(Scorer):
 
     async def _acall(self, work: Work) -> None:
         """Await the function for every row or group, some at once."""
-        from asyncio import CancelledError, Semaphore, TaskGroup, current_task
-
-        limit = Semaphore(CONCURRENCY)
+        from asyncio import CancelledError, current_task
 
         async def one(members: Sequence[int]) -> None:
             try:
@@ -155,19 +152,8 @@ class Reward(Scorer):
                 if task is not None and task.cancelling():
                     raise
                 work.fail(members, f"raised: {told(error)}")  # the reward's own affair: nobody cancelled us
-            finally:
-                limit.release()
 
-        fatal: BaseException | None = None
-        try:
-            async with TaskGroup() as tasks:
-                for members in work.groups() if self.is_group else [[index] for index in work.ready]:
-                    await limit.acquire()
-                    tasks.create_task(one(members))
-        except* AdjudgeError as group:  # a fatal one: the others were cancelled
-            fatal = group.exceptions[0]
-        if fatal is not None:
-            raise fatal
+        await for_each(work.groups() if self.is_group else [[index] for index in work.ready], one)
 
     def _batch(self, rows: Sequence[Row]) -> tuple[Sequence[Score] | None, str | None]:
         """Return what the batch path gives, or the reason why it gives nothing."""

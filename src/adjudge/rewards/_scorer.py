@@ -6,10 +6,10 @@ scorer.score_many(rows)        a batch            scorer.ascore_many(rows)
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from adjudge.calling import run_sync
 from adjudge.errors import ArgumentError, UsageError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import missing_column, missing_message
@@ -17,14 +17,12 @@ from adjudge.rewards._results import same_parts
 from adjudge.rewards._tag import Row
 
 if TYPE_CHECKING:
-    from adjudge.model import Context
-
-T = TypeVar("T")
+    from adjudge.model import Context, Judge
 
 SLICE = 64  # rows scored between two turns of the event loop
 
 
-class Scorer(ABC):
+class Scorer:
     """Asks for Scores, one row or many, sync or async: one outcome a row, in order, whatever happens to a row."""
 
     __slots__ = ()
@@ -39,18 +37,21 @@ class Scorer(ABC):
     is_async: bool  # whether scoring has to await something
     has_async: bool  # whether there is a path that awaits, so that an event loop is not held up
     is_group: bool  # whether it looks at all rollouts of one prompt at once
+    judges: tuple[Judge, ...] = ()  # whom it asks: whoever runs it gives them their clients
 
-    @abstractmethod
+    # A scorer has at least one of the two that follow.
+
     def _score_slice(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
         """Score rows without awaiting; called only where `is_async` is false."""
+        return run_sync(self._ascore_rows(rows, contexts, labels), self.name, instead="ascore_many")
 
-    @abstractmethod
     async def _ascore_rows(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
         """Score rows, awaiting; called only where `has_async` is true."""
+        return self._score_slice(rows, contexts, labels)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}, version {self.version}>"
@@ -79,7 +80,7 @@ class Scorer(ABC):
         """Return one Score a row, in order; `labels` are what messages call the rows (default: their positions)."""
         rows = _listed(rows)
         if self.is_async:
-            return run_sync(self.ascore_many(rows, contexts=contexts, labels=labels), self.name)
+            return run_sync(self.ascore_many(rows, contexts=contexts, labels=labels), self.name, instead="ascore_many")
         return self._score_slice(rows, *_defaults(rows, contexts, labels))
 
     async def ascore_many(
@@ -127,15 +128,3 @@ def _defaults(
         (None,) * len(rows) if contexts is None else contexts,
         range(len(rows)) if labels is None else labels,
     )
-
-
-def run_sync(work: Coroutine[Any, Any, T], what: str) -> T:
-    """Await something from code that cannot; inside a running event loop that is an error, never a deadlock."""
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise UsageError(f"{what} awaits something: inside an event loop use `await ascore(...)` or `ascore_many`")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.errors import Caught, UsageError
 from adjudge.rewards._arguments import CONTEXT, GROUP, RESPONSE, RESPONSE_ALIAS, missing_column, missing_message
 from adjudge.rewards._results import failed, same_parts, to_score
-from adjudge.rewards._values import plain
+from adjudge.text.values import plain
 
 if TYPE_CHECKING:
     from adjudge.model import Context, Score

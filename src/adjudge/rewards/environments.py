@@ -14,7 +14,7 @@ from typing import Any
 from adjudge.errors import AdjudgeError, Caught, UsageError
 from adjudge.model import Outcome
 from adjudge.rewards._tag import reward
-from adjudge.rewards._values import plain
+from adjudge.text.values import plain
 
 __all__ = ["alfworld_episode_reward", "scienceworld_reward", "webshop_reward"]
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from adjudge.errors import ArgumentError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Row, by_row, reward
-from adjudge.rewards._values import references_of, text_of
 from adjudge.text import normalise_answer
+from adjudge.text.values import references_of, text_of
 
 _TAG_NAME = re.compile(r"[A-Za-z][\w-]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\s*>")

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Batch, Row, by_row, finished, reward
-from adjudge.rewards._values import references_of, text_of
 from adjudge.rewards.tools import enough_tools, ladder
 from adjudge.text import tokens
+from adjudge.text.values import references_of, text_of
 
 Match: TypeAlias = tuple[float, float, float, float]
 """f1, em, precision, recall; of two matches the one with the greater f1, then em, is the better."""

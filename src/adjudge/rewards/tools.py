@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from adjudge.errors import ArgumentError
-from adjudge.rewards._values import plain
+from adjudge.text.values import plain
 
 
 def count_tools(trajectory: object, *, ignore_tools: object = ()) -> tuple[int, bool]:

@@ -6,6 +6,7 @@ evaluate(cases, agent=agent, scorers=[...], judge="local")     a run: everything
 
 from typing import TYPE_CHECKING
 
+from adjudge.lazy import lazy_names
 from adjudge.runs._score_file import score_file
 from adjudge.runs._summary import Summary, Tally
 
@@ -28,21 +29,12 @@ __all__ = [
     "score_file",
 ]
 
-# Loaded when first used: whoever scores a file pays for no database and no event loop.
-_HOMES = {
-    "_config": ("RunConfig",),
-    "_engine": ("Progress",),
-    "_evaluate": ("RowScore", "RunResult", "aevaluate", "evaluate"),
-    "_plan": ("Plan",),
-}
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    for home, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"adjudge.runs.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'adjudge.runs' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_config": ("RunConfig",),
+        "_engine": ("Progress",),
+        "_evaluate": ("RowScore", "RunResult", "aevaluate", "evaluate"),
+        "_plan": ("Plan",),
+    },
+)

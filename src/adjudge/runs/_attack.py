@@ -7,8 +7,9 @@ from typing import Any
 
 from adjudge.judges._attacks import load_attacks
 from adjudge.runs._config import RunConfig
-from adjudge.runs._evaluate import NOT_RUN, make_job, new_run_file
+from adjudge.runs._evaluate import NOT_RUN, new_run_file
 from adjudge.runs._export import scored_cases
+from adjudge.runs._job import make_job
 from adjudge.runs._plan import Plan
 from adjudge.runs._run import Work
 from adjudge.runs._sessions import UNDECIDED, Finished, Watch, check_place, finish, public

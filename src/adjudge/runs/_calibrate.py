@@ -9,9 +9,9 @@ from typing import Any
 from adjudge.errors import DataError, RunStopped, UsageError
 from adjudge.judges import get_judge
 from adjudge.judges._calibration import Calibration, LabelledRow, Probe, calibrate, labelled
-from adjudge.judges._material import QUESTIONS
+from adjudge.judges.columns import QUESTIONS, references_in, text_in
 from adjudge.model import Judge, Score
-from adjudge.runs._cases import read_cases, references_in, text_in
+from adjudge.runs._cases import read_cases
 from adjudge.runs._config import RunConfig
 from adjudge.runs._evaluate import NOT_RUN, RunResult, evaluate, new_run_file
 from adjudge.runs._export import scored_cases
@@ -133,7 +133,7 @@ def _asks_models(judge: object) -> bool:
 
 def _turned(judged: Judged) -> Judged:
     """Return the rows with several references with these the other way round."""
-    several = [(row, references_in(row), verdict) for row, verdict in judged]
+    several = [(row, references_in(row) or (), verdict) for row, verdict in judged]
     return [({**row, "reference": texts[::-1]}, verdict) for row, texts, verdict in several if len(texts) > 1]
 
 

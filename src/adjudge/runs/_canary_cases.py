@@ -10,9 +10,9 @@ from typing import Any, Literal
 from adjudge.errors import DataError
 from adjudge.judges import CanaryReport, canary_report
 from adjudge.judges._canaries import paired
-from adjudge.judges._material import QUESTIONS
+from adjudge.judges.columns import QUESTIONS, references_in, text_in
 from adjudge.model import Judgement, Score
-from adjudge.runs._cases import Read, references_in, text_in
+from adjudge.runs._cases import Read
 from adjudge.runs._store import Store
 
 PAGE = 1024  # canaries looked at together

@@ -5,7 +5,6 @@ Case(id="q1", question="Capital?", references=("Paris",))   ->  {"id": "q1", "qu
 "rows.jsonl"                                                ->  its rows, the unreadable ones as faults
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from hashlib import blake2b
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from adjudge.datasets import read_rows
 from adjudge.errors import AdjudgeError, DataError, UsageError
-from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES
+from adjudge.judges.columns import QUESTIONS, RESPONSES, references_in, text_in
 from adjudge.model import Case, Message, Trajectory
 
 _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
@@ -91,47 +90,13 @@ def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
             for index, one in enumerate(messages)
         ),
         image=row.get("image"),
-        references=tuple(references_in(row)),
+        references=references_in(row) or (),
         criteria=row.get("criteria"),
         workflow=row.get("workflow"),
         conversation_id=None if row.get("conversation_id") is None else str(row["conversation_id"]),
         turn=turn if isinstance(turn, int) else None,
         metadata={name: value for name, value in row.items() if name not in _CASE},
     )
-
-
-def text_in(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """Return the text under the first of the names that the row has; anything but text or a number is an error."""
-    for name in names:
-        value = row.get(name)
-        if value is None:
-            continue
-        text = _text(value)
-        if text is None:
-            raise DataError(f"{name} must be text, got {type(value).__name__}", code="bad-row")
-        return text
-    return None
-
-
-def _text(value: object) -> str | None:
-    """Return a text, or a number in its usual form; None for anything else, NaN (nothing was there) included."""
-    if (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and math.isfinite(value)):
-        return str(value)
-    return value if isinstance(value, str) else None
-
-
-def references_in(row: Mapping[str, Any]) -> list[str]:
-    """Return the reference answers of a row: a text, or a list of texts, under any of their names."""
-    for name in REFERENCES:
-        value = row.get(name)
-        if value is None:
-            continue
-        given = value if isinstance(value, list | tuple) else (value,)
-        texts = [text for one in given if (text := _text(one)) is not None]
-        if len(texts) < len(given):
-            raise DataError(f"{name} must be text or a list of texts", code="bad-row")
-        return texts
-    return []
 
 
 def _from_file(number: int, columns: dict[str, Any] | None, fault: str | None) -> Read:

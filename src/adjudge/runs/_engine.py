@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import AdjudgeError, Caught
-from adjudge.judges._material import QUESTIONS
-from adjudge.model import Message, Score, asking
+from adjudge.errors import AdjudgeError, Caught, UsageError
+from adjudge.judges.columns import QUESTIONS, text_in
+from adjudge.model import Message, Score, asking, gathering
 from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
-from adjudge.runs._cases import answered, text_in
-from adjudge.runs._job import Job, judge_through
+from adjudge.runs._cases import answered
+from adjudge.runs._job import Job
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
 
 if TYPE_CHECKING:
-    from adjudge.model import Agent
+    from contextvars import Token
+
+    from adjudge.model import Agent, Judge, Judgement
+    from adjudge.rewards import Scorer
     from adjudge.runs._source import Source
 
+ENOUGH = 256  # rows that a judge is given at once
+PATIENCE = 1.0  # seconds that rows wait for others to be judged with
 SPARE = 32  # rows that may wait for the disk however few workers there are
 GRACE = 2.0  # seconds that calls in flight get when a run is stopped
 
@@ -41,6 +47,73 @@ class Progress:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
+
+
+class Gathering:
+    """Rows of many workers that wait for a judge which takes many at once.
+
+    They are judged together when enough are there, when every worker waits here, or when the first has waited long.
+    """
+
+    def __init__(self) -> None:
+        self._expected = 0  # workers that may still bring rows
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._rows: dict[int, list[Mapping[str, Any]]] = {}
+        self._done: dict[int, tuple[Judge, asyncio.Future[Sequence[Judgement]]]] = {}
+
+    @contextmanager
+    def guest(self) -> Iterator[None]:
+        """Wait for this worker's rows, too, until it has no more."""
+        self._expected += 1
+        try:
+            yield
+        finally:
+            self._expected -= 1
+            self._judge_if_all_wait()
+
+    async def judge(self, judge: Judge, rows: Sequence[Mapping[str, Any]]) -> Sequence[Judgement]:
+        """Judge rows together with those of others; what the judge raises, everybody gets."""
+        key = id(judge)
+        if key not in self._done:
+            loop = asyncio.get_running_loop()
+            self._done[key] = judge, loop.create_future()
+            loop.call_later(PATIENCE, self._judge_now, key, self._done[key][1])
+        gathered = self._rows.setdefault(key, [])
+        first, done = len(gathered), self._done[key][1]
+        gathered.extend(rows)
+        self._expected -= 1
+        if len(gathered) >= ENOUGH:
+            self._judge_now(key, done)
+        self._judge_if_all_wait()
+        try:
+            return (await asyncio.shield(done))[first : first + len(rows)]
+        finally:
+            self._expected += 1
+
+    def _judge_if_all_wait(self) -> None:
+        if self._expected <= 0:
+            for key, (_, done) in list(self._done.items()):
+                self._judge_now(key, done)
+
+    def _judge_now(self, key: int, done: asyncio.Future[Sequence[Judgement]]) -> None:
+        """Judge what has gathered, unless that has been done."""
+        if key not in self._done or self._done[key][1] is not done:
+            return
+        judge: Any = self._done.pop(key)[0]
+        rows = self._rows.pop(key)
+
+        async def work() -> None:
+            with Caught(fatal_too=True) as caught:
+                judgements = await judge.ajudge_many(rows)
+                if len(judgements) != len(rows):
+                    raise UsageError(f"{judge.name} gave {len(judgements)} judgements for {len(rows)} rows")
+                done.set_result(judgements)
+            if caught.error is not None:
+                done.set_exception(caught.error)
+                done.exception()  # it is nobody's loss if all who waited have gone
+
+        self._tasks.add(task := asyncio.create_task(work()))
+        task.add_done_callback(self._tasks.discard)
 
 
 class Engine:
@@ -59,6 +132,7 @@ class Engine:
         self._clocks: dict[Clock, float] = {}  # of the rows in progress, with the seconds they have
         self._error: AdjudgeError | None = None
         self._agent = AgentCalls(asker, self._clocks, deadline)
+        self._gathering = Gathering()
         asker.on_stop = self.stop
 
     def stop(self, error: AdjudgeError) -> None:
@@ -103,15 +177,16 @@ class Engine:
                     clock.task.cancel()
 
     async def _work(self) -> None:
-        while not self._stop.is_set():
-            unit = await self._source.take()
-            if unit is None:
-                return
-            try:
-                await self._unit(unit)
-            except AdjudgeError as error:  # the run file failed: nothing can go on
-                self.stop(error)
-                raise
+        with self._gathering.guest():
+            while not self._stop.is_set():
+                unit = await self._source.take()
+                if unit is None:
+                    return
+                try:
+                    await self._unit(unit)
+                except AdjudgeError as error:  # the run file failed: nothing can go on
+                    self.stop(error)
+                    raise
 
     async def _unit(self, unit: Sequence[CaseRecord]) -> None:
         """Answer and score the cases of one unit; their scores are written together."""
@@ -135,8 +210,8 @@ class Engine:
         if any(row.stopped is not None for row in rows):
             return  # the run is being stopped: these cases are for the next session
         found = [self._late(row) if one is None else one for one, row in zip(scores, rows, strict=True)]
-        if unit[0].seq < 0:  # a canary is for the judge alone, and is no row
-            self.journal.put(*write_scores(unit[0].seq, found[0][-1:], first=len(self.job.scorers)))
+        if unit[0].seq < 0:  # a canary is not one of the rows
+            self.journal.put(*write_scores(unit[0].seq, found[0][-1:], first=self.job.judged or 0))
             return
         self.journal.put(
             *(write for case, one in zip(unit, found, strict=True) for write in write_scores(case.seq, one))
@@ -148,8 +223,9 @@ class Engine:
 
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
         """Fill in the scores of a unit's cases."""
-        if unit[0].seq < 0:
-            scores[0] = await self._canary(unit[0], rows[0])
+        if unit[0].seq < 0:  # a canary is for the judge alone
+            judge = self.job.scorers[self.job.judged or 0]
+            scores[0] = (await self._score([unit[0].id], [unit[0].row or {}], rows, [judge]))[0]
             return
         ready: list[int] = []
         columns: list[Mapping[str, Any]] = []
@@ -169,39 +245,39 @@ class Engine:
             ready.append(index)
             columns.append(overlay)
         if ready:
-            given = await self._score([unit[index].id for index in ready], columns, [rows[index] for index in ready])
+            ids, those = [unit[index].id for index in ready], [rows[index] for index in ready]
+            given = await self._score(ids, columns, those, self.job.scorers)
             for index, one in zip(ready, given, strict=True):
                 scores[index] = one
 
-    async def _canary(self, case: CaseRecord, row: Row) -> list[Score]:
-        """Ask the judge about a canary."""
-        judge = self.job.judge
-        with Caught() as caught:
-            if judge is not None:
-                return [await judge_through(judge, case.row or {}, partial(self.asker.of, row))]
-        return self.job.failed(caught.reason or "no-judge")
-
     async def _score(
-        self, ids: Sequence[Any], columns: list[Mapping[str, Any]], rows: Sequence[Row]
+        self, ids: Sequence[Any], columns: Sequence[Mapping[str, Any]], rows: Sequence[Row], scorers: Sequence[Scorer]
     ) -> list[list[Score]]:
-        """Ask every scorer, then the judge, about rows that have everything."""
+        """Ask scorers about rows that have everything."""
         scores: list[list[Score]] = [[] for _ in rows]
-        # A scorer may ask a judge of its own; what it is told is kept with the first row of the unit.
-        token = asking.set(lambda chats: self.asker.of(rows[0], chats))
-        try:
-            for scorer in self.job.scorers:
-                for one, score in zip(scores, await scorer.ascore_many(columns, labels=ids), strict=True):
-                    one.append(score)
-        finally:
-            asking.reset(token)
-        judge = self.job.judge
-        if judge is not None:
-            for one, column, row in zip(scores, columns, rows, strict=True):
-                with Caught() as caught:
-                    one.append(await judge_through(judge, column, partial(self.asker.of, row)))
-                if caught.reason is not None:
-                    one.append(self.job.failed(caught.reason)[-1])
+        for scorer in scorers:
+            # Whoever asks a model asks it for one row, so that requests, replies and time are booked on that row; a
+            # scorer that looks at a whole group books them on its first.
+            alone = scorer.has_async and not scorer.is_group and not self.job.is_pure
+            for part in [[index] for index in range(len(rows))] if alone else [range(len(rows))]:
+                tokens = self._on_behalf_of(rows[part[0]])
+                try:
+                    found = await scorer.ascore_many([columns[i] for i in part], labels=[ids[i] for i in part])
+                finally:
+                    asking.reset(tokens[0])
+                    gathering.reset(tokens[1])
+                for index, score in zip(part, found, strict=True):
+                    scores[index].append(score)
         return scores
+
+    def _on_behalf_of(self, row: Row) -> tuple[Token[Any], Token[Any]]:
+        """Have everything that is asked from here on asked for this row."""
+
+        async def gather(judge: Judge, rows: Sequence[Mapping[str, Any]]) -> Sequence[Judgement]:
+            with row.clock:
+                return await self._gathering.judge(judge, rows)
+
+        return asking.set(partial(self.asker.of, row)), gathering.set(gather)
 
     async def _answer(self, agent: Agent, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
         """Return what the agent does for a case: from the file, or by asking it now."""

@@ -17,10 +17,8 @@ from adjudge.runs._ask import endpoint_of
 from adjudge.runs._cache import Cache, request_body, request_key
 from adjudge.runs._canary_cases import with_canaries
 from adjudge.runs._cases import Read, answered, case_of, read_cases, trajectory_columns
-from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
-from adjudge.runs._evaluate import make_job
-from adjudge.runs._job import CONVERSATION, Job, judge_through
+from adjudge.runs._job import CONVERSATION, Job, clients_of, make_job
 from adjudge.runs._records import TrajectoryRecord
 from adjudge.runs._sessions import answers_of, work_of
 from adjudge.runs._store import Store
@@ -130,7 +128,7 @@ async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> Es
     cache = _there(config.cache_path)
     estimator = _Estimator(job, cache)
     try:
-        async with ready(job, config, cache):
+        async with clients_of(job, config, cache):
             for planned in cases:
                 await estimator.add(planned)
     finally:
@@ -153,7 +151,7 @@ class _Estimator:
         self._found = Estimate(agent_calls=None if job.agent is None else 0)
         self._seen: set[bytes] = set()
         leaves = [leaf for scorer in job.scorers for leaf in _leaves(scorer)]
-        self._asking = [leaf for leaf in leaves if _asks_a_judge(leaf)]
+        self._asking = [leaf for leaf in leaves if leaf.is_async and getattr(leaf, "judge", None) is not None]
         self._opaque = [leaf.name for leaf in leaves if leaf.is_async and leaf not in self._asking]
         self._later_turns = False
 
@@ -173,10 +171,9 @@ class _Estimator:
         elif done is not None and done.trajectory is not None:
             row = answered(row, trajectory_columns(done.trajectory))
         if done is None or done.trajectory is not None:
-            await self._ask_judges(row, planned.replies)
-        if planned.read.canary is not None and self._job.judge is not None:
-            with Caught():
-                await judge_through(self._job.judge, planned.read.canary, partial(self._planned, {}))
+            await self._ask_judges(row, planned.replies, self._asking)
+        if planned.read.canary is not None and self._job.judged is not None:
+            await self._ask_judges(planned.read.canary, {}, [self._job.scorers[self._job.judged]])
         found.without_call += before == found.calls + found.known + found.repeated
 
     def result(self, config: RunConfig) -> Estimate:
@@ -215,17 +212,15 @@ class _Estimator:
         if request is not None:
             self._spend(request)
 
-    async def _ask_judges(self, row: Mapping[str, Any], replies: Mapping[bytes, ChatReply]) -> None:
-        way = partial(self._planned, replies)
-        token = asking.set(way)
+    async def _ask_judges(
+        self, row: Mapping[str, Any], replies: Mapping[bytes, ChatReply], scorers: Sequence[Scorer]
+    ) -> None:
+        token = asking.set(partial(self._planned, replies))
         try:
-            for scorer in self._asking:
+            for scorer in scorers:
                 await scorer.ascore(row)
         finally:
             asking.reset(token)
-        if self._job.judge is not None:
-            with Caught():
-                await judge_through(self._job.judge, row, way)
 
     def _planned(self, replies: Mapping[bytes, ChatReply], chats: Mapping[str, ChatModel]) -> Ask:
         """Return a way to ask that counts the question and goes no further."""
@@ -268,9 +263,3 @@ def _leaves(scorer: Scorer) -> Iterator[Scorer]:
         yield scorer
     for member in members:
         yield from _leaves(member)
-
-
-def _asks_a_judge(scorer: Scorer) -> bool:
-    """Say whether a scorer is a judge as a reward, which can be asked without asking anybody else."""
-    function = getattr(scorer, "function", None)
-    return scorer.is_async and getattr(function, "__module__", None) == "adjudge.judges._reward"

@@ -12,13 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adjudge.calling import run_sync
 from adjudge.errors import RunStopped, UsageError
 from adjudge.model import Score
-from adjudge.rewards import Scorer, get_reward
-from adjudge.rewards._scorer import run_sync
 from adjudge.runs._config import RunConfig
 from adjudge.runs._export import scored_cases, summarise
-from adjudge.runs._job import Job
+from adjudge.runs._job import Job, make_job
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._store import Store
 
@@ -69,7 +68,7 @@ class RunResult:
         """The tallies of every scorer, with means and intervals."""
         plan = self.plan
         with Store.read(self.file) as store:
-            return summarise(store, plan.names, plan.ranges, NOT_RUN)
+            return summarise(store, plan, NOT_RUN)
 
     @property
     def scores(self) -> Iterator[RowScore]:
@@ -159,23 +158,6 @@ def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -
     if by_name and all(isinstance(one, str) for one in (*specs, judge or "", agent or "")):
         return Plan("evaluate", scorers=tuple(specs), judge=judge, agent=agent, by_name=True)
     return Plan("evaluate", scorers=tuple(scorer.name for scorer in job.scorers))
-
-
-def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = None, **options: Any) -> Job:
-    """Return the job of these names or objects; `options` go to a judge that is named."""
-    from adjudge.agents import get_agent
-    from adjudge.judges import get_judge
-
-    if isinstance(scorers, str) or callable(scorers):
-        scorers = [scorers]
-    made: tuple[Scorer, ...] = tuple(get_reward(scorer) for scorer in scorers)
-    if not made and judge is None:
-        raise UsageError("say which scorer or judge to ask")
-    return Job(
-        made,
-        get_judge(judge, **options) if isinstance(judge, str) else judge,
-        None if agent is None else get_agent(agent),
-    )
 
 
 def runs_folder() -> Path:

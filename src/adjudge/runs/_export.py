@@ -8,6 +8,7 @@ from adjudge.judges._cascade import CascadeTally
 from adjudge.model import Score
 from adjudge.runs._canary_cases import report_of
 from adjudge.runs._known import known_in
+from adjudge.runs._plan import Plan
 from adjudge.runs._records import CaseRecord
 from adjudge.runs._score_file import label_of, repeat_warnings, score_line
 from adjudge.runs._store import Store
@@ -34,14 +35,15 @@ Lines = Callable[[Any, Sequence[str], Sequence[Score]], bytes]
 
 def summarise(
     store: Store,
-    names: Sequence[str],
-    ranges: Sequence[tuple[float, float] | None],
+    plan: Plan,
     missing: str,
     write: Callable[[bytes], object] | None = None,
     lines: Lines | None = None,
 ) -> Summary:
     """Add up the scores of a run and, on the way, write the lines of its cases; say which lines have the same id."""
-    tallies = tuple(Tally(name, range_) for name, range_ in zip(names, ranges, strict=True))
+    names = plan.names
+    tallies = tuple(Tally(name, range_) for name, range_ in zip(names, plan.ranges, strict=True))
+    judged = len(names) - 1 if plan.judged is None else plan.judged
     cascade = CascadeTally()
     rows = 0
     with RepeatFinder() as repeats:
@@ -51,16 +53,16 @@ def summarise(
                 part = Tally(tally.scorer, tally.range)
                 part.add([case.id for case, _ in page], [scores[index] for _, scores in page])
                 tally.merge(part)
-            if names and names[-1].startswith("cascade:"):
+            if names and names[judged].startswith("cascade:"):
                 costs = store.costs(page[0][0].seq, page[-1][0].seq)
                 for case, scores in page:
-                    cascade.add(scores[-1], costs.get(case.seq, 0.0))
+                    cascade.add(scores[judged], costs.get(case.seq, 0.0))
             if write is not None and lines is not None:
                 write(b"".join([lines(case.id, names, scores) for case, scores in page]))
                 repeats.add(sort_ids((label_of(case.id), case.seq + 1) for case, _ in page))
         warnings = tuple(repeat_warnings(repeats))
     known = known_in(store)
-    corrected = known.corrected(tallies[-1]) if tallies else None
+    corrected = known.corrected(tallies[judged]) if tallies else None
     return Summary(rows, tallies, warnings, report_of(store), cascade.report(known.rule), known.agreement, corrected)
 
 

@@ -77,7 +77,7 @@ def run_summary(path: str) -> Summary:
     """Add up what a run has so far."""
     with Store.read(path) as store:
         plan = plan_from(store.meta(PLAN), Path(path))
-        return summarise(store, plan.names, plan.ranges, NOT_RUN)
+        return summarise(store, plan, NOT_RUN)
 
 
 def failures(path: str) -> Iterator[Failure]:

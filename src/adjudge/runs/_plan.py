@@ -26,10 +26,11 @@ class Plan:
     options: dict[str, Any] = field(default_factory=dict)  # of the judge: its endpoint, its limits
     source: str | None = None
     digest: str | None = None
-    editions: tuple[str, ...] = ()  # the versions of scorers and judge: a run goes on only with the same ones
+    editions: tuple[str, ...] = ()  # the versions of the scorers: a run goes on only with the same ones
     names: tuple[str, ...] = ()  # what the scores are called
     ranges: tuple[tuple[float, float] | None, ...] = ()
     by_name: bool = False
+    judged: int | None = None  # which of the scores is the judge's
     unit: str | None = None  # the column by which cases were worked on together
     resumed_by: str = ""  # how a person goes on with it, where `adjudge resume` cannot
     merged: tuple[str, ...] = ()  # the run files that this one was made of
@@ -43,15 +44,19 @@ class Plan:
 
         from adjudge import __version__
 
-        judge = () if job.judge is None else (f"{job.judge.name} {job.judge.version}",)
         return replace(
             self,
-            judge=job.judge.name if self.by_name and job.judge is not None else self.judge,  # `local` with its tier
+            # `local` is whatever tier is installed; a run that goes on needs the one that it began with.
+            scorers=tuple(
+                job.names[index] if name.strip() == "local" else name for index, name in enumerate(self.scorers)
+            ),
+            judge=self.judge if self.judge is None else job.names[-1],
             agent=self.agent or (None if job.agent is None else job.agent.name),
-            editions=(*(f"{scorer.name} {scorer.version}" for scorer in job.scorers), *judge),
+            editions=tuple(f"{scorer.name} {scorer.version}" for scorer in job.scorers),
             names=job.names,
             ranges=job.ranges,
             unit=job.unit_column,
+            judged=job.judged,
             adjudge=__version__,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
             config=asdict(config),

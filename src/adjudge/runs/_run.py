@@ -14,10 +14,9 @@ from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache
 from adjudge.runs._canary_cases import with_canaries
 from adjudge.runs._cases import Cases, digest_of, read_cases
-from adjudge.runs._clients import ready
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Engine, Progress
-from adjudge.runs._job import GROUP, Job
+from adjudge.runs._job import GROUP, Job, clients_of
 from adjudge.runs._journal import Journal
 from adjudge.runs._known import keep_known
 from adjudge.runs._plan import PLAN, Plan, plan_from
@@ -68,7 +67,7 @@ async def conduct(work: Work) -> Session:
             stack.callback(cache.close)
         journal = Journal(store, cache)
         try:
-            async with ready(work.job, work.config, cache):
+            async with clients_of(work.job, work.config, cache):
                 stopped, number = await _work_through(work, journal, cache)
         finally:
             await asyncio.shield(asyncio.ensure_future(journal.close()))
@@ -103,7 +102,7 @@ async def _work_through(work: Work, journal: Journal, cache: Cache | None) -> tu
     total = await journal.read(lambda store: store.meta(COMPLETE))
     there = await journal.read(Store.count)
     asker = Asker(journal, Budget(config, attempts, tokens, cost), cache, workers=config.workers, last_request=last)
-    source = Source(journal, unit_column=job.unit_column, begun=begun, resumed=there > 0)
+    source = Source(journal, unit_column=job.unit_column, begun=begun, resumed=there > 0, in_pages=job.is_pure)
     source.has_canaries = config.canaries > 0
     source.complete, source.count = total is not None, 0 if total is None else total
     engine = Engine(job, source, asker, workers=config.workers, deadline=config.deadline)

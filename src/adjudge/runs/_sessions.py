@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from adjudge.datasets import whole_file
-from adjudge.errors import ArgumentError, UsageError, closest
+from adjudge.errors import ArgumentError, UsageError
 from adjudge.judges import Calibration
-from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES, one_of
 from adjudge.runs._cases import Read, answered, read_cases, trajectory_columns
 from adjudge.runs._config import RunConfig
 from adjudge.runs._engine import Progress
-from adjudge.runs._evaluate import NOT_RUN, check_calibration, make_job, new_run_file
+from adjudge.runs._evaluate import NOT_RUN, check_calibration, new_run_file
 from adjudge.runs._export import score_lines, summarise, verdict_line
+from adjudge.runs._job import Job, make_job
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._run import Session, Work, conduct
 from adjudge.runs._source import COMPLETE
@@ -75,7 +75,7 @@ def judge_file(
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **options)
     check_calibration(calibration, job.judge)
-    _check_columns(rows)
+    _check_columns(rows, job)
     path = Path(run) if run is not None else new_run_file("judge")
     plan = Plan("judge", judge=judge, options=public(options), by_name=True)
     work = Work(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration)
@@ -163,7 +163,7 @@ def finish(work: Work, out: str | None) -> Finished:
         lines = verdict_line if plan.kind == "judge" else score_lines
         with whole_file(out) if out is not None else nullcontext() as file:
             write = None if file is None else file.write
-            summary = summarise(store, plan.names, plan.ranges, reason, write, lines)
+            summary = summarise(store, plan, reason, write, lines)
     undecided = _undecided(session, summary, work.config.max_unscored)
     return Finished(work.path, summary, undecided, warnings=warnings)
 
@@ -192,18 +192,18 @@ def _undecided(session: Session, summary: Summary, most: float) -> str | None:
     return None
 
 
-def _check_columns(rows: str) -> None:
-    """Refuse a file none of whose first rows could be judged."""
+def _check_columns(rows: str, job: Job) -> None:
+    """Refuse a file none of whose first rows could be scored."""
     if rows == "-":
         return
     first = list(islice(read_cases(rows), LOOKED_AT))
     there = dict.fromkeys(name for read in first if read.row is not None for name in read.row)
-    if not there:
-        return
-    for names in (QUESTIONS, REFERENCES, RESPONSES):
-        if not any(name in there for name in names):
-            message = f"{rows} has no column {names[0]!r}{closest(names[0], there)} (or {one_of(names[1:])})"
-            raise ArgumentError(f"{message}; its columns are {', '.join(there)}")
+    for scorer in job.scorers if there else ():
+        try:
+            scorer.check(there)
+        except ArgumentError as error:
+            message = f"{rows} has {error.message}; its columns are {', '.join(there)}"
+            raise ArgumentError(message) from None
 
 
 def check_place(out: str | None) -> None:

@@ -27,11 +27,14 @@ COMPLETE = "complete"
 class Source:
     """The cases of one run, in order; `take` gives each unit to one worker."""
 
-    def __init__(self, journal: Journal, *, unit_column: str | None, begun: set[int], resumed: bool) -> None:
+    def __init__(
+        self, journal: Journal, *, unit_column: str | None, begun: set[int], resumed: bool, in_pages: bool = False
+    ) -> None:
         self.count = 0  # cases in the file
         self.complete = False
         self._journal = journal
         self._unit_column = unit_column
+        self._in_pages = in_pages and unit_column is None  # whether cases that need nobody are worked on by the page
         self._begun = begun
         self._resumed = resumed
         self._after = -1
@@ -118,7 +121,7 @@ class Source:
                     await self._sweep(page[-1].seq if page else self.count - 1)
                 for case in page:
                     self._after = case.seq
-                    if self._open and self._open[0].unit != case.unit:
+                    if self._open and self._open[0].unit != case.unit and not self._in_pages:
                         self._units.append(self._open)
                         self._open = []
                     self._open.append(case)

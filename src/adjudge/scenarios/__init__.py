@@ -8,6 +8,8 @@ decide(load_gate("gate.toml"), run.results)           pass, fail or undecided, w
 The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 
+from adjudge.lazy import lazy_names
+
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.scenarios._gate import Decision, Finding, Gate, Threshold, Verdict, decide
@@ -42,28 +44,16 @@ __all__ = [
     "workflow_reward",
 ]
 
-_HOMES = {
-    "adjudge.scenarios._gate": ("Decision", "Finding", "Gate", "Threshold", "Verdict", "decide"),
-    "adjudge.scenarios._gate_file": ("load_gate",),
-    "adjudge.scenarios._load": ("load_scenarios",),
-    "adjudge.scenarios._passes": ("PassEstimate", "ScenarioRun", "pass_at_k", "pass_hat_k"),
-    "adjudge.scenarios._reward": ("workflow_reward",),
-    "adjudge.scenarios._run": ("arun_scenario", "arun_scenarios", "run_scenario", "run_scenarios"),
-    "adjudge.scenarios._scenario": ("Scenario", "ScorerUse"),
-    "adjudge.workflow": ("WorkflowExpectation",),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            from importlib import import_module
-
-            value: object = getattr(import_module(home), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_gate": ("Decision", "Finding", "Gate", "Threshold", "Verdict", "decide"),
+        "_gate_file": ("load_gate",),
+        "_load": ("load_scenarios",),
+        "_passes": ("PassEstimate", "ScenarioRun", "pass_at_k", "pass_hat_k"),
+        "_reward": ("workflow_reward",),
+        "_run": ("arun_scenario", "arun_scenarios", "run_scenario", "run_scenarios"),
+        "_scenario": ("Scenario", "ScorerUse"),
+        "adjudge.workflow": ("WorkflowExpectation",),
+    },
+)

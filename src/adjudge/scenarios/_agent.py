@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from adjudge.agents import get_agent
-from adjudge.agents._answer import of_messages, to_trajectory
-from adjudge.agents._sessions import session_of
+from adjudge.agents import get_agent, messages_to_trajectory, session_of, to_trajectory
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.model import Agent, Case, Message, Trajectory
 from adjudge.scenarios._scenario import Scenario
@@ -150,7 +148,7 @@ def own_part(answer: Trajectory, question: str | None) -> Trajectory:
         return answer
     messages = answer.messages[places[-1] :]
     found: dict[str, Any] = {"messages": messages}
-    for read in (of_messages, Trajectory):
+    for read in (messages_to_trajectory, Trajectory):
         # What is not as the messages have it is known from elsewhere, and stays.
         whole, part = read(answer.messages), read(messages)
         for name in ("tool_calls", "agents_called"):

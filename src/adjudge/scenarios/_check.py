@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.agents import HttpAgent
 from adjudge.errors import UsageError
 from adjudge.http import Limits
+from adjudge.judges import quality_judge
 from adjudge.runs import Progress
 from adjudge.runs._evaluate import new_run_file
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
@@ -18,7 +19,6 @@ from adjudge.scenarios._gate import Decision, Finding, Gate, decide
 from adjudge.scenarios._gate_file import load_gate
 from adjudge.scenarios._load import Place, located
 from adjudge.scenarios._passes import ScenarioRun, outcomes_of
-from adjudge.scenarios._quality import quality_judge
 from adjudge.scenarios._run import conducted, limits_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._traces import TraceFiles
@@ -96,7 +96,8 @@ def _checked(
     loaded: list[Scenario], options: CheckOptions, *, told: Callable[[str], None] | None, **how: Any
 ) -> Checked:
     gate = Gate() if options.gate is None else load_gate(options.gate)
-    judge = quality_judge(options.judge, **({} if options.base_url is None else {"base_url": options.base_url}))
+    address = {} if options.base_url is None else {"base_url": options.base_url}
+    judge = None if options.judge is None else quality_judge(options.judge, **address)
     if options.traces is not None:
         return _check_traces(loaded, options, gate, judge, **how)
     if options.repeat is not None:

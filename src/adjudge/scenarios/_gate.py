@@ -23,7 +23,6 @@ Read: TypeAlias = Callable[[Result], float | None]
 
 METRICS = (*QUALITY, "overall")
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "undecided": 3}
-JUDGED = "judge:"  # before the name of a scorer that asks a judge
 _ROUNDING = 1e-9  # a mean of numbers with decimals may miss a threshold by this much, and nobody means that
 
 
@@ -76,9 +75,9 @@ class Gate:
 
 
 def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str | None) -> None:
-    """Refuse scenarios that the calibrated judge has no part in, by its model or as a scorer (`judge_reward`)."""
-    made = (use.made() for one in scenarios for use in one.scorers)
-    judges = {one.name.removeprefix(JUDGED): one.version for one in made if one.name.startswith(JUDGED)}
+    """Refuse scenarios that the calibrated judge has no part in, by its model or as a scorer."""
+    asked = [judge for one in scenarios for use in one.scorers for judge in use.made().judges]
+    judges = {one.name: one.version for one in asked}
     if known.judge in judges:
         known.check(known.judge, judges[known.judge])
     elif known.judge != judge:

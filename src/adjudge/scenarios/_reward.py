@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjudge.model import Provenance, Score
-from adjudge.rewards import reward
-from adjudge.rewards._tag import Row, by_row
+from adjudge.rewards import Row, by_row, reward
 from adjudge.workflow import check_workflow
 
 PARTS = ("agents", "tools", "clarification")

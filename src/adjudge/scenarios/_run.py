@@ -5,17 +5,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from adjudge.calling import run_sync
 from adjudge.errors import RunStopped, UsageError
-from adjudge.rewards._scorer import run_sync
+from adjudge.judges import quality_judge
 from adjudge.runs import Plan, RunConfig, RunResult
-from adjudge.runs._evaluate import make_job, new_run_file
+from adjudge.runs._evaluate import new_run_file
+from adjudge.runs._job import Job
 from adjudge.runs._run import Session, Work, conduct
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._load import load_scenarios
 from adjudge.scenarios._passes import ScenarioRun
-from adjudge.scenarios._quality import in_use, quality_judge
 from adjudge.scenarios._scenario import Scenario
-from adjudge.scenarios._score import NAME, Judging, case_row, result_of
+from adjudge.scenarios._score import NAME, ScenarioScorer, case_row
 
 AGAIN = "the adjudge check that began it, with --run FILE, goes on with it; in Python, run_scenarios(..., run='FILE')"
 FOR_JUDGING = 60.0  # seconds that a row has beyond the agent's deadline, where nobody says how many
@@ -100,7 +101,7 @@ async def arun_scenarios(
     loaded = load_scenarios(scenarios)
     if repeats is not None:
         loaded = [replace(one, repeats=repeats) for one in loaded]
-    made = quality_judge(judge)
+    made = None if judge is None else quality_judge(judge)
     asked = agent_for(agent, trajectories, {one.id: one for one in loaded})
     path = Path(run) if run is not None else new_run_file("scenarios")
     done, session = await conducted(loaded, asked, made, path, config or limits_of(loaded))
@@ -120,15 +121,13 @@ async def conducted(
     **how: Any,
 ) -> tuple[ScenarioRun, Session]:
     """Do a session of a run, and return its results with how it ended; `how` are fields of `Work`."""
-    judging = Judging.of(scenarios, judge)
+    scorer = ScenarioScorer(scenarios, judge)
     rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
-    job = make_job(scorers=[judging.reward()], agent=agent)
-    async with in_use(judge):
-        plan = Plan("evaluate", scorers=(NAME,), resumed_by=AGAIN)
-        session = await conduct(Work(path, job, plan, config, rows, **how))
+    plan = Plan("evaluate", scorers=(NAME,), resumed_by=AGAIN)
+    session = await conduct(Work(path, Job((scorer,), agent), plan, config, rows, **how))
     found = RunResult(path, session.warnings).scores if session.signal is None else ()
     results = [
-        result_of(one.score, row, judging, agent.traces.get(row["id"]))
+        scorer.result_of(one.score, row, agent.traces.get(row["id"]))
         for row, one in zip(rows, found, strict=False)  # a run that was interrupted may not hold all rows
     ]
     return ScenarioRun(path, tuple(results), session.warnings), session

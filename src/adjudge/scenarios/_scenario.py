@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from adjudge.errors import RowError, UsageError, closest
 from adjudge.model import to_json
-from adjudge.rewards import Scorer, get_reward
+from adjudge.rewards import Scorer, get_scorer
 from adjudge.workflow import WorkflowExpectation
 
 SHARED = (
@@ -35,7 +35,7 @@ class ScorerUse(NamedTuple):
 
     def made(self) -> Scorer:
         """Return the scorer with its arguments."""
-        return get_reward(self.scorer, **self.arguments)
+        return get_scorer(self.scorer, **self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

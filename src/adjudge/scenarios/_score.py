@@ -1,83 +1,95 @@
 """What becomes of one run of a scenario: its workflow, its quality and its scorers as one result, and that as a score.
 
-The score's value is whether the scenario passed; the whole result stands in its notes, so that a run file holds it and
-a resumed run gives the same.
+The score's value is whether the scenario passed; the whole result is the score's `detail`, so that a run file holds it
+and a resumed run gives the same.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from adjudge.errors import AdjudgeError, Caught
-from adjudge.judges import QUALITY
-from adjudge.model import Score, Status, Trajectory, decode_json, to_json
-from adjudge.rewards import Scorer, reward
-from adjudge.scenarios._quality import average, judge_quality, no_quality
+from adjudge.judges import QUALITY, JudgeScorer
+from adjudge.model import Context, Provenance, Score, Status, Trajectory, decode_json, to_json
+from adjudge.rewards import Row, Scorer
 from adjudge.scenarios._scenario import Scenario
-from adjudge.workflow import WorkflowResult, check_workflow, validate_workflow
+from adjudge.workflow import check_workflow, validate_workflow
 
 NAME = "scenario"
-RESULT = "result"
-PARTS = ("workflow_pass", "clarification_pass", *(f"quality_{name}" for name in QUALITY), "quality_overall")
+LARGEST = 200_000  # characters of sources that a judge is shown
+ROLES = {"user": "User", "assistant": "Assistant"}
 _WORST: tuple[Status, ...] = ("error", "unscored", "scored")
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """By what the runs of scenarios are judged."""
+class ScenarioScorer(Scorer):
+    """1 if the workflow, and the clarification where one is expected, are as they should be, else 0."""
 
-    scenarios: Mapping[str, Scenario]
-    scorers: Mapping[str, Sequence[Scorer]]
-    judge: Any = None
+    name = NAME
+    parts = ("workflow_pass", "clarification_pass", *(f"quality_{name}" for name in QUALITY), "quality_overall")
+    range = (0.0, 1.0)
+    columns = ("final_response", "trajectory", "group_id")
+    accepts = None
+    is_async = True
+    has_async = True
+    is_group = False
 
-    @classmethod
-    def of(cls, scenarios: Sequence[Scenario], judge: Any) -> "Judging":
-        """Make the scorers of every scenario."""
-        made = {one.id: tuple(use.made() for use in one.scorers) for one in scenarios}
-        return cls({one.id: one for one in scenarios}, made, judge)
-
-    def reward(self) -> Callable[..., Any]:
-        """Return what scores a run of any of the scenarios."""
-        judge = "" if self.judge is None else f", quality by {self.judge.name} {self.judge.version}"
-        # A run file that is complete is not held against the cases again, but its editions are.
-        edition = f"1, scenarios {self._digest()}{judge}"
-
-        @reward(name=NAME, version=edition, parts=PARTS, range=(0.0, 1.0))
-        async def scenario(final_response: Any, trajectory: Trajectory, group_id: str, **row: Any) -> Score:
-            """1 if the workflow, and the clarification where one is expected, are as they should be, else 0."""
-            columns = {**row, "final_response": final_response, "trajectory": trajectory, "group_id": group_id}
-            return _score(await self.result(self.scenarios[group_id], trajectory, columns))
-
-        return scenario
-
-    def _digest(self) -> str:
-        """Return a short digest of everything that the scenarios say."""
-        from hashlib import blake2b
-
+    def __init__(self, scenarios: Sequence[Scenario], judge: Any) -> None:
+        self.scenarios = {one.id: one for one in scenarios}
+        self._scorers = {one.id: [use.made() for use in one.scorers] for one in scenarios}
+        self._quality = None if judge is None else JudgeScorer(judge, name="quality", by_rubric=True)
+        asked = [scorer for made in self._scorers.values() for scorer in made]
+        everybody = [*asked, *([] if self._quality is None else [self._quality])]
+        self.judges = tuple(dict.fromkeys(one for scorer in everybody for one in scorer.judges))
         digest = blake2b(digest_size=8)
-        for scenario in self.scenarios.values():
+        for scenario in scenarios:
             digest.update(to_json(scenario.plain()))
-        return digest.hexdigest()
+        # A run file that is complete is not held against the cases again, but its editions are.
+        quality = "" if judge is None else f", quality by {judge.name} {judge.version}"
+        self.version = f"1, scenarios {digest.hexdigest()}{quality}"
+        self.provenance = Provenance(NAME, self.version)
 
-    async def result(self, scenario: Scenario, record: Trajectory, columns: Mapping[str, Any]) -> dict[str, Any]:
+    async def _ascore_rows(
+        self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
+    ) -> list[Score]:
+        del contexts, labels
+        scores: list[Score] = []
+        for row in rows:
+            with Caught() as caught:
+                scores.append(self._score(await self._result(row)))
+            if caught.reason is not None:
+                unknown = dict.fromkeys(self.parts)
+                scores.append(Score.error(caught.reason, parts=unknown, provenance=self.provenance))
+        return scores
+
+    async def _result(self, row: Row) -> dict[str, Any]:
         """Judge one run."""
-        checked = await _check(scenario, record)
+        scenario, record = self.scenarios[row["group_id"]], row["trajectory"]
+        if scenario.workflow.tools_arguments:  # whose rules may wait for another process, or for somebody's function
+            checked = await asyncio.to_thread(check_workflow, scenario.workflow, record)
+        else:
+            checked = check_workflow(scenario.workflow, record)
         statuses: list[Status] = [checked.status]
         reasons = list(checked.reasons)
         quality = None
-        if self.judge is not None:
-            quality, status, why = await judge_quality(self.judge, scenario, record)
+        if self._quality is not None:
+            given = await self._quality.ascore(_quality_row(scenario, record))
+            quality, status, why = quality_of(given)
             statuses.append(status)
             reasons += [] if why is None else [f"quality: {why}"]
         scores: dict[str, Any] = {}
-        for scorer in self.scorers[scenario.id]:
-            score = await scorer.ascore(columns)
-            scores[scorer.name] = _plain(score)
+        for scorer in self._scorers[scenario.id]:
+            score = await scorer.ascore(row)
+            scores[scorer.name] = {
+                "value": score.value,
+                "status": score.status,
+                "reason": score.reason,
+                "parts": dict(score.parts),
+            }
             statuses.append(score.status)
             reasons += [] if score.status == "scored" else [f"{scorer.name}: {score.reason}"]
         return {
-            **_head(scenario, columns["repeat"]),
+            **_result_head(scenario, row["repeat"]),
             "status": next(status for status in _WORST if status in statuses),
             "pass": checked.passed,
             "workflow": dict(checked.workflow),
@@ -93,31 +105,52 @@ class Judging:
             "seconds": record.seconds,
         }
 
+    def _score(self, result: Mapping[str, Any]) -> Score:
+        """Return a result as a score: a number only where everything that was asked has an answer."""
+        clarification, quality = result["clarification"] or {}, result["quality"] or {}
+        numbers = {
+            "workflow_pass": result["workflow"]["pass"],
+            "clarification_pass": clarification.get("pass"),
+            **{f"quality_{name}": quality.get(name) for name in QUALITY},
+            "quality_overall": result["average_quality"],
+        }
+        parts = {name: None if value is None else float(value) for name, value in numbers.items()}
+        with Caught() as caught:
+            to_json(result)
+        if caught.reason is not None:
+            raise AdjudgeError(f"the result cannot be kept: {caught.reason}", code="bad-result")
+        reason = "; ".join(result["reasons"]) or None
+        more: dict[str, Any] = {"parts": parts, "provenance": self.provenance, "detail": result}
+        if result["status"] == "scored":
+            return Score.scored(float(result["pass"]), reason=reason, **more)
+        make = Score.unscored if result["status"] == "unscored" else Score.error
+        return make(reason or result["status"], **more)
 
-def result_of(score: Score, row: Mapping[str, Any], judging: Judging, trace: str | None) -> dict[str, Any]:
-    """Return the result that the score of a row holds; of a run that came to nothing, one that says why."""
-    scenario = judging.scenarios[row["group_id"]]
-    kept = (score.notes or {}).get(RESULT)
-    if kept is not None:
-        found: dict[str, Any] = decode_json(kept)
-        return found
-    workflow = validate_workflow(scenario, agents_called=None, tools_used=None)
-    return {
-        **_head(scenario, row["repeat"]),
-        "status": score.status,
-        "pass": None,
-        "workflow": {**workflow, "pass": None},
-        "quality": None if judging.judge is None else no_quality(),
-        "average_quality": None,
-        "clarification": None,
-        "scores": {},
-        "reasons": [score.reason or score.status],
-        "warnings": [],
-        "requested_not_executed": [],
-        "response": None,
-        "trace_id": trace,
-        "seconds": None,
-    }
+    def result_of(self, score: Score, row: Row, trace: str | None) -> dict[str, Any]:
+        """Return the result that the score of a row holds; of a run that came to nothing, one that says why."""
+        kept: dict[str, Any] | None = score.detail
+        if kept is None and score.notes is not None and "result" in score.notes:
+            kept = decode_json(score.notes["result"])  # where run files had it before scores had a detail
+        if kept is not None:
+            return kept
+        scenario = self.scenarios[row["group_id"]]
+        workflow = validate_workflow(scenario, agents_called=None, tools_used=None)
+        return {
+            **_result_head(scenario, row["repeat"]),
+            "status": score.status,
+            "pass": None,
+            "workflow": {**workflow, "pass": None},
+            "quality": None if self._quality is None else no_quality(),
+            "average_quality": None,
+            "clarification": None,
+            "scores": {},
+            "reasons": [score.reason or score.status],
+            "warnings": [],
+            "requested_not_executed": [],
+            "response": None,
+            "trace_id": trace,
+            "seconds": None,
+        }
 
 
 def columns_of(scenario: Scenario) -> dict[str, Any]:
@@ -143,37 +176,55 @@ def case_row(scenario: Scenario, repeat: int) -> dict[str, Any]:
     return row
 
 
-async def _check(scenario: Scenario, record: Trajectory) -> WorkflowResult:
-    """Check the workflow; rules on arguments may wait for another process, or for somebody's function."""
-    if scenario.workflow.tools_arguments:
-        return await asyncio.to_thread(check_workflow, scenario.workflow, record)
-    return check_workflow(scenario.workflow, record)
+def quality_of(score: Score) -> tuple[dict[str, Any], Status, str | None]:
+    """Return the three numbers with the reasoning, the status, and why there are none; all of them or none."""
+    if score.status != "scored":
+        return no_quality(), score.status, score.reason
+    if any(score.parts.get(name) is None for name in QUALITY):
+        return no_quality(), "unscored", f"wrong-judge: it gave no {', '.join(QUALITY)}"
+    return {**{name: score.parts[name] for name in QUALITY}, "reasoning": score.reason}, "scored", None
 
 
-def _head(scenario: Scenario, repeat: int) -> dict[str, Any]:
-    return {"id": scenario.id, "repeat": repeat, "tags": list(scenario.tags)}
+def no_quality() -> dict[str, Any]:
+    """Return the quality of an answer that could not be judged: every key, no number."""
+    return dict.fromkeys((*QUALITY, "reasoning"))
 
 
-def _plain(score: Score) -> dict[str, Any]:
-    return {"value": score.value, "status": score.status, "reason": score.reason, "parts": dict(score.parts)}
+def average(quality: Mapping[str, Any] | None) -> float | None:
+    """Return the mean of the three numbers, where all of them are there."""
+    if quality is None or any(quality[name] is None for name in QUALITY):
+        return None
+    return float(sum(quality[name] for name in QUALITY)) / len(QUALITY)
 
 
-def _score(result: Mapping[str, Any]) -> Score:
-    """Return a result as a score: a number only where everything that was asked has an answer."""
-    clarification, quality = result["clarification"] or {}, result["quality"] or {}
-    numbers = {
-        "workflow_pass": result["workflow"]["pass"],
-        "clarification_pass": clarification.get("pass"),
-        **{f"quality_{name}": quality.get(name) for name in QUALITY},
-        "quality_overall": result["average_quality"],
+def _quality_row(scenario: Scenario, record: Trajectory) -> dict[str, Any]:
+    """Return what a judge of quality is shown."""
+    question = scenario.question
+    if len(scenario.turns) > 1:  # the conversation up to the last reply
+        last = max((at for at, one in enumerate(record.messages) if one.role == "user"), default=-1)
+        said = [one for one in record.messages[: last + 1] if one.role in ROLES and one.text]
+        question = "\n\n".join(f"{ROLES[one.role]}: {one.text}" for one in said) or "\n\n".join(scenario.turns)
+    return {
+        "question": question,
+        "criteria": scenario.expected_answer_criteria,
+        "response": record.final_response,
+        "sources": sources_of(record),
     }
-    parts = {name: None if value is None else float(value) for name, value in numbers.items()}
-    with Caught() as caught:
-        notes = {RESULT: to_json(result).decode()}
-    if caught.reason is not None:
-        raise AdjudgeError(f"the result cannot be kept: {caught.reason}", code="bad-result")
-    reason = "; ".join(result["reasons"]) or None
-    if result["status"] == "scored":
-        return Score.scored(float(result["pass"]), reason=reason, parts=parts, notes=notes)
-    make = Score.unscored if result["status"] == "unscored" else Score.error
-    return make(reason or result["status"], parts=parts, notes=notes)
+
+
+def sources_of(record: Trajectory) -> tuple[str, ...]:
+    """Return what the answer was made from: the sources that the record names, else what its tools returned."""
+    results = (call.result for call in record.tool_calls or () if call.executed and call.result)
+    left = LARGEST
+    kept: list[str] = []
+    for source in record.sources or results:
+        if left <= 0:
+            kept.append("[more sources were left out]")
+            break
+        kept.append(source if len(source) <= left else f"{source[:left]} [cut here]")
+        left -= len(source)
+    return tuple(kept)
+
+
+def _result_head(scenario: Scenario, repeat: int) -> dict[str, Any]:
+    return {"id": scenario.id, "repeat": repeat, "tags": list(scenario.tags)}

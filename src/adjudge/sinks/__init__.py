@@ -11,6 +11,8 @@ twice arrives once. A score without a number is never sent as 0: it is listed wi
 
 from typing import TYPE_CHECKING
 
+from adjudge.lazy import lazy_names
+
 if TYPE_CHECKING:
     from adjudge.sinks._checks import Check, Outcome
     from adjudge.sinks._github import github_annotations, github_summary
@@ -48,29 +50,20 @@ __all__ = [
     "scenario_scores",
 ]
 
-# Each loaded when first used: a gate that only writes JUnit needs no database and no client.
-_HOMES = {
-    "_checks": ("Check", "Outcome"),
-    "_github": ("github_annotations", "github_summary"),
-    "_json": ("JsonSink", "json_report"),
-    "_junit": ("junit_xml",),
-    "_langfuse": ("LangfuseSink",),
-    "_mlflow": ("MlflowSink",),
-    "_names": ("scenario_scores",),
-    "_otel": ("OtelSink",),
-    "_outbox": ("Outbox", "OutboxError"),
-    "_phoenix": ("PhoenixSink",),
-    "_resend": ("resend",),
-    "_scores": ("DataType", "OutScore", "Receipt", "Rejected", "Sink"),
-}
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    for home, names in _HOMES.items():
-        if name in names:
-            value: object = getattr(import_module(f"adjudge.sinks.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module 'adjudge.sinks' has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_checks": ("Check", "Outcome"),
+        "_github": ("github_annotations", "github_summary"),
+        "_json": ("JsonSink", "json_report"),
+        "_junit": ("junit_xml",),
+        "_langfuse": ("LangfuseSink",),
+        "_mlflow": ("MlflowSink",),
+        "_names": ("scenario_scores",),
+        "_otel": ("OtelSink",),
+        "_outbox": ("Outbox", "OutboxError"),
+        "_phoenix": ("PhoenixSink",),
+        "_resend": ("resend",),
+        "_scores": ("DataType", "OutScore", "Receipt", "Rejected", "Sink"),
+    },
+)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from adjudge.lazy import lazy_names
 from adjudge.text._normalise import fold, normalise_answer, tokens
 
 if TYPE_CHECKING:
@@ -9,13 +10,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ExtractMode", "extract_answer", "fold", "normalise_answer", "strip_thinking", "tokens"]
 
-
-def __getattr__(name: str) -> object:
-    """Load extraction, with its patterns, when it is first used."""
-    if name not in __all__:
-        raise AttributeError(f"module 'adjudge.text' has no attribute {name!r}")
-    from adjudge.text import _extract
-
-    value: object = getattr(_extract, name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_extract": ("ExtractMode", "extract_answer", "strip_thinking"),
+    },
+)

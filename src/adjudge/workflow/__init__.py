@@ -6,6 +6,8 @@ check_workflow(expectation, trajectory)                                   the sa
 The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 
+from adjudge.lazy import lazy_names
+
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.workflow._arguments import ArgumentRule
@@ -22,24 +24,12 @@ __all__ = [
     "validate_workflow",
 ]
 
-_HOMES = {
-    "_arguments": ("ArgumentRule",),
-    "_check": ("WorkflowResult", "check_workflow", "validate_workflow"),
-    "_dimension": ("Finding",),
-    "_expectation": ("WorkflowExpectation",),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            from importlib import import_module
-
-            value: object = getattr(import_module(f"{__name__}.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_arguments": ("ArgumentRule",),
+        "_check": ("WorkflowResult", "check_workflow", "validate_workflow"),
+        "_dimension": ("Finding",),
+        "_expectation": ("WorkflowExpectation",),
+    },
+)

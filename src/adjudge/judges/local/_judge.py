@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import DataError, RowError, UsageError
-from adjudge.judges._material import QUESTIONS, REFERENCES, RESPONSES, check_response, named, references_of, text_of
+from adjudge.errors import DataError, UsageError
+from adjudge.judges.columns import material_of
 from adjudge.judges.local._tier0 import RULED_OUT, Assessment
 from adjudge.judges.local._tiers import TIERS, agreement_of, assessor, best_tier, threshold_of
 from adjudge.model import Judgement
@@ -31,6 +31,8 @@ class LocalJudge:
     >>> LocalJudge(tier=0).judge("How tall is it?", ["330 m"], "Perhaps 300 m or 330 m").reasons
     ('hedged',)
     """
+
+    parts = ("probability",)
 
     def __init__(self, tier: int | None = None) -> None:
         if tier is not None and (type(tier) is not int or tier not in TIERS):
@@ -71,6 +73,12 @@ class LocalJudge:
             found += self._judge_some(some)
         return found
 
+    async def ajudge_many(self, rows: Iterable[Mapping[str, Any]]) -> list[Judgement]:
+        """Judge rows as `judge_many` does, without holding up the event loop."""
+        import asyncio
+
+        return await asyncio.to_thread(self.judge_many, rows)
+
     def _judge_some(self, rows: Sequence[Mapping[str, Any]]) -> list[Judgement]:
         read = [self._read(row) for row in rows]
         seen = iter(self._assess([one for one in read if not isinstance(one, Judgement)]))
@@ -88,19 +96,15 @@ class LocalJudge:
     def _read(self, row: Mapping[str, Any]) -> tuple[str, tuple[str, ...], str] | Judgement:
         """Return question, references and response of a row, or what is to be said of it without a look at them."""
         try:
-            if not isinstance(row, Mapping):
-                raise RowError(f"a row has question, reference and response by name, got {type(row).__name__}")
-            references = references_of(named(row, REFERENCES))
-            asked = text_of(named(row, QUESTIONS), "question")
-            check_response(row)
-            text = text_of(named(row, RESPONSES), "response")
+            material = material_of(row)
         except DataError as error:
             return Judgement("error", reason=error.reason, judge=self.name, tier=self.tier)
+        text = material.response or ""
         if len(text) > _LONGEST:
             return self._judgement(
                 Assessment(RULED_OUT, ("too-long",), ruled=True), f"too-long: {len(text)} characters"
             )
-        return asked, references, text
+        return material.question, material.references, text
 
     def _said(self, seen: Assessment) -> Judgement:
         if seen.reasons == ("vacuous",):

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from adjudge.errors import DataError, UsageError
-from adjudge.judges._material import text_of, texts_of
 from adjudge.judges._rubric import QUALITY, GivesScores
 from adjudge.judges._vacuous import is_vacuous
+from adjudge.judges.columns import texts_of
 from adjudge.judges.local._judge import LocalJudge
 from adjudge.model import Judgement
+from adjudge.text.values import text_of
 
 if TYPE_CHECKING:
     from adjudge.model import Ask, ChatModel

@@ -8,6 +8,8 @@ The package is lazy: importing it loads nothing, each name below is imported whe
 (True, 'symbolic', '\\frac{1}{\\sqrt{2}}', 1)
 """
 
+from adjudge.lazy import lazy_names
+
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.rewards.math._compare import acompare as acompare
@@ -17,18 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MathPolicy", "MathVerdict", "acompare", "compare"]
 
-_HOMES = {"MathPolicy": "_policy", "MathVerdict": "_verdict", "acompare": "_compare", "compare": "_compare"}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_compare": ("acompare", "compare"),
+        "_policy": ("MathPolicy",),
+        "_verdict": ("MathVerdict",),
+    },
+)

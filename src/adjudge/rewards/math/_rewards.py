@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 from adjudge.errors import AdjudgeError, ArgumentError, DataError, closest
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import AsyncBatch, Row, by_row, finished, reward
-from adjudge.rewards._values import references_of, text_of
 from adjudge.rewards.math._compare import acompare, compare
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._verdict import MathVerdict
 from adjudge.rewards.tools import enough_tools, ladder
+from adjudge.text.values import references_of, text_of
 
 LIMIT_S = 2.0  # of a worker's CPU time, for one comparison
 AT_ONCE = 4  # comparisons of one batch under way, nearly all of them in a worker

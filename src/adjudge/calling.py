@@ -1,0 +1,152 @@
+"""Calling code that is not ours: found by its place, awaited from code that cannot await, kept off the event loop.
+
+load_code("my_rewards:brevity")       what the module `my_rewards` calls `brevity`
+load_code("./rewards.py:brevity")     the same from a file
+run_sync(work, "evaluate")            await a coroutine from ordinary code
+await for_each(rows, work)            await something for each row, some at once
+await in_thread(function, 1, 2)       call a function that waits, without holding up the event loop
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from typing import Any, TypeVar
+
+from adjudge.errors import AdjudgeError, Caught, UsageError, closest
+
+__all__ = ["for_each", "in_thread", "load_code", "run_sync"]
+
+T = TypeVar("T")
+
+CONCURRENCY = 64  # pieces of work under way at once
+
+
+def load_code(place: str) -> Any:
+    """Return what is at a place: `package.module:name`, or `./file.py:name`.
+
+    >>> load_code("math:sqrt")(9.0)
+    3.0
+    >>> load_code("math:sqrrt")
+    Traceback (most recent call last):
+    adjudge.errors.UsageError: math:sqrrt: math has no 'sqrrt'; did you mean 'sqrt'?
+    """
+    module_name, _, attribute = place.rpartition(":")
+    if not module_name or not attribute:
+        raise UsageError(f"{place!r} does not name code: write module:function or ./file.py:function", code="no-code")
+    with Caught() as caught:
+        found: Any = _module(module_name)
+    if caught.reason is not None:
+        reason = caught.reason.removeprefix("raised: ")
+        raise UsageError(f"{place}: cannot import {module_name!r}: {reason}", code="no-code")
+    for step in attribute.split("."):
+        if not hasattr(found, step):
+            raise UsageError(f"{place}: {module_name} has no {attribute!r}{closest(step, dir(found))}", code="no-code")
+        found = getattr(found, step)
+    return found
+
+
+def _module(name: str) -> Any:
+    if not name.endswith(".py"):
+        from importlib import import_module
+
+        return import_module(name)
+    import sys
+    from hashlib import blake2b
+    from importlib.util import module_from_spec, spec_from_file_location
+    from pathlib import Path
+
+    path = Path(name).resolve(strict=True)
+    # One file is one module, however its path is written, and never hides a module of the same name.
+    key = f"{path.stem}_{blake2b(bytes(path), digest_size=6).hexdigest()}"
+    if key not in sys.modules:
+        spec = spec_from_file_location(key, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is not a Python file")
+        module = sys.modules[key] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[key]
+            raise
+    return sys.modules[key]
+
+
+def run_sync(work: Coroutine[Any, Any, T], what: str, *, instead: str = "", anywhere: bool = False) -> T:
+    """Await something from code that cannot.
+
+    Inside a running event loop this would be a deadlock, so it is an error that says what to write `instead`. With
+    `anywhere`, the work runs there in a thread of its own, as in a notebook.
+    """
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    if not anywhere:
+        work.close()
+        raise UsageError(f"{what} has to wait: inside an event loop use `await {instead or f'a{what}'}(...)`")
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "adjudge-sync") as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[None]]) -> None:
+    """Await the work for every item, some at once; the first fatal error of ours ends all of it and is raised."""
+    from asyncio import Semaphore, TaskGroup
+
+    limit = Semaphore(CONCURRENCY)
+
+    async def one(item: T) -> None:
+        try:
+            await work(item)
+        finally:
+            limit.release()
+
+    fatal: BaseException | None = None
+    try:
+        async with TaskGroup() as tasks:
+            for item in items:
+                await limit.acquire()
+                tasks.create_task(one(item))
+    except* AdjudgeError as group:
+        fatal = group.exceptions[0]
+    if fatal is not None:
+        raise fatal
+
+
+async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """Call a function in a thread of its own; if the caller is cancelled, the thread is left to itself.
+
+    A thread of a pool would be waited for when the program ends, however long the function takes.
+    """
+    import asyncio
+    from contextlib import suppress
+    from contextvars import copy_context
+    from functools import partial
+    from threading import Thread
+
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    call = partial(copy_context().run, function, *arguments, **options)
+
+    def finish(result: list[T], error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is None:
+            done.set_result(result[0])
+        else:
+            # A future cannot hold a StopIteration, and a SystemExit must not end the loop.
+            is_fit = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            done.set_exception(error if is_fit else RuntimeError(f"{type(error).__name__}: {error}"))
+
+    def work() -> None:
+        result: list[T] = []
+        with Caught(fatal_too=True) as caught:
+            result.append(call())
+        with suppress(RuntimeError):  # the loop may be closed by now
+            loop.call_soon_threadsafe(finish, result, caught.error)
+
+    Thread(target=work, name="adjudge-agent", daemon=True).start()
+    return await done

@@ -1,0 +1,120 @@
+"""Which columns of a row a judge reads: one table for every door.
+
+    {"query": "Capital?", "answer": ["Paris"], "prediction": "It is Paris."}
+        -> question "Capital?", references ("Paris",), response "It is Paris."
+
+The first name of a line that the row has a value under counts; None and NaN, the empty cells of data libraries, are no
+values. Rewards are functions and take their columns by exact names; this table is for judges and the quality rubric.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from adjudge.errors import DataError, RowError
+from adjudge.text.values import plain, text_of
+
+__all__ = [
+    "CRITERIA",
+    "QUESTIONS",
+    "REFERENCES",
+    "RESPONSES",
+    "SOURCES",
+    "Material",
+    "check_references",
+    "material_of",
+    "one_of",
+    "references_in",
+    "text_in",
+    "texts_of",
+]
+
+QUESTIONS = ("question", "query", "prompt", "input")
+REFERENCES = ("reference", "references", "answer", "ground_truth")
+RESPONSES = ("response", "final_response", "prediction", "candidate")
+CRITERIA = ("criteria", "expected_answer_criteria")
+SOURCES = ("sources",)
+
+
+class Material(NamedTuple):
+    """What a judge is shown of one row."""
+
+    question: str
+    references: tuple[str, ...]
+    response: str | None
+    criteria: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+def material_of(row: Mapping[str, Any], *, by_rubric: bool = False) -> Material:
+    """Read a row; what it lacks is an error, `missing-column`, that names the columns which would do.
+
+    A verdict needs a reference, a rubric does not: without criteria it goes by the references, if there are any.
+    """
+    if not isinstance(row, Mapping):
+        raise RowError(f"a row must be a mapping of columns, got {type(row).__name__}")
+    question = text_in(row, QUESTIONS)
+    if question is None:
+        raise _missing("question", QUESTIONS)
+    references = references_in(row)
+    if references is None and not by_rubric:
+        raise _missing("reference to judge by", REFERENCES)
+    # An empty cell is a response that says nothing; only a row without the column is at fault.
+    if not any(name in row for name in RESPONSES):
+        raise _missing("response to judge", RESPONSES)
+    response = text_in(row, RESPONSES)
+    if not by_rubric:
+        return Material(question, check_references(references or ()), response)
+    criteria = texts_of(_first(row, CRITERIA)[1], "criteria") or references or ()
+    sources = texts_of(_first(row, SOURCES)[1], "sources")
+    return Material(question, references or (), response, criteria, sources)
+
+
+def text_in(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the text, or the number as text, under the first of the names; None where the row has nothing there."""
+    name, value = _first(row, names)
+    return None if value is None else text_of(value, name)
+
+
+def references_in(row: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the accepted answers, one or a list; None where the row has no column for them."""
+    name, value = _first(row, REFERENCES)
+    return None if value is None else texts_of(value, name)
+
+
+def check_references(references: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the references; where all are blank, nobody can judge by them."""
+    if not any(text.strip() for text in references):
+        raise DataError("the row has no accepted answer", code="no-reference")
+    return references
+
+
+def texts_of(value: object, name: str) -> tuple[str, ...]:
+    """Return one text or several as texts; empty cells among them are left out."""
+    value = plain(value)
+    given = value if isinstance(value, list | tuple) else (value,)
+    return tuple(text_of(item, name) for item in given if not _is_empty(item))
+
+
+def one_of(names: Sequence[str]) -> str:
+    """Return the names that a column may have, in words.
+
+    >>> one_of(("a", "b", "c"))
+    'a, b or c'
+    """
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _first(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:
+    for name in names:
+        value = row.get(name)
+        if not _is_empty(value):
+            return name, value
+    return "", None
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124 (only NaN differs from itself)
+
+
+def _missing(what: str, names: Sequence[str]) -> DataError:
+    return DataError(f"the row has no {what}: call it {one_of(names)}", code="missing-column")
