@@ -83,10 +83,10 @@ HALF = """
 from pathlib import Path
 from adjudge.judges import LLMJudge
 from adjudge.model import ChatReply
-from adjudge.runs._config import RunConfig
+from adjudge.runs._plan import RunConfig
 from adjudge.runs._job import Job
 from adjudge.runs._plan import Plan
-from adjudge.runs._run import Work, conduct
+from adjudge.runs._run import RunTask, run_session
 import asyncio
 class Quick:
     name, base_url = "openai:m", url
@@ -95,8 +95,8 @@ class Quick:
 config = RunConfig(workers=512, cache="off", max_calls=count - 1000)
 plan = Plan("judge", judge="openai:m", options={"base_url": url}, by_name=True)
 job = Job((), LLMJudge("m", chat=Quick(), name="openai:m"))
-work = Work(Path(folder, "half.run"), job, plan, config, folder + "/rows.jsonl")
-measured(lambda: asyncio.run(conduct(work)))
+work = RunTask(Path(folder, "half.run"), job, plan, config, folder + "/rows.jsonl")
+measured(lambda: asyncio.run(run_session(work)))
 """
 
 

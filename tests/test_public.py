@@ -1,10 +1,13 @@
 """The public names: all there, all documented, nothing else."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
+from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import pytest
 
@@ -21,11 +24,12 @@ def ours(module: ModuleType) -> set[str]:
     """Return what a person sees in a module and we made: names without an underscore, no modules, nothing imported."""
     names = {name for name in vars(module) if not name.startswith("_")}
     things = {name: getattr(module, name) for name in names}
+    home = "adjudge" if hasattr(module, "__path__") else module.__name__  # a plain module shows what it imports, too
     return {
         name
         for name, thing in things.items()
-        if not isinstance(thing, ModuleType) and str(getattr(thing, "__module__", "adjudge")).startswith("adjudge")
-    } - {"TYPE_CHECKING"}
+        if not isinstance(thing, ModuleType | TypeVar) and str(getattr(thing, "__module__", "adjudge")).startswith(home)
+    } - {"TYPE_CHECKING", "lazy_names"}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -36,6 +40,29 @@ def test_all_is_what_is_visible(name: str) -> None:
     assert len(listed) == len(set(listed))
     assert all(hasattr(module, one) for one in listed)
     assert ours(module) <= set(listed)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("__init__.py")), ids=str)
+def test_lazy_names_are_those_of_type_checkers(path: Path) -> None:
+    """What a lazy package loads on demand is what it imports for type checkers, from the same modules, and listed."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy_names"]
+    package = ".".join(path.parent.relative_to(ROOT / "src").parts)
+    for call in calls:
+        homes = eval(ast.unparse(call.args[1]))  # noqa: S307 (our own table of texts)
+        lazy = {
+            name: home if home.startswith("adjudge") else f"{package}.{home}" for home in homes for name in homes[home]
+        }
+        seen = {
+            alias.name: node.module
+            for branch in tree.body
+            if isinstance(branch, ast.If)
+            for node in branch.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        assert lazy == seen
+        assert set(lazy) <= set(importlib.import_module(package).__all__)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -67,7 +67,7 @@ def walked(work: Callable[[], None]) -> set[CodeType]:
         work()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return found
 
 

@@ -5,7 +5,7 @@ import re
 import time
 from pathlib import Path
 
-from adjudge.runs._look import run_summary
+from adjudge.runs import open_run
 from adjudge.testing import ChatCall, ChatServer, Fault, verdict
 from cli.command import adjudge
 from cli.judging import KEY, arguments, begin, by_number, judge, lines, write_rows
@@ -36,7 +36,7 @@ def test_false_positive_rate(tmp_path: Path) -> None:
     table, canaries = result.stdout.decode().split("canaries: ")
     assert table == plain.stdout.decode()
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "plain.jsonl").read_bytes()
-    report = run_summary(str(tmp_path / "a.run")).canaries
+    report = open_run(str(tmp_path / "a.run")).summary.canaries
     assert report is not None
     assert 40 <= report.total <= 80
     assert report.total == report.scored + report.unscored + report.error
@@ -49,7 +49,7 @@ def test_false_positive_rate(tmp_path: Path) -> None:
     assert canaries.startswith(shown)
     assert f"; {report.error} have no verdict" in canaries
     assert re.search(r"^    injected-verdict: [1-9]", canaries, re.MULTILINE)
-    assert run_summary(str(tmp_path / "plain.run")).canaries is None
+    assert open_run(str(tmp_path / "plain.run")).summary.canaries is None
 
 
 def test_interrupted(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_interrupted(tmp_path: Path) -> None:
         result = adjudge("resume", "a.run", "--out", "out.jsonl", cwd=tmp_path, env=ENV)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    assert run_summary(str(tmp_path / "a.run")) == run_summary(str(tmp_path / "whole.run"))
+    assert open_run(str(tmp_path / "a.run")).summary == open_run(str(tmp_path / "whole.run")).summary
 
 
 def test_planned(tmp_path: Path) -> None:
@@ -89,6 +89,6 @@ def test_odd_rows(tmp_path: Path) -> None:
     found = lines(tmp_path / "out.jsonl")
     assert [line["id"] for line in found] == [1, 2, 3, 4, 5]
     assert [line["status"] for line in found] == ["error", "error", "error", "scored", "error"]
-    report = run_summary(str(tmp_path / "a.run")).canaries
+    report = open_run(str(tmp_path / "a.run")).summary.canaries
     assert report is not None
     assert report.total == 1

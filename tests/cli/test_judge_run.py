@@ -246,7 +246,10 @@ def test_how_columns_are_called(tmp_path: Path) -> None:
     write(tmp_path / "rows.jsonl", [{"input": "q?", "target": "Paris", "output": "Paris"}])
     result = adjudge("judge", "run", "rows.jsonl", "--judge", "local:0", cwd=tmp_path)
     assert result.returncode == 2
-    assert b"no column 'reference' (or references, answer or ground_truth); its columns are input" in result.stderr
+    assert (
+        b"no column 'reference' (or references, answer or ground_truth), which local:0 needs; its columns are input"
+        in result.stderr
+    )
 
 
 def test_all_of_what_is_known_is_said(tmp_path: Path) -> None:

@@ -113,4 +113,4 @@ def test_nothing_to_plan(folder: Path) -> None:
     """A plan without a scorer or a judge is refused."""
     result = adjudge("plan", "rows.jsonl", "--agent", "openai:a", cwd=folder)
     assert result.returncode == 2
-    assert "which scorer or judge" in said(result)
+    assert "name a scorer or a judge" in said(result)

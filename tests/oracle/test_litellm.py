@@ -12,7 +12,7 @@ from adjudge.chat._litellm import LiteLLMClient
 from adjudge.judges import LLMJudge, get_judge
 from adjudge.model import Case, ChatReply, ChatRequest, Message
 from adjudge.runs import RunConfig, evaluate
-from adjudge.runs._look import run_state
+from adjudge.runs._reading import run_state
 from adjudge.testing import ChatServer, Fault, Limit, correct
 
 KEY = "sk-test-0123456789abcdef"

@@ -11,8 +11,8 @@ from adjudge.judges import LocalJudge
 from adjudge.model import Case
 from adjudge.rewards import reward
 from adjudge.runs import RunConfig, RunResult, evaluate
-from adjudge.runs._look import run_state
 from adjudge.runs._merge import merge_runs
+from adjudge.runs._reading import run_state
 from adjudge.testing import ChatServer, correct
 from cli.command import adjudge
 from cli.judging import judge, lines, write_rows

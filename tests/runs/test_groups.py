@@ -10,7 +10,7 @@ import pytest
 
 from adjudge.datasets import _read as reading
 from adjudge.errors import ArgumentError, DataError
-from adjudge.runs import _grouping as grouping
+from adjudge.runs import _score_file as grouping
 from adjudge.runs import score_file
 from adjudge.runs._score_file import _scorers
 

@@ -17,11 +17,11 @@ from adjudge.errors import RunError, RunStopped, UsageError
 from adjudge.model import Case
 from adjudge.rewards import reward
 from adjudge.runs import RunConfig, RunResult, evaluate
-from adjudge.runs._look import run_state
+from adjudge.runs._journal import tail_files
 from adjudge.runs._merge import merge_runs
+from adjudge.runs._reading import run_state
 from adjudge.runs._sessions import rescore_run
 from adjudge.runs._store import Store
-from adjudge.runs._tail import tail_files
 from runs.doubles import AskingJudge, Fatal, Model, rows
 from runs.test_run_file import OFF, exported
 

@@ -16,8 +16,7 @@ from adjudge.runs import RunConfig, evaluate
 from adjudge.runs._export import export, score_lines
 from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, plan_from
-from adjudge.runs._records import CaseRecord, ReplyRecord, write_case, write_reply, write_request, write_scores
-from adjudge.runs._schema import VERSION
+from adjudge.runs._records import VERSION, CaseRecord, ReplyRecord, write_case, write_reply, write_request, write_scores
 from adjudge.runs._store import Store
 from runs.doubles import AskingJudge, rows
 from support import soak

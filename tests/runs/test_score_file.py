@@ -221,7 +221,7 @@ def test_reasons_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def wordy(final_response: str) -> dict[str, Any]:
         return {"error": f"no luck with {final_response}"}
 
-    monkeypatch.setattr("adjudge.runs._score_file.get_reward", lambda _: get_reward(wordy))
+    monkeypatch.setattr("adjudge.runs._score_file.get_scorer", lambda _: get_reward(wordy))
     rows: list[Mapping[str, Any] | str] = [{"final_response": str(index)} for index in range(5000)]
     summary = score_file(write(tmp_path / "rows.jsonl", rows), ["wordy"])
     assert summary.tallies[0].counts["error"] == 5000

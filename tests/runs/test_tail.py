@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from adjudge.errors import RunError
 from adjudge.model import ChatReply
-from adjudge.runs import _tail
+from adjudge.runs import _journal
+from adjudge.runs._journal import Tail, read_tail, tail_files
 from adjudge.runs._records import ReplyRecord, Write, write_reply, write_request
 from adjudge.runs._store import Store
-from adjudge.runs._tail import Tail, read_tail, tail_files
 
 TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=6)
 
@@ -79,7 +79,7 @@ def test_what_is_in_the_file_already(tmp_path: Path) -> None:
 
 def test_files_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long the run, the tail stays small while its records go into the file; none is lost on the way."""
-    monkeypatch.setattr(_tail, "LARGEST", 1000)
+    monkeypatch.setattr(_journal, "TAIL_LARGEST", 1000)
     run = tmp_path / "a.run"
     tail = Tail(run)
     writes = writes_of([f"reply {number}" for number in range(200)])

@@ -10,7 +10,8 @@ import pytest
 from adjudge import evaluate
 from adjudge.errors import MissingExtra, RunError
 from adjudge.judges import LocalJudge
-from adjudge.runs._look import run_state, run_summary
+from adjudge.runs import open_run
+from adjudge.runs._reading import run_state
 from adjudge.runs._sessions import judge_file, resume_run
 from adjudge.testing import ChatServer, wrong
 
@@ -74,7 +75,7 @@ def test_a_run_remembers_how_far_its_judge_is_trusted(rows: str, run: str, monke
     hide(monkeypatch)
     plan = run_state(Path(run)).plan
     assert plan is not None
-    assert (plan.judge, run_summary(run).agreement) == ("local:1", words)
+    assert (plan.judge, open_run(run).summary.agreement) == ("local:1", words)
 
 
 def test_evaluate_says_it_too(run: str) -> None:

@@ -11,9 +11,9 @@ from adjudge.judges import LLMJudge
 from adjudge.model import Case, Message, Score, Trajectory
 from adjudge.rewards import get_reward
 from adjudge.runs import Plan, RunConfig, evaluate
-from adjudge.runs._cases import Read
+from adjudge.runs._cases import CaseRead
 from adjudge.runs._job import Job
-from adjudge.runs._run import Work, conduct
+from adjudge.runs._run import RunTask, run_session
 from adjudge.testing import ChatServer, Fault
 
 
@@ -51,7 +51,10 @@ def test_so_many_units_and_no_more() -> None:
 
 def test_a_row_with_a_fault_keeps_its_columns(tmp_path: Path) -> None:
     """A case that is known but cannot be scored is an error of that reason, and its columns stay in the file."""
-    rows = [Read("a", {"answer": "x", "final_response": "x"}), Read("b", {"answer": "y"}, "agent-failed: it is gone")]
+    rows = [
+        CaseRead("a", {"answer": "x", "final_response": "x"}),
+        CaseRead("b", {"answer": "y"}, "agent-failed: it is gone"),
+    ]
     result = evaluate(rows, scorers=["qa_em_reward"], run=tmp_path / "a.run", config=RunConfig(cache="off"))
     first, second = (row.score for row in result.scores)
     assert first.value == 1.0
@@ -72,10 +75,10 @@ def test_judges_of_scorers_get_clients_of_the_run(tmp_path: Path) -> None:
             return Score.error(found.reason or "")
 
         scorer: Any = _With(judge, get_reward(judged))
-        work = Work(
+        work = RunTask(
             tmp_path / "a.run", Job((scorer,)), Plan(), RunConfig(cache="off"), [{"final_response": "blue sky"}]
         )
-        asyncio.run(conduct(work))
+        asyncio.run(run_session(work))
         assert server.counts.calls == 2
     assert judge.chat is None
 

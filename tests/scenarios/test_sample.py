@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from adjudge.agents._http import HttpAgent
 from adjudge.agents import session_of
+from adjudge.agents._http import HttpAgent
 from adjudge.errors import UsageError
 from adjudge.model import Case, Trajectory
 from adjudge.receivers import OtlpEndpoint

@@ -9,8 +9,7 @@ import click
 
 from adjudge.cli._options import printable
 from adjudge.cli._show import EVERY, PATIENCE, Terminal, show_summary
-from adjudge.runs import Progress
-from adjudge.runs._sessions import Finished
+from adjudge.runs import Finished, Progress
 
 
 def describe(progress: Progress, began: int, seconds: float) -> str:

@@ -15,8 +15,7 @@ from adjudge.cli._options import printable
 from adjudge.runs import Summary, Tally
 
 if TYPE_CHECKING:
-    from adjudge.judges import CanaryReport, CascadeReport
-    from adjudge.judges._calibration import Corrected
+    from adjudge.judges import CanaryReport, CascadeReport, Corrected
     from adjudge.statistics import Estimate
 
 PATIENCE = 2.0  # seconds before a progress bar appears

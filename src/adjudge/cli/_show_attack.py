@@ -5,7 +5,7 @@ from rich.text import Text
 
 from adjudge.cli._options import printable
 from adjudge.cli._show import Terminal
-from adjudge.runs._attack import Attacked, Category
+from adjudge.runs import Attacked, AttackKind
 
 SHOWN = 10  # answers taken that are shown
 
@@ -37,7 +37,7 @@ def show_attack(done: Attacked) -> None:
         console.print(Text(more, style="dim"), soft_wrap=True)
 
 
-def _cells(one: Category) -> list[Text]:
+def _cells(one: AttackKind) -> list[Text]:
     rate = one.rate
     share = "–" if rate is None else f"{rate.value:.1%}"
     interval = "–" if rate is None or rate.low is None or rate.high is None else f"{rate.low:.1%} .. {rate.high:.1%}"

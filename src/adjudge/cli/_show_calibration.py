@@ -12,9 +12,8 @@ from rich.text import Text
 from adjudge.cli._options import printable
 from adjudge.cli._show import Terminal, plus_minus
 from adjudge.errors import UsageError
-from adjudge.judges import Calibration
-from adjudge.judges._curve import reliability_svg
-from adjudge.runs._calibrate import Calibrated
+from adjudge.judges import Calibration, reliability_svg
+from adjudge.runs import Calibrated
 from adjudge.statistics import Agreement
 
 SHOWN = 20  # groups in the table

@@ -25,8 +25,7 @@ def command() -> None:
 def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[str, dict[str, Any]]:
     """Return the options of every judge, all of which can be had, before any is asked; files are of one judge."""
     from adjudge.errors import UsageError
-    from adjudge.judges import get_judge
-    from adjudge.judges._registry import CASCADE
+    from adjudge.judges import CASCADE_OPTIONS, get_judge
 
     if len(judges) > 1 and any(file is not None for file in files):
         raise UsageError("--run and attack's --out are files of one judge: give them with one judge")
@@ -34,7 +33,7 @@ def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[
     if any(judge.startswith("cascade:") for judge in judges):  # whose own options are nobody else's
         for judge in judges:
             if not judge.startswith("cascade:"):
-                options[judge] = {name: value for name, value in options[judge].items() if name not in CASCADE}
+                options[judge] = {name: value for name, value in options[judge].items() if name not in CASCADE_OPTIONS}
     for judge in judges:
         get_judge(judge, **options[judge])
     return options
@@ -83,14 +82,13 @@ def run(
     Replies are kept in the run file before they are read, so that nothing is paid twice.
     """
     from adjudge.cli._live import live, show_finished
-    from adjudge.runs import RunConfig
-    from adjudge.runs._sessions import judge_file
+    from adjudge.runs import RunConfig, judge_file
 
     options = {name: more.pop(name) for name in JUDGE}
     config = RunConfig(**more)
     if dry_run:
         from adjudge.cli.plan import show_estimate
-        from adjudge.runs._estimate import estimate
+        from adjudge.runs import estimate
 
         return show_estimate(estimate(rows, judge=judge, options=options, config=config))
     known = None
@@ -146,8 +144,7 @@ def calibrate(
     """Measure how far judges agree with the people who labelled LABELS, and keep it for later runs."""
     from adjudge.cli._live import live, show_finished
     from adjudge.cli._show_calibration import keep_calibration, make_folder, show_calibrations
-    from adjudge.runs import RunConfig
-    from adjudge.runs._calibrate import calibrate_file
+    from adjudge.runs import RunConfig, calibrate_file
 
     options = options_of(judges, run, **{name: more.pop(name) for name in JUDGE})
     config = RunConfig(**more)
@@ -200,8 +197,7 @@ def attack(
     """Ask judges about wrong answers that were made to be taken for right ones."""
     from adjudge.cli._live import live, show_end, show_finished
     from adjudge.cli._show_attack import show_attack
-    from adjudge.runs import RunConfig
-    from adjudge.runs._attack import attack_judge
+    from adjudge.runs import RunConfig, attack_judge
 
     options = options_of(judges, run, out, **{name: more.pop(name) for name in JUDGE})
     config = RunConfig(**more)

@@ -8,7 +8,7 @@ from adjudge.cli._options import SETTINGS, debug_option, findable, printable
 from adjudge.cli._run_options import BUDGETS, with_options
 
 if TYPE_CHECKING:
-    from adjudge.runs._estimate import Estimate
+    from adjudge.runs import CostEstimate
 
 
 @click.command(
@@ -35,8 +35,7 @@ def command(
 
     Without an agent the rows hold their responses.
     """
-    from adjudge.runs import RunConfig
-    from adjudge.runs._estimate import estimate
+    from adjudge.runs import RunConfig, estimate
 
     findable()
     options = {"base_url": base_url}
@@ -44,7 +43,7 @@ def command(
     return show_estimate(found)
 
 
-def show_estimate(found: "Estimate") -> int:
+def show_estimate(found: "CostEstimate") -> int:
     """Print an estimate."""
     click.echo(f"rows              {found.rows:,}")
     click.echo(f"  unreadable      {found.unreadable:,}")

@@ -34,15 +34,14 @@ def command(
     The agent is not asked again.
     """
     from adjudge.cli._live import live, show_finished
-    from adjudge.runs import RunConfig
-    from adjudge.runs._sessions import rescore_run
+    from adjudge.runs import RunConfig, rescore_run
 
     findable()
     out, dry_run, options = more.pop("out"), more.pop("dry_run"), {"base_url": base_url}
     config = RunConfig(**more)
     if dry_run:
         from adjudge.cli.plan import show_estimate
-        from adjudge.runs._estimate import estimate_rescore
+        from adjudge.runs import estimate_rescore
 
         return show_estimate(estimate_rescore(file, scorers=scorers, judge=judge, options=options, config=config))
     with terminable(), live() as watch:

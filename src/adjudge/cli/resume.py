@@ -36,13 +36,13 @@ def command(file: str, out: str | None, retry_failed: bool, base_url: str | None
     Rows that are done stay as they are; a reply that had arrived is not paid for again.
     """
     from adjudge.cli._live import live, show_finished
-    from adjudge.runs._sessions import resume_run
+    from adjudge.runs import resume_run
 
     findable()
     options = {"base_url": base_url}
     if dry_run:
         from adjudge.cli.plan import show_estimate
-        from adjudge.runs._estimate import estimate_resume
+        from adjudge.runs import estimate_resume
 
         return show_estimate(estimate_resume(file, options=options, limits=limits, retry_failed=retry_failed))
     with terminable(), live() as watch:

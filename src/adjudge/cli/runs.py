@@ -34,7 +34,7 @@ def command() -> None:
 @debug_option
 def list_(folder: str | None) -> None:
     """List the run files (*.run) in FOLDER, or in the folder of runs that were given no place, oldest first."""
-    from adjudge.runs._look import list_runs
+    from adjudge.runs import list_runs
 
     found = list_runs(folder)
     if not found:
@@ -68,7 +68,7 @@ def merge(out: str, files: tuple[str, ...], partial: bool) -> None:
     refused.
     """
     from adjudge.cli._run_options import terminable
-    from adjudge.runs._merge import merge_runs
+    from adjudge.runs import merge_runs
 
     with terminable():
         merged = merge_runs(out, files, partial=partial)

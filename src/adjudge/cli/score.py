@@ -14,6 +14,7 @@ Examples:
   adjudge score rows.jsonl --scorer qa_f1_reward
   adjudge score rows.csv --scorer qa_em_reward --map final_response=completion --out scores.jsonl
   adjudge score rows.jsonl --scorer 'qa_f1_reward_tool(f1_threshold=0.5)' --workers 4
+  adjudge score rows.jsonl --scorer local:0 --scorer qa_f1_reward --run july.run
   zcat rows.jsonl.gz | adjudge score - --scorer my_rewards:brevity --out -
 
 \b
@@ -25,11 +26,14 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
     "scorers",
     multiple=True,
     required=True,
-    help="A name, module:function, or either with (option=value). Repeatable.",
+    help="A reward, a judge (local:0, openai:MODEL ...), module:function, each with (option=value). Repeatable.",
 )
 @click.option("--map", "columns", multiple=True, type=Mapping(), help="Give an argument its column. Repeatable.")
 @click.option("--out", help="Write one score a line here, in input order ('-': standard output).")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Processes that score.")
+@click.option("--run", help="Keep everything in this run file; one that exists goes on, if it is the same run.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Processes that score [1], or calls in flight of a run [32]."
+)
 @click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
 @click.option("--format", "format_", help="jsonl, csv or parquet; told by the file's ending if not given.")
 @debug_option
@@ -38,28 +42,43 @@ def command(
     scorers: tuple[str, ...],
     columns: tuple[tuple[str, str], ...],
     out: str | None,
-    workers: int,
+    run: str | None,
+    workers: int | None,
     max_failed: float,
     format_: str | None,
 ) -> int:
     """Score every row of ROWS (JSON lines, CSV or Parquet; '-' for standard input) with every scorer.
 
     A row's columns are the scorer's arguments: final_response (or prediction), answer, trajectory, ... A row that
-    cannot be scored becomes an error row; the others go on.
+    cannot be scored becomes an error row; the others go on. With --run, or where a scorer asks a model, the scores are
+    kept in a run file, which adjudge show, rescore, resume and runs merge read.
     """
     from adjudge.cli._show import Terminal, progress, show_summary
     from adjudge.datasets import format_of
+    from adjudge.rewards import get_scorer
     from adjudge.runs import score_file
 
     findable()
+    kind = format_of(rows, format_)
+    if run is not None or any(get_scorer(scorer).asks for scorer in scorers):
+        from adjudge.cli._live import live, show_finished
+        from adjudge.cli._run_options import terminable
+        from adjudge.runs import RunConfig, score_run
+
+        config = RunConfig(workers=workers or RunConfig().workers, max_unscored=max_failed)
+        with terminable(), live() as watch:
+            finished = score_run(
+                rows, scorers, columns=dict(columns), format=kind, config=config, run=run, out=out, watch=watch
+            )
+        return show_finished(finished, to_stderr=out == "-")
     with progress(rows) as on_progress:
         summary = score_file(
             rows,
             scorers,
             columns=dict(columns),
             out=out,
-            workers=workers,
-            format=format_of(rows, format_),
+            workers=workers or 1,
+            format=kind,
             on_progress=on_progress,
         )
     show_summary(summary, Terminal(stderr=out == "-"))

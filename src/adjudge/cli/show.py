@@ -13,27 +13,27 @@ from adjudge.cli._options import SETTINGS, debug_option, printable
 )
 @click.argument("file")
 @click.option("--failures", "with_failures", is_flag=True, help="List every row without a score, with its reason.")
+@click.option("--out", help="Write the results again, in input order ('-': standard output).")
 @debug_option
-def command(file: str, with_failures: bool) -> int:
+def command(file: str, with_failures: bool, out: str | None) -> int:
     """Show what the run in FILE was asked to do, how it stands, and what it amounts to so far."""
-    from pathlib import Path
-
     from adjudge.cli._show import Terminal, show_summary
-    from adjudge.errors import RunError, UsageError
-    from adjudge.runs._look import failures, run_state, run_summary
+    from adjudge.runs import open_run
 
-    if not Path(file).is_file():
-        raise UsageError(f"{file}: there is no such run file", code="cannot-read")
-    run = run_state(Path(file))
-    if run.plan is None:
-        raise RunError(run.fault or f"{file} cannot be read", code="run-damaged")
-    cost = f", ${run.cost:.4f}" if run.cost else ""
-    click.echo(f"{run.state}: {run.done:,} of {run.cases:,} rows, {run.calls:,} calls, {run.tokens:,} tokens{cost}")
-    source = ", ".join(run.plan.merged) or run.plan.source or "Python"
-    click.echo(f"started {run.plan.started} by adjudge {run.plan.adjudge}, cases from {printable(source, most=500)}")
-    show_summary(run_summary(file), Terminal())
+    run = open_run(file)
+    state, plan = run.state, run.plan
+    is_piped = out == "-"  # standard output is then for the results alone
+    cost = f", ${state.cost:.4f}" if state.cost else ""
+    spent = f"{state.calls:,} calls, {state.tokens:,} tokens{cost}"
+    click.echo(f"{state.state}: {state.done:,} of {state.cases:,} rows, {spent}", err=is_piped)
+    source = printable(", ".join(plan.merged) or plan.source or "Python", most=500)
+    click.echo(f"started {plan.started} by adjudge {plan.adjudge}, cases from {source}", err=is_piped)
+    show_summary(run.summary, Terminal(stderr=is_piped))
     if with_failures:
-        for failure in failures(file):
-            words = f"{failure.id}: {failure.scorer}: {failure.status}: {failure.reason}"
-            click.echo(printable(words, most=500))
+        for row in run.scores():
+            if row.score.status != "scored":
+                words = f"{row.id}: {row.scorer}: {row.score.status}: {row.score.reason}"
+                click.echo(printable(words, most=500), err=is_piped)
+    if out is not None:
+        run.export(out)
     return 0

@@ -22,10 +22,7 @@ from adjudge.datasets import json_line
 from adjudge.errors import AdjudgeError, DataError, RowError
 from adjudge.model import Conversation
 from adjudge.rewards import get_reward, reward
-from adjudge.runs import Plan, RunConfig
-from adjudge.runs._job import Job
-from adjudge.runs._run import Work
-from adjudge.runs._store import Store
+from adjudge.runs import Job, Plan, RunConfig, RunFile, RunTask
 
 if TYPE_CHECKING:
     from adjudge.crag._phases import Phases
@@ -34,7 +31,6 @@ if TYPE_CHECKING:
     from adjudge.rewards import Scorer
 
 FILE = "generate"
-PAGE = 1024
 NEVER = 1e9  # seconds: an agent of batches keeps its own time
 
 
@@ -68,7 +64,7 @@ class Generation:
     tokenizer: Tokenizer
     rag_context: Any = None
 
-    def work(self, path: Path, settings: RunConfig, workers: int, *, retry: bool = False) -> Work:
+    def work(self, path: Path, settings: RunConfig, workers: int, *, retry: bool = False) -> RunTask:
         """Return the run, as it is to be done from here: turns that have been answered are not asked again."""
         most = config.MAX_RESPONSE_LENGTH_IN_TOKENS
         done = answered(path, retry=retry)
@@ -92,14 +88,14 @@ class Generation:
         job = Job((length_scorer(self.tokenizer, most),), agent=agent)
         plan = Plan("evaluate", agent=agent.name, digest=self.survey.digest)
         cases = (row for read in self.conversations for row in rows_of(read.conversation))
-        return Work(path, job, plan, limits, cases, retry_failed=retry)
+        return RunTask(path, job, plan, limits, cases, retry_failed=retry)
 
 
 def generate(phases: Phases, generation: Generation, settings: RunConfig, workers: int, *, retry: bool) -> Path:
     """Do phase 1 and return its run file."""
     path = phases.file(FILE, anew=True)
     work = generation.work(path, settings, workers, retry=retry)
-    phases.conduct("generating", lambda watch: replace(work, signals=phases.signals, watch=watch))
+    phases.run("generating", lambda watch: replace(work, signals=phases.signals, watch=watch))
     return path
 
 
@@ -120,39 +116,29 @@ def rows_of(conversation: Conversation) -> Iterator[dict[str, Any]]:
 def generated(path: Path, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
     """Give the turns of a finished run with their answers; a turn whose agent failed says why in `fault`."""
     label = cut_label(tokenizer)
-    with Store.read(path) as store:
-        last = -1
-        while cases := store.cases(last, PAGE):
-            said = store.trajectories(cases[0].seq, cases[-1].seq)
-            for case in cases:
-                record = said.get(case.seq)
-                if case.row is None or record is None:
-                    raise DataError(f"{path}: turn {case.id} was not answered: {case.fault or 'not-run'}")
-                trajectory = record.trajectory
-                row = {**case.row, "agent_response": "" if trajectory is None else trajectory.final_response or ""}
-                turn = {name: row[name] for name in TURN_FIELDS}
-                if "references" in row:
-                    turn["references"] = row["references"]
-                turn[TOKENIZER] = label
-                if trajectory is None:
-                    turn[FAULT] = record.fault or "agent-failed"
-                yield turn
-            last = cases[-1].seq
+    for case, done, _ in RunFile(path).rows():
+        if case.row is None or done is None:
+            raise DataError(f"{path}: turn {case.id} was not answered: {case.fault or 'not-run'}")
+        response = "" if done.trajectory is None else done.trajectory.final_response or ""
+        row = {**case.row, "agent_response": response}
+        turn = {name: row[name] for name in TURN_FIELDS}
+        if "references" in row:
+            turn["references"] = row["references"]
+        turn[TOKENIZER] = label
+        if done.trajectory is None:
+            turn[FAULT] = done.fault or "agent-failed"
+        yield turn
 
 
 def answered(path: Path, *, retry: bool = False) -> frozenset[str]:
     """Return the turns that will not be asked again, by ids: the answered ones and, if not `retry`, the failed ones."""
     found: set[str] = set()
     try:
-        with Store.read(path) as store:
-            last = -1
-            while cases := store.cases(last, PAGE):
-                said = store.trajectories(cases[0].seq, cases[-1].seq)
-                # The engine forgets failures of conversations that are through; others go on as they are.
-                through = store.scores(cases[0].seq, cases[-1].seq) if retry else {}
-                kept = (case for case in cases if case.seq in said)
-                found.update(str(case.id) for case in kept if said[case.seq].fault is None or case.seq not in through)
-                last = cases[-1].seq
+        for case, done, scores in RunFile(path).rows():
+            # The engine forgets failures of conversations that are through; others go on as they are.
+            is_kept = done is not None and (done.fault is None or not retry or scores is None)
+            if is_kept:
+                found.add(str(case.id))
     except AdjudgeError as error:
         if error.code not in ("cannot-read", "not-a-run"):  # nothing was begun yet
             raise

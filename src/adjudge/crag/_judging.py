@@ -21,13 +21,7 @@ from adjudge.errors import Caught, DataError
 from adjudge.judges import judge_scorer
 from adjudge.model import Judge, Provenance, Score
 from adjudge.rewards import Scorer, get_scorer
-from adjudge.runs import Plan, RunConfig
-from adjudge.runs._cases import Read
-from adjudge.runs._export import scored_cases
-from adjudge.runs._job import Job
-from adjudge.runs._plan import PLAN, plan_from
-from adjudge.runs._run import Work
-from adjudge.runs._store import Store
+from adjudge.runs import CaseRead, Job, Plan, RunConfig, RunFile, RunTask, open_run
 
 if TYPE_CHECKING:
     from adjudge.crag._phases import Phases
@@ -141,12 +135,12 @@ def evaluate(
     for turn in turns:
         sums.update(json_line(turn))
     digest = sums.hexdigest()
-    if retry and _digest_in(path) not in (None, digest):
+    if retry and path.exists() and open_run(path).plan.digest not in (None, digest):
         # Turns that had failed have answers now: another run, to which the cache gives what was paid for.
         path.replace(path.with_name(f"{path.name}.before"))
     plan = Plan("evaluate", scorers=tuple(scorer.name for scorer in scorers), digest=digest)
-    work = Work(path, Job(tuple(scorers)), plan, settings, map(_case, turns), retry_failed=retry)
-    phases.conduct("evaluating", lambda watch: replace(work, signals=phases.signals, watch=watch))
+    work = RunTask(path, Job(tuple(scorers)), plan, settings, map(_case, turns), retry_failed=retry)
+    phases.run("evaluating", lambda watch: replace(work, signals=phases.signals, watch=watch))
     return path
 
 
@@ -162,26 +156,18 @@ def scorers_of(judge: Judge | None, more: Sequence[Any], columns: Iterable[str])
 
 def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Give the results of a finished run, in order."""
-    with Store.read(path) as store:
-        for page in scored_cases(store, names, "not-run: the run ended before this turn"):
-            for case, (score, *others) in page:
-                row = case.row or {}
-                turn = {name: value for name, value in row.items() if name not in OURS}
-                labels = _labels(row, score, failed=case.fault is not None)
-                kept = (score.notes or {}).get(REPLY)  # where run files had it before scores had a detail
-                reply = score.detail if kept is None else json.loads(kept)
-                extra = dict(zip(names[1:], map(_plain, others), strict=True))
-                yield result_row(turn, labels, reply, scorers=extra)
+    for case, _, scores in RunFile(path).rows():
+        score, *others = scores or [Score.error("not-run: the run ended before this turn") for _ in names]
+        row = case.row or {}
+        turn = {name: value for name, value in row.items() if name not in OURS}
+        labels = _labels(row, score, failed=case.fault is not None)
+        kept = (score.notes or {}).get(REPLY)  # where run files had it before scores had a detail
+        reply = score.detail if kept is None else json.loads(kept)
+        extra = dict(zip(names[1:], map(_plain, others), strict=True))
+        yield result_row(turn, labels, reply, scorers=extra)
 
 
-def _digest_in(path: Path) -> str | None:
-    if not path.exists():
-        return None
-    with Store.read(path) as store:
-        return plan_from(store.meta(PLAN), path).digest
-
-
-def _case(turn: Mapping[str, Any]) -> Read:
+def _case(turn: Mapping[str, Any]) -> CaseRead:
     """Return a turn as a case with the columns that scorers know; one whose agent failed cannot be scored."""
     row = {
         **turn,
@@ -190,7 +176,7 @@ def _case(turn: Mapping[str, Any]) -> Read:
         "answer": turn.get("references", turn["ground_truth"]),
         "final_response": turn["agent_response"],
     }
-    return Read(row["id"], row, turn.get(FAULT))
+    return CaseRead(row["id"], row, turn.get(FAULT))
 
 
 def _labels(row: Mapping[str, Any], score: Score, *, failed: bool) -> Labels:

@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 from adjudge.calling import run_sync
 from adjudge.errors import RunError, RunStopped, UsageError
-from adjudge.runs import Progress
-from adjudge.runs._run import Session, Work, conduct
+from adjudge.runs import Progress, RunTask, Session, run_session
 
 Watch: TypeAlias = Callable[[Progress], None]
 Watching: TypeAlias = Callable[[str], AbstractContextManager[Watch | None]]
@@ -44,10 +43,10 @@ class Phases:
             path.unlink(missing_ok=True)
         return path
 
-    def conduct(self, name: str, work: Callable[[Watch | None], Work]) -> Session:
+    def run(self, name: str, work: Callable[[Watch | None], RunTask]) -> Session:
         """Do a phase to its end; one that was stopped raises `RunStopped`, and what was done stays in its file."""
         with nullcontext() if self.watching is None else self.watching(name) as watch:
-            session = self._conducted(work(watch))
+            session = self._session(work(watch))
         for warning in session.warnings:
             warnings.warn(warning, stacklevel=2)
         self.signal = session.signal
@@ -57,9 +56,9 @@ class Phases:
             raise RunStopped(f"{stopped.message}{where}", code=stopped.code) from stopped
         return session
 
-    def _conducted(self, work: Work) -> Session:
+    def _session(self, work: RunTask) -> Session:
         try:
-            return run_sync(conduct(work), "conduct", anywhere=True)
+            return run_sync(run_session(work), "evaluate", anywhere=True)
         except RunError as error:
             if error.code != "run-mismatch":
                 raise

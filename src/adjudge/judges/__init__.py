@@ -9,28 +9,43 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from adjudge.judges._calibration import Calibration, LabelledRow, calibrate, load_calibration
-    from adjudge.judges._canaries import CanaryReport, canaries, canary_report, with_canaries
-    from adjudge.judges._cascade import CascadeJudge, CascadeReport
+    from adjudge.judges._attacks import Attack, load_attacks
+    from adjudge.judges._calibration import (
+        Calibration,
+        Corrected,
+        LabelledRow,
+        Probe,
+        calibrate,
+        labelled,
+        load_calibration,
+    )
+    from adjudge.judges._canaries import CanaryReport, canaries, canary_report, pair_canaries, with_canaries
+    from adjudge.judges._cascade import CascadeJudge, CascadeReport, CascadeTally
+    from adjudge.judges._curve import reliability_svg
     from adjudge.judges._llm import LLMJudge
     from adjudge.judges._panel import PanelJudge
-    from adjudge.judges._registry import get_judge
+    from adjudge.judges._registry import CASCADE_OPTIONS, get_judge
     from adjudge.judges._rubric import QUALITY, RubricJudge
     from adjudge.judges._scorer import JudgeScorer, judge_reward, judge_scorer, quality_judge
     from adjudge.judges._vacuous import is_vacuous
     from adjudge.judges.local import LocalJudge
 
 __all__ = [
+    "CASCADE_OPTIONS",
     "QUALITY",
+    "Attack",
     "Calibration",
     "CanaryReport",
     "CascadeJudge",
     "CascadeReport",
+    "CascadeTally",
+    "Corrected",
     "JudgeScorer",
     "LLMJudge",
     "LabelledRow",
     "LocalJudge",
     "PanelJudge",
+    "Probe",
     "RubricJudge",
     "calibrate",
     "canaries",
@@ -39,20 +54,34 @@ __all__ = [
     "is_vacuous",
     "judge_reward",
     "judge_scorer",
+    "labelled",
+    "load_attacks",
     "load_calibration",
+    "pair_canaries",
     "quality_judge",
+    "reliability_svg",
     "with_canaries",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_calibration": ("Calibration", "LabelledRow", "calibrate", "load_calibration"),
-        "_canaries": ("CanaryReport", "canaries", "canary_report", "with_canaries"),
-        "_cascade": ("CascadeJudge", "CascadeReport"),
+        "_attacks": ("Attack", "load_attacks"),
+        "_calibration": (
+            "Calibration",
+            "Corrected",
+            "LabelledRow",
+            "Probe",
+            "calibrate",
+            "labelled",
+            "load_calibration",
+        ),
+        "_canaries": ("CanaryReport", "canaries", "canary_report", "pair_canaries", "with_canaries"),
+        "_cascade": ("CascadeJudge", "CascadeReport", "CascadeTally"),
+        "_curve": ("reliability_svg",),
         "_llm": ("LLMJudge",),
         "_panel": ("PanelJudge",),
-        "_registry": ("get_judge",),
+        "_registry": ("CASCADE_OPTIONS", "get_judge"),
         "_rubric": ("QUALITY", "RubricJudge"),
         "_scorer": ("JudgeScorer", "judge_reward", "judge_scorer", "quality_judge"),
         "_vacuous": ("is_vacuous",),

@@ -76,20 +76,20 @@ def canaries(rows: Iterable[Row], rate: float, seed: int = 0) -> Iterator[dict[s
     >>> len(chosen), chosen[0]["id"], chosen[0]["canary"]
     (2, 'canary:question-echo:30', 'question-echo')
     """
-    for _, canary in paired(rows, rate, seed):
+    for _, canary in pair_canaries(rows, rate, seed):
         if canary is not None:
             yield canary
 
 
 def with_canaries(rows: Iterable[Row], rate: float, seed: int = 0) -> Iterator[Row]:
     """Yield the rows, each canary behind the row that it was made of."""
-    for row, canary in paired(rows, rate, seed):
+    for row, canary in pair_canaries(rows, rate, seed):
         yield row
         if canary is not None:
             yield canary
 
 
-def paired(rows: Iterable[Row], rate: float, seed: int) -> Iterator[tuple[Row, dict[str, Any] | None]]:
+def pair_canaries(rows: Iterable[Row], rate: float, seed: int) -> Iterator[tuple[Row, dict[str, Any] | None]]:
     """Yield each row with its canary, if it has one."""
     if not 0.0 <= rate <= 1.0:
         raise UsageError(f"the rate of canaries lies between 0 and 1, got {rate}")

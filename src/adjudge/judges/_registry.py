@@ -20,7 +20,7 @@ from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
 from adjudge.judges.local import TIERS, LocalJudge
 
-CASCADE = ("error_budget", "first_calibration")
+CASCADE_OPTIONS = ("error_budget", "first_calibration")
 """Options that only a cascade takes."""
 
 _OPTIONS = tuple(one.name for one in fields(LLMJudge) if one.init and one.name not in ("model", "api"))
@@ -41,7 +41,7 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     adjudge.errors.UsageError: no judge is called 'opnai:gpt-4o'; did you mean 'openai:gpt-4o'?
     """
     kind, rest = split_judge(spec)
-    own = {name: options.pop(name) for name in CASCADE if name in options}
+    own = {name: options.pop(name) for name in CASCADE_OPTIONS if name in options}
     if kind == "cascade":
         return _cascade(spec, rest or "", own, options)
     given = [name for name, value in own.items() if value is not None]
@@ -49,7 +49,7 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
         raise UsageError(f"{spec!r} takes no {' or '.join(given)}: that is a cascade's, cascade:local,openai:MODEL")
     unknown = next((name for name in options if name not in _OPTIONS), None)
     if unknown is not None:
-        hint = ": write local:0 or local:1" if unknown == "tier" else closest(unknown, (*_OPTIONS, *CASCADE))
+        hint = ": write local:0 or local:1" if unknown == "tier" else closest(unknown, (*_OPTIONS, *CASCADE_OPTIONS))
         raise UsageError(f"no judge takes {unknown!r} by name{hint}")
     if kind == "local":
         return _local(spec, rest)
@@ -102,6 +102,6 @@ def _cascade(spec: str, rest: str, own: dict[str, Any], options: dict[str, Any])
     if not first or not second or second.startswith("cascade:"):
         raise UsageError(f"{spec!r}: a cascade has two judges: write cascade:local,openai:MODEL", code="unknown-judge")
     members = get_judge(first, **options), get_judge(second, **options)
-    budget, file = (own.get(name) for name in CASCADE)
+    budget, file = (own.get(name) for name in CASCADE_OPTIONS)
     known = None if file is None else load_calibration(file)
     return CascadeJudge(*members, error_budget=ERROR_BUDGET if budget is None else budget, calibration=known)

@@ -14,7 +14,7 @@ from adjudge.rewards._arguments import CONTEXT, Arguments
 from adjudge.rewards._results import to_score
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row, Tag, is_finished, tag_of
-from adjudge.rewards._work import Work
+from adjudge.rewards._work import RowBatch
 
 if TYPE_CHECKING:
     from adjudge.model import Context
@@ -104,7 +104,7 @@ class Reward(Scorer):
         scores = self._score_complete(rows)
         if scores is not None:
             return list(scores)
-        work = Work.of(self, rows, contexts, labels)
+        work = RowBatch.of(self, rows, contexts, labels)
         if self.tag.batch is not None:
             # If the batch raises, one by one, so that only the culprit fails.
             if not work.take(work.ready, self._batch(work.chosen())[0]):
@@ -125,7 +125,7 @@ class Reward(Scorer):
     async def _ascore_rows(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
-        work = Work.of(self, rows, contexts, labels)
+        work = RowBatch.of(self, rows, contexts, labels)
         if self.tag.abatch is None:
             await self._acall(work)
         elif not work.take(work.ready, (await self._abatch(work.chosen()))[0]):
@@ -135,7 +135,7 @@ class Reward(Scorer):
                 work.fail([index], reason)
         return work.done()
 
-    async def _acall(self, work: Work) -> None:
+    async def _acall(self, work: RowBatch) -> None:
         """Await the function for every row or group, some at once."""
         from asyncio import CancelledError, current_task
 

@@ -53,6 +53,11 @@ class Scorer:
         """Score rows, awaiting; called only where `has_async` is true."""
         return self._score_slice(rows, contexts, labels)
 
+    @property
+    def asks(self) -> bool:
+        """Whether it asks a model, which has to be paid and may fail."""
+        return self.is_async and bool(self.judges)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}, version {self.version}>"
 

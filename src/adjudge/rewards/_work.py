@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class RowBatch:
     """One call's rows under their argument names, and a place for each row's score."""
 
     reward: Reward
@@ -30,7 +30,7 @@ class Work:
     @classmethod
     def of(
         cls, reward: Reward, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
-    ) -> Work:
+    ) -> RowBatch:
         """Sort the rows: one that lacks something has its error at once."""
         work = cls(reward, [], contexts, [None] * len(rows), [])
         wants_context = CONTEXT in reward.arguments.required and CONTEXT not in reward.options

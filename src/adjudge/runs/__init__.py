@@ -2,6 +2,7 @@
 
 score_file("rows.jsonl", ["qa_f1_reward"])                     a light pass over a file: no run file
 evaluate(cases, agent=agent, scorers=[...], judge="local")     a run: everything that happened is in one file
+open_run("july.run")                                           that file, read back
 """
 
 from typing import TYPE_CHECKING
@@ -11,30 +12,102 @@ from adjudge.runs._score_file import score_file
 from adjudge.runs._summary import Summary, Tally
 
 if TYPE_CHECKING:
-    from adjudge.runs._config import RunConfig
+    from adjudge.runs._attack import Attacked, AttackKind, attack_judge
+    from adjudge.runs._calibrate import Calibrated, calibrate_file
+    from adjudge.runs._cases import CaseRead
     from adjudge.runs._engine import Progress
-    from adjudge.runs._evaluate import RowScore, RunResult, aevaluate, evaluate
-    from adjudge.runs._plan import Plan
+    from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
+    from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
+    from adjudge.runs._job import Job, make_job
+    from adjudge.runs._merge import merge_runs
+    from adjudge.runs._plan import Plan, RunConfig
+    from adjudge.runs._reading import (
+        Attempt,
+        RowReply,
+        RowScore,
+        RowTrajectory,
+        RunCase,
+        RunFile,
+        RunRow,
+        RunState,
+        list_runs,
+        open_run,
+    )
+    from adjudge.runs._run import RunTask, Session, run_session
+    from adjudge.runs._sessions import Finished, judge_file, rescore_run, resume_run, score_run
+    from adjudge.runs._store import new_run_file
 
 __all__ = [
+    "AttackKind",
+    "Attacked",
+    "Attempt",
+    "Calibrated",
+    "CaseRead",
+    "CostEstimate",
+    "Finished",
+    "Job",
     "Plan",
     "Progress",
+    "RowReply",
     "RowScore",
+    "RowTrajectory",
+    "RunCase",
     "RunConfig",
+    "RunFile",
     "RunResult",
+    "RunRow",
+    "RunState",
+    "RunTask",
+    "Session",
     "Summary",
     "Tally",
     "aevaluate",
+    "attack_judge",
+    "calibrate_file",
+    "estimate",
+    "estimate_rescore",
+    "estimate_resume",
     "evaluate",
+    "judge_file",
+    "list_runs",
+    "make_job",
+    "merge_runs",
+    "new_run_file",
+    "open_run",
+    "rescore_run",
+    "resume_run",
+    "run_session",
     "score_file",
+    "score_run",
 ]
 
+# Loaded when first used: whoever scores a file pays for no database and no event loop.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_config": ("RunConfig",),
+        "_attack": ("AttackKind", "Attacked", "attack_judge"),
+        "_calibrate": ("Calibrated", "calibrate_file"),
+        "_cases": ("CaseRead",),
         "_engine": ("Progress",),
-        "_evaluate": ("RowScore", "RunResult", "aevaluate", "evaluate"),
-        "_plan": ("Plan",),
+        "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
+        "_evaluate": ("RunResult", "aevaluate", "evaluate"),
+        "_job": ("Job", "make_job"),
+        "_merge": ("merge_runs",),
+        "_plan": ("Plan", "RunConfig"),
+        "_reading": (
+            "Attempt",
+            "RowReply",
+            "RowScore",
+            "RowTrajectory",
+            "RunCase",
+            "RunFile",
+            "RunRow",
+            "RunState",
+            "list_runs",
+            "open_run",
+        ),
+        "_run": ("RunTask", "Session", "run_session"),
+        "_sessions": ("Finished", "judge_file", "rescore_run", "resume_run", "score_run"),
+        "_store": ("new_run_file",),
     },
 )

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adjudge.judges._attacks import load_attacks
-from adjudge.runs._config import RunConfig
-from adjudge.runs._evaluate import NOT_RUN, new_run_file
+from adjudge.judges import load_attacks
 from adjudge.runs._export import scored_cases
 from adjudge.runs._job import make_job
-from adjudge.runs._plan import Plan
-from adjudge.runs._run import Work
+from adjudge.runs._plan import Plan, RunConfig
+from adjudge.runs._reading import NOT_RUN
+from adjudge.runs._run import RunTask
 from adjudge.runs._sessions import UNDECIDED, Finished, Watch, check_place, finish, public
-from adjudge.runs._store import Store
+from adjudge.runs._store import Store, new_run_file
 from adjudge.statistics import Mean, Moments, mean_of
 
 
@@ -27,7 +26,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class AttackKind:
     """The attacks of one kind: `rate` is the share of those judged that was called CORRECT, None where none was."""
 
     name: str
@@ -43,8 +42,8 @@ class Attacked:
 
     judge: str
     finished: Finished
-    categories: tuple[Category, ...] = ()
-    whole: Category | None = None
+    categories: tuple[AttackKind, ...] = ()
+    whole: AttackKind | None = None
     taken: tuple[Taken, ...] = ()
 
     def exit_code(self, most: float | None) -> int:
@@ -71,7 +70,7 @@ def attack_judge(
     plan = Plan("judge", judge=judge, options=public(given), by_name=True)
     attacks = load_attacks()
     rows = [attack.row() for attack in attacks]
-    finished = finish(Work(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), out)
+    finished = finish(RunTask(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), out)
     if finished.is_stopped:
         return Attacked(job.names[-1], finished)
     with Store.read(path) as store:
@@ -93,6 +92,6 @@ def attack_judge(
     )
 
 
-def _category(name: str, verdicts: Sequence[str | None]) -> Category:
+def _category(name: str, verdicts: Sequence[str | None]) -> AttackKind:
     taken = [float(verdict == "CORRECT") for verdict in verdicts if verdict is not None]
-    return Category(name, len(verdicts), len(taken), int(sum(taken)), mean_of(Moments.of(taken)))
+    return AttackKind(name, len(verdicts), len(taken), int(sum(taken)), mean_of(Moments.of(taken)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adjudge.errors import RunStopped
 from adjudge.model import ChatReply, ChatRequest
-from adjudge.runs._config import RunConfig
+from adjudge.runs._plan import RunConfig
 from adjudge.runs._records import encode
 
 REPLY_TOKENS = 1024  # set aside for a reply whose length the request does not bound

@@ -15,8 +15,7 @@ from typing import Self, TypeAlias
 
 from adjudge.errors import RunError
 from adjudge.model import ChatReply, ChatRequest
-from adjudge.runs._records import decode_as, encode
-from adjudge.runs._schema import checksum
+from adjudge.runs._records import checksum, decode_as, encode
 from adjudge.runs._store import joined
 
 Entry: TypeAlias = tuple[bytes, bytes]

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import DataError, RunStopped, UsageError
-from adjudge.judges import get_judge
-from adjudge.judges._calibration import Calibration, LabelledRow, Probe, calibrate, labelled
+from adjudge.judges import Calibration, LabelledRow, Probe, calibrate, get_judge, labelled
 from adjudge.judges.columns import QUESTIONS, references_in, text_in
 from adjudge.model import Judge, Score
 from adjudge.runs._cases import read_cases
-from adjudge.runs._config import RunConfig
-from adjudge.runs._evaluate import NOT_RUN, RunResult, evaluate, new_run_file
+from adjudge.runs._evaluate import RunResult, evaluate
 from adjudge.runs._export import scored_cases
+from adjudge.runs._plan import RunConfig
+from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._sessions import Finished, Watch, judge_file
-from adjudge.runs._store import Store
+from adjudge.runs._store import Store, new_run_file
 from adjudge.statistics import estimate_mean
 
 PROBED = 50  # rows of a probe, by default

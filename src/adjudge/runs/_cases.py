@@ -3,24 +3,28 @@
 Case(id="q1", question="Capital?", references=("Paris",))   ->  {"id": "q1", "question": "Capital?", ...}
 {"id": "q1", "question": "Capital?", "answer": "Paris"}     ->  itself
 "rows.jsonl"                                                ->  its rows, the unreadable ones as faults
+
+A canary is a row with an answer that is known to be bad, judged beside the others and counted apart. That of case n has
+the number -(n + 1): whoever goes through the cases does not meet it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import tee, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from adjudge.datasets import read_rows
+from adjudge.datasets import Format, read_rows
 from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.judges.columns import QUESTIONS, RESPONSES, references_in, text_in
 from adjudge.model import Case, Message, Trajectory
+from adjudge.runs._score_file import Columns, rename, row_label
 
 _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
 
 
-class Read(NamedTuple):
+class CaseRead(NamedTuple):
     """One case as it was read: its columns, or why it has none or, beside its columns, why it cannot be scored."""
 
     id: Any
@@ -29,14 +33,24 @@ class Read(NamedTuple):
     canary: Mapping[str, Any] | None = None  # a row that is judged beside it, with an answer that is known to be bad
 
 
-Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | Read]
+Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | CaseRead]
 """What a run takes as its cases: a file, or cases or rows in any iterable."""
 
 
-def read_cases(cases: Cases, trajectories: Any = None) -> Iterator[Read]:
-    """Read cases, one after the other, with the saved trajectories laid over them."""
+def read_cases(
+    cases: Cases,
+    trajectories: Any = None,
+    *,
+    columns: Columns = (),
+    format: Format | None = None,  # noqa: A002 (as in read_rows)
+) -> Iterator[CaseRead]:
+    """Read cases, one after the other, with the saved trajectories laid over them.
+
+    In a file, `columns` go under other names, too.
+    """
     if isinstance(cases, str | Path):
-        found = (_from_file(*one) for one in read_rows(str(cases)))
+        rows = read_rows(str(cases), format)
+        found = (_from_file(number, row and rename(columns, row), fault) for number, row, fault in rows)
     else:
         found = (_from_object(case, number) for number, case in enumerate(cases, 1))
     if trajectories is None:
@@ -99,38 +113,32 @@ def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
     )
 
 
-def _from_file(number: int, columns: dict[str, Any] | None, fault: str | None) -> Read:
-    return Read(number, None, fault or "bad-row") if columns is None else Read(_label(columns, number), columns)
+def _from_file(number: int, columns: dict[str, Any] | None, fault: str | None) -> CaseRead:
+    return (
+        CaseRead(number, None, fault or "bad-row") if columns is None else CaseRead(row_label(columns, number), columns)
+    )
 
 
-def _from_object(case: "Case | Mapping[str, Any] | Read", number: int) -> Read:
-    if isinstance(case, Read):
+def _from_object(case: "Case | Mapping[str, Any] | CaseRead", number: int) -> CaseRead:
+    if isinstance(case, CaseRead):
         return case
     if isinstance(case, Case):
-        return Read(case.id, row_of(case))
+        return CaseRead(case.id, row_of(case))
     if isinstance(case, Mapping):
-        return Read(_label(case, number), case)
-    return Read(number, None, f"bad-row: row {number} must be a Case or a mapping, got {type(case).__name__}")
+        return CaseRead(row_label(case, number), case)
+    return CaseRead(number, None, f"bad-row: row {number} must be a Case or a mapping, got {type(case).__name__}")
 
 
-def _label(row: Mapping[str, Any], number: int) -> Any:
-    """Return what a row is called in the output: its id, else its number."""
-    identity = row.get("id")
-    if isinstance(identity, float) and identity - identity != 0:
-        return repr(identity)  # JSON cannot hold it as a number
-    return number if identity is None else identity
-
-
-def _overlaid(read: Read, record: Any) -> Read:
+def _overlaid(read: CaseRead, record: Any) -> CaseRead:
     """Lay a saved trajectory over a case; a case without one is a fault of its own."""
     if read.row is None:
         return read
     if record is None:
-        return Read(read.id, None, f"no-trajectory: there is no trajectory for case {read.id!r}")
+        return CaseRead(read.id, None, f"no-trajectory: there is no trajectory for case {read.id!r}")
     try:
-        return Read(read.id, answered(read.row, trajectory_columns(record)))
+        return CaseRead(read.id, answered(read.row, trajectory_columns(record)))
     except AdjudgeError as error:
-        return Read(read.id, None, error.reason)
+        return CaseRead(read.id, None, error.reason)
 
 
 def answered(row: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,11 +171,38 @@ def plain_message(message: Message) -> dict[str, Any]:
     return plain
 
 
-def _side_by_side(cases: Iterator[Read], trajectories: Iterator[Read]) -> Iterator[Read]:
+def _side_by_side(cases: Iterator[CaseRead], trajectories: Iterator[CaseRead]) -> Iterator[CaseRead]:
     for case, trajectory in zip_longest(cases, trajectories):
         if case is None or trajectory is None:
             raise DataError("there are not as many trajectories as cases", code="torn-trajectories")
         if case.id != trajectory.id:
             message = f"case {case.id!r} stands beside the trajectory of {trajectory.id!r}: give both in one order"
             raise DataError(message, code="torn-trajectories")
-        yield Read(case.id, None, trajectory.fault) if trajectory.row is None else _overlaid(case, trajectory.row)
+        yield CaseRead(case.id, None, trajectory.fault) if trajectory.row is None else _overlaid(case, trajectory.row)
+
+
+def number_of(seq: int) -> int:
+    """Return the number of the canary of a case, and the case of a canary.
+
+    >>> number_of(0), number_of(number_of(7))
+    (-1, 7)
+    """
+    return -(seq + 1)
+
+
+def with_canaries(reads: Iterable[CaseRead], rate: float, seed: int) -> Iterator[CaseRead]:
+    """Give some of the cases a canary, the same ones for the same cases and seed."""
+    from adjudge.judges import pair_canaries
+
+    ours, theirs = tee(reads)  # one behind the other by a single case
+    for read, (_, canary) in zip(ours, pair_canaries(map(_material, theirs), rate, seed), strict=True):
+        yield read if canary is None else read._replace(canary=canary)
+
+
+def _material(read: CaseRead) -> dict[str, Any]:
+    """Return what a canary is made of; a case that cannot be judged gets none."""
+    row = {} if read.row is None or read.fault is not None else read.row
+    try:
+        return {"id": read.id, "question": text_in(row, QUESTIONS), "reference": references_in(row)}
+    except DataError:
+        return {"id": read.id}

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from adjudge.runs._records import Write, check, write_request
-from adjudge.runs._schema import checksum
+from adjudge.runs._records import Write, check, checksum, write_request
 from adjudge.runs._store import Store
 
 REQUESTS = "SELECT number, seq, key, at, body, sum FROM requests WHERE seq BETWEEN ? AND ? ORDER BY number"

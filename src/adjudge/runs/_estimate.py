@@ -15,10 +15,9 @@ from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, asking
 from adjudge.rewards import Scorer
 from adjudge.runs._ask import endpoint_of
 from adjudge.runs._cache import Cache, request_body, request_key
-from adjudge.runs._canary_cases import with_canaries
-from adjudge.runs._cases import Read, answered, case_of, read_cases, trajectory_columns
-from adjudge.runs._config import RunConfig
+from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
 from adjudge.runs._job import CONVERSATION, Job, clients_of, make_job
+from adjudge.runs._plan import RunConfig
 from adjudge.runs._records import TrajectoryRecord
 from adjudge.runs._sessions import answers_of, work_of
 from adjudge.runs._store import Store
@@ -29,7 +28,7 @@ PAGE = 256  # cases of a run file looked at together
 
 
 @dataclass(slots=True)
-class Estimate:
+class CostEstimate:
     """What a run would do: rows, calls that it would make, and tokens and dollars, about.
 
     `unknown` says in words what cannot be known before it runs.
@@ -56,7 +55,7 @@ class Estimate:
 class Planned(NamedTuple):
     """One case of a plan, with what the agent did already and the replies that came already."""
 
-    read: Read
+    read: CaseRead
     done: TrajectoryRecord | None = None
     replies: Mapping[bytes, ChatReply] = {}
 
@@ -69,7 +68,7 @@ def estimate(
     agent: str | None = None,
     options: Mapping[str, Any] | None = None,
     config: RunConfig | None = None,
-) -> Estimate:
+) -> CostEstimate:
     """Say what answering, scoring and judging a file would call and cost; nobody is asked anything."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, agent=agent, **given)
@@ -86,7 +85,7 @@ def estimate_resume(
     options: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
     retry_failed: bool = False,
-) -> Estimate:
+) -> CostEstimate:
     """Say what going on with a run would call and cost: only rows that have no scores yet count, and failed ones."""
     work = work_of(path, options, limits)
     with Store.read(path) as store:
@@ -101,7 +100,7 @@ def estimate_rescore(
     scorers: Sequence[str] = (),
     options: Mapping[str, Any] | None = None,
     config: RunConfig | None = None,
-) -> Estimate:
+) -> CostEstimate:
     """Say what scoring a run's answers again would call and cost."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, **given)
@@ -109,7 +108,7 @@ def estimate_rescore(
         return asyncio.run(_estimate(map(Planned, answers_of(store)), job, config or RunConfig()))
 
 
-def _pending(store: Store, rest: Iterable[Read], *, retry_failed: bool) -> Iterator[Planned]:
+def _pending(store: Store, rest: Iterable[CaseRead], *, retry_failed: bool) -> Iterator[Planned]:
     """Give the cases of a run that have no scores, or are to be asked about again, then those it has not read yet."""
     for look in (store.pending, store.failed) if retry_failed else (store.pending,):
         last = -1
@@ -119,12 +118,12 @@ def _pending(store: Store, rest: Iterable[Read], *, retry_failed: bool) -> Itera
                 record = done.get(case.seq)
                 if retry_failed and record is not None and record.fault is not None:
                     record = None
-                yield Planned(Read(case.id, case.row, case.fault), record, store.replies(case.seq))
+                yield Planned(CaseRead(case.id, case.row, case.fault), record, store.replies(case.seq))
             last = cases[-1].seq
     yield from map(Planned, rest)
 
 
-async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> Estimate:
+async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> CostEstimate:
     cache = _there(config.cache_path)
     estimator = _Estimator(job, cache)
     try:
@@ -148,7 +147,7 @@ class _Estimator:
     def __init__(self, job: Job, cache: Cache | None) -> None:
         self._job = job
         self._cache = cache
-        self._found = Estimate(agent_calls=None if job.agent is None else 0)
+        self._found = CostEstimate(agent_calls=None if job.agent is None else 0)
         self._seen: set[bytes] = set()
         leaves = [leaf for scorer in job.scorers for leaf in _leaves(scorer)]
         self._asking = [leaf for leaf in leaves if leaf.is_async and getattr(leaf, "judge", None) is not None]
@@ -176,7 +175,7 @@ class _Estimator:
             await self._ask_judges(planned.read.canary, {}, [self._job.scorers[self._job.judged]])
         found.without_call += before == found.calls + found.known + found.repeated
 
-    def result(self, config: RunConfig) -> Estimate:
+    def result(self, config: RunConfig) -> CostEstimate:
         """Return the sums, and say what they leave out."""
         found, agent = self._found, self._job.agent
         if config.price is not None:

@@ -10,16 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import run_sync
 from adjudge.errors import RunStopped, UsageError
-from adjudge.model import Score
-from adjudge.runs._config import RunConfig
-from adjudge.runs._export import scored_cases, summarise
 from adjudge.runs._job import Job, make_job
-from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._store import Store
+from adjudge.runs._plan import Plan, RunConfig
+from adjudge.runs._reading import RowScore, RunFile
+from adjudge.runs._store import new_run_file
 
 if TYPE_CHECKING:
     from adjudge.judges import Calibration
@@ -27,20 +25,10 @@ if TYPE_CHECKING:
     from adjudge.runs._cases import Cases
     from adjudge.runs._summary import Summary
 
-NOT_RUN = "not-run: the run ended before this row"
-
-
-class RowScore(NamedTuple):
-    """One score of a run: which case, which scorer."""
-
-    id: Any
-    scorer: str
-    score: Score
-
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came of a run; everything is read from its file when it is asked for.
+    """What came of a run; everything is read from its file when it is asked for, the rest by `adjudge.open_run`.
 
     `counts` are the rows by outcome (a row counts as its worst score) and add up to the number of cases. A row that a
     stopped run did not reach is an error, `not-run`.
@@ -49,36 +37,25 @@ class RunResult:
     file: Path
     warnings: tuple[str, ...] = ()
 
-    @cached_property
+    @property
     def plan(self) -> Plan:
         """What the run was asked to do."""
-        with Store.read(self.file) as store:
-            return plan_from(store.meta(PLAN), self.file)
+        return RunFile(self.file).plan
 
     @cached_property
     def counts(self) -> dict[str, int]:
         """How many rows were scored, unscored and errors."""
-        with Store.read(self.file) as store:
-            counts = store.counts()
-            missing = store.count() - sum(counts.values())
-        return {**counts, "error": counts["error"] + missing}
+        return RunFile(self.file).counts
 
     @cached_property
     def summary(self) -> Summary:
         """The tallies of every scorer, with means and intervals."""
-        plan = self.plan
-        with Store.read(self.file) as store:
-            return summarise(store, plan, NOT_RUN)
+        return RunFile(self.file).summary
 
     @property
     def scores(self) -> Iterator[RowScore]:
         """Every score, in order of the cases and scorers."""
-        names = self.plan.names
-        with Store.read(self.file) as store:
-            for page in scored_cases(store, names, NOT_RUN):
-                for case, scores in page:
-                    for name, score in zip(names, scores, strict=True):
-                        yield RowScore(case.id, name, score)
+        return RunFile(self.file).scores()
 
 
 def evaluate(
@@ -126,15 +103,15 @@ async def aevaluate(
 ) -> RunResult:
     """Answer and score every case, as `evaluate` does; for use inside an event loop."""
     from adjudge.judges import load_calibration
-    from adjudge.runs._run import Work, conduct
+    from adjudge.runs._run import RunTask, run_session
 
     job = make_job(scorers=scorers, judge=judge, agent=agent)
     path = Path(run) if run is not None else new_run_file("evaluate")
     plan = _plan_of(job, scorers, judge, agent, by_name=trajectories is None)
     known = load_calibration(calibration) if isinstance(calibration, str | Path) else calibration
     check_calibration(known, job.judge)
-    work = Work(path, job, plan, config or RunConfig(), cases, trajectories, calibration=known)
-    session = await conduct(work)
+    work = RunTask(path, job, plan, config or RunConfig(), cases, trajectories, calibration=known)
+    session = await run_session(work)
     if session.stopped is not None:
         message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
         raise RunStopped(message, code=session.stopped.code) from session.stopped
@@ -158,27 +135,3 @@ def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -
     if by_name and all(isinstance(one, str) for one in (*specs, judge or "", agent or "")):
         return Plan("evaluate", scorers=tuple(specs), judge=judge, agent=agent, by_name=True)
     return Plan("evaluate", scorers=tuple(scorer.name for scorer in job.scorers))
-
-
-def runs_folder() -> Path:
-    """Return the folder of runs that nobody gave a place: `ADJUDGE_RUNS`, else the user's state folder."""
-    import os
-
-    given = os.environ.get("ADJUDGE_RUNS")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge" / "runs"
-
-
-def new_run_file(kind: str) -> Path:
-    """Return a name for a run file that nobody has."""
-    import secrets
-    from datetime import UTC, datetime
-
-    folder = runs_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{folder}: {error.strerror or error}", code="cannot-write") from None
-    return folder / f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}.run"

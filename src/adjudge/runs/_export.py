@@ -1,19 +1,28 @@
-"""What a run file says, in order of input: lines for files, tallies for summaries, the same bytes for the same run."""
+"""What a run file says, in order of input: lines for files, tallies for summaries, the same bytes for the same run.
 
+Beside its scores a run keeps what is known of its judge: how far it agrees with people, and what was measured of it.
+"""
+
+import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
 
 from adjudge.datasets import RepeatFinder, json_line, sort_ids
-from adjudge.judges._cascade import CascadeTally
-from adjudge.model import Score
-from adjudge.runs._canary_cases import report_of
-from adjudge.runs._known import known_in
+from adjudge.errors import RunError
+from adjudge.judges import Calibration, CanaryReport, CascadeTally, Corrected, canary_report
+from adjudge.model import Judgement, Score
+from adjudge.runs._cases import number_of
 from adjudge.runs._plan import Plan
-from adjudge.runs._records import CaseRecord
+from adjudge.runs._records import CaseRecord, write_meta
 from adjudge.runs._score_file import label_of, repeat_warnings, score_line
 from adjudge.runs._store import Store
 from adjudge.runs._summary import Summary, Tally
+from adjudge.statistics import Estimate
 
+KNOWN = "known"
 PAGE = 1024  # cases looked at together; a tally's sums are made page by page, so this is part of the result
 
 
@@ -63,7 +72,7 @@ def summarise(
         warnings = tuple(repeat_warnings(repeats))
     known = known_in(store)
     corrected = known.corrected(tallies[judged]) if tallies else None
-    return Summary(rows, tallies, warnings, report_of(store), cascade.report(known.rule), known.agreement, corrected)
+    return Summary(rows, tallies, warnings, canaries_of(store), cascade.report(known.rule), known.agreement, corrected)
 
 
 def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:
@@ -100,3 +109,58 @@ def _verdict(id_: Any, score: Score, judge: str) -> dict[str, Any]:
         line["tier"] = int(notes["tier"]) if "tier" in notes else None
         line["reasons"] = notes.get("reasons", "").split()
     return line
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How far the judge says that it agrees with people, what was measured of it, and a cascade's rule."""
+
+    agreement: str | None = None
+    calibration: Calibration | None = None
+    rule: str | None = None
+
+    def corrected(self, tally: Tally) -> Corrected | None:
+        """Return a mean of the judge's verdicts once its faults are taken out."""
+        mean, moments = tally.mean, tally.moments
+        if mean is None or self.calibration is None:
+            return None
+        n = moments.n
+        se = math.sqrt(moments.squares / (n - 1) / n) if n > 1 else None
+        return self.calibration.corrected(Estimate(mean.value, se, mean.low, mean.high, n, None, None, mean.method))
+
+
+def known_in(store: Store) -> Known:
+    """Return what a run file says of its judge."""
+    stored = store.meta(KNOWN)
+    try:
+        return Known() if stored is None else msgspec.convert(stored, Known)
+    except msgspec.ValidationError as error:
+        raise RunError(f"{store.path}: its calibration cannot be read: {error}", code="run-damaged") from None
+
+
+def keep_known(store: Store, judge: object, calibration: Calibration | None) -> None:
+    """Write what is known of the judge into the run file; an older calibration stays where no other one is named."""
+    older = known_in(store)
+    agreement, rule = (getattr(judge, name, None) for name in ("agreement", "rule"))
+    known = Known(agreement, calibration or older.calibration, rule)
+    if known != older:
+        store.commit([write_meta(KNOWN, known)])
+
+
+def canaries_of(store: Store) -> CanaryReport | None:
+    """Return how the judge of a run did on its canaries; None where there are none."""
+    report = canary_report(_outcomes(store))
+    return report if report.total else None
+
+
+def _outcomes(store: Store) -> Iterator[tuple[str, Judgement]]:
+    first = number_of(0)
+    while cases := store.canaries(first, PAGE):
+        scores = store.scores(cases[-1].seq, cases[0].seq)
+        for case in cases:
+            score = scores.get(case.seq, [Score.error("not-run")])[-1]
+            verdict: Literal["CORRECT", "WRONG"] | None = None
+            if score.value is not None:  # a verdict is 1 or 0; rubric scores lie between
+                verdict = "CORRECT" if score.value >= 0.5 else "WRONG"
+            yield str((case.row or {}).get("canary")), Judgement(score.status, verdict)
+        first = cases[-1].seq - 1

@@ -14,7 +14,7 @@ from adjudge.rewards import Scorer, get_scorer
 if TYPE_CHECKING:
     from adjudge.model import Agent, Judge
     from adjudge.runs._cache import Cache
-    from adjudge.runs._config import RunConfig
+    from adjudge.runs._plan import RunConfig
 
 GROUP = "group_id"
 CONVERSATION = "conversation_id"

@@ -7,21 +7,40 @@
     await journal.read(function)      asks the store, after everything that was put before
 
 What was paid for is kept, through the tail beside the file; what can be made again is put.
+
+The tail is what was paid for and is not in the run file yet: files beside it that outlive the process at once.
+
+    RUN.tail-0, RUN.tail-1     records, each [length, checksum, statement and values], the newest last
+
+A record is handed to the operating system by one `write` before anybody acts on it, so that killing the process loses
+none; within the next group it is in the run file, synced, and only then may a power cut come. Two files take turns:
+one is emptied as soon as all its records are in the run file. Whoever opens the run after a kill puts what is left into
+it. A record that is torn or changed ends its file: what follows is asked again, never misread.
 """
 
+from __future__ import annotations
+
 import asyncio
+import errno
+import os
+import struct
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread
-from typing import Any, TypeVar
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from adjudge.errors import Caught, RunError
-from adjudge.runs._cache import Cache, Entry
-from adjudge.runs._records import Write
-from adjudge.runs._store import Store
-from adjudge.runs._tail import Tail
+from adjudge.runs._records import KEPT, Write
+
+if TYPE_CHECKING:
+    from adjudge.runs._cache import Cache, Entry
+    from adjudge.runs._store import Store
 
 T = TypeVar("T")
 
@@ -29,6 +48,11 @@ WINDOW = 0.04  # seconds in which writes gather
 BUSY_WINDOW = 0.1  # the same where many come
 BUSY = 24  # writes of a group that make the next one wait longer
 LARGEST = 2048  # writes of one group
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+TAIL_LARGEST = 4 << 20  # bytes in one file before the other takes its turn
+_HEAD = struct.Struct("<II")
+_encode = msgspec.msgpack.Encoder().encode
+_NUMBERS = {statement: number for number, statement in enumerate(KEPT)}
 
 
 class _Item:
@@ -40,7 +64,7 @@ class _Item:
         self,
         writes: tuple[Write, ...] = (),
         read: Callable[[Store], Any] | None = None,
-        done: "asyncio.Future[Any] | None" = None,
+        done: asyncio.Future[Any] | None = None,
         entry: Entry | None = None,
         kept: int = 0,
     ) -> None:
@@ -68,7 +92,7 @@ class Journal:
         """Write with the next group, but safe from the end of this process at once."""
         self._put_kept(writes, None, None)
 
-    def keeping(self, *writes: Write, entry: Entry | None = None) -> "asyncio.Future[None]":
+    def keeping(self, *writes: Write, entry: Entry | None = None) -> asyncio.Future[None]:
         """Keep, and return what is done when it is on disk, or when nothing can be: see `check`.
 
         `entry` goes to the cache.
@@ -77,7 +101,7 @@ class Journal:
         self._put_kept(writes, done, entry)
         return done
 
-    def _put_kept(self, writes: tuple[Write, ...], done: "asyncio.Future[None] | None", entry: Entry | None) -> None:
+    def _put_kept(self, writes: tuple[Write, ...], done: asyncio.Future[None] | None, entry: Entry | None) -> None:
         self.check()
         try:
             self._tail.add(writes)
@@ -162,7 +186,7 @@ def _attempt(work: Callable[[], T]) -> tuple[T | None, RunError | None]:
     return None, RunError(f"the run file cannot be written: {caught.reason}", code="cannot-write")
 
 
-def _tell(answers: list[tuple["asyncio.Future[Any]", Any, Exception | None]]) -> None:
+def _tell(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
     for future, value, error in answers:
         if future.done():  # whoever waited has been cancelled
             continue
@@ -170,3 +194,102 @@ def _tell(answers: list[tuple["asyncio.Future[Any]", Any, Exception | None]]) ->
             future.set_result(value)
         else:
             future.set_exception(error)
+
+
+class Tail:
+    """The tail of one run while it is written; `add` and `settle` may be called from two different threads."""
+
+    def __init__(self, run: Path) -> None:
+        self._run = run
+        self._files: list[int] = []
+        self._sizes = [0, 0]
+        self._last = [0, 0]  # the last record of each file, by number
+        self._turn = 0
+        self._added = self._settled = 0
+        self._lock = Lock()
+
+    def add(self, writes: Sequence[Write]) -> None:
+        """Hand records to the operating system; `RunError` where it does not take them."""
+        data = b"".join(map(_record, writes))
+        with self._lock:
+            if self._sizes[self._turn] > TAIL_LARGEST and not self._sizes[1 - self._turn]:
+                self._turn = 1 - self._turn
+            self._append(data)
+            self._added += len(writes)
+            self._last[self._turn] = self._added
+            self._sizes[self._turn] += len(data)
+
+    def settle(self, count: int) -> None:
+        """Take note that so many more records, the oldest first, are in the run file."""
+        with self._lock:
+            self._settled += count
+            for turn in (0, 1):
+                if self._sizes[turn] > TAIL_LARGEST and self._last[turn] <= self._settled:
+                    os.ftruncate(self._files[turn], 0)
+                    self._sizes[turn] = 0
+
+    def close(self) -> None:
+        """Let go of the files; they are taken away where all their records are in the run file."""
+        for handle in self._files:
+            os.close(handle)
+        if self._settled == self._added:
+            remove_tail(self._run)
+
+    def _append(self, data: bytes) -> None:
+        try:
+            if not self._files:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+                self._files = [os.open(path, flags, 0o644) for path in tail_files(self._run)]
+            written = os.write(self._files[self._turn], data)
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise RunError(f"{self._run}: {error.strerror or error}", code="cannot-write") from None
+            written = 0
+        if written != len(data):
+            message = f"{self._run}: no room to write; what was done is kept"
+            raise RunError(f"{message}: make room, then adjudge resume {self._run}", code="disk-full")
+
+
+def tail_files(run: Path) -> tuple[Path, Path]:
+    """Return the files beside a run that its tail stands in."""
+    return run.with_name(f"{run.name}.tail-0"), run.with_name(f"{run.name}.tail-1")
+
+
+def remove_tail(run: Path) -> None:
+    """Take the tail away."""
+    for path in tail_files(run):
+        path.unlink(missing_ok=True)
+
+
+def read_tail(run: Path) -> Iterator[Write]:
+    """Read what a killed process left, as writes that change nothing where the record is in the run file already."""
+    for path in tail_files(run):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise RunError(f"{path}: {error.strerror or error}", code="cannot-read") from None
+        yield from _records(data)
+
+
+def _record(write: Write) -> bytes:
+    statement, values = write
+    body = _encode((_NUMBERS[statement], values))
+    return _HEAD.pack(len(body), zlib.crc32(body)) + body
+
+
+def _records(data: bytes) -> Iterator[Write]:
+    start = 0
+    while start + _HEAD.size <= len(data):
+        length, sum_ = _HEAD.unpack_from(data, start)
+        body = data[start + _HEAD.size : start + _HEAD.size + length]
+        if len(body) != length or zlib.crc32(body) != sum_ or not length:
+            return
+        number, values = _decoded(body)
+        yield KEPT[number].replace("INSERT INTO", "INSERT OR IGNORE INTO", 1), tuple(values)
+        start += _HEAD.size + length
+
+
+def _decoded(body: bytes) -> tuple[int, list[Any]]:
+    return msgspec.msgpack.decode(body, type=tuple[int, list[Any]])

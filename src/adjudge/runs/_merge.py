@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import RunError, UsageError
-from adjudge.runs._canary_cases import number_of
+from adjudge.runs._cases import number_of
 from adjudge.runs._copy import copied, forgotten
-from adjudge.runs._known import KNOWN, known_in
+from adjudge.runs._export import KNOWN, known_in
+from adjudge.runs._journal import tail_files
 from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import CaseRecord, Write, write_case, write_meta
 from adjudge.runs._source import COMPLETE
 from adjudge.runs._store import Store
-from adjudge.runs._tail import tail_files
 
 PAGE = 256  # cases looked at together
 SHOWN = 3  # repeated cases that are named

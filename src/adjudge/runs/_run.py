@@ -12,14 +12,12 @@ from adjudge.judges import Calibration
 from adjudge.runs._ask import Asker
 from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache
-from adjudge.runs._canary_cases import with_canaries
-from adjudge.runs._cases import Cases, digest_of, read_cases
-from adjudge.runs._config import RunConfig
+from adjudge.runs._cases import Cases, digest_of, read_cases, with_canaries
 from adjudge.runs._engine import Engine, Progress
+from adjudge.runs._export import keep_known
 from adjudge.runs._job import GROUP, Job, clients_of
 from adjudge.runs._journal import Journal
-from adjudge.runs._known import keep_known
-from adjudge.runs._plan import PLAN, Plan, plan_from
+from adjudge.runs._plan import PLAN, Plan, RunConfig, plan_from
 from adjudge.runs._records import write_meta
 from adjudge.runs._source import COMPLETE, Source
 from adjudge.runs._store import Store
@@ -28,7 +26,7 @@ TICK = 0.25  # seconds between two looks at the progress
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class RunTask:
     """What one session is given: the job, the cases (None: they are in the file already), and its limits."""
 
     path: Path
@@ -53,7 +51,7 @@ class Session:
     warnings: tuple[str, ...] = ()
 
 
-async def conduct(work: Work) -> Session:
+async def run_session(work: RunTask) -> Session:
     """Do one session of a run; `RunError` where the file cannot be used, everything else that stops it is returned."""
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
@@ -78,7 +76,7 @@ async def conduct(work: Work) -> Session:
         return Session(plan, stopped, number, tuple(warnings))
 
 
-def _agree(store: Store, work: Work) -> Plan:
+def _agree(store: Store, work: RunTask) -> Plan:
     """Write the plan into a new file, or check that it is the one of an older file."""
     if work.config.canaries and work.job.judge is None:
         raise UsageError("canaries are for a judge, and the run has none")
@@ -94,7 +92,7 @@ def _agree(store: Store, work: Work) -> Plan:
     return older
 
 
-async def _work_through(work: Work, journal: Journal, cache: Cache | None) -> tuple[AdjudgeError | None, int | None]:
+async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) -> tuple[AdjudgeError | None, int | None]:
     config, job = work.config, work.job
     _, attempts, tokens, cost, _ = await journal.read(Store.totals)
     last = await journal.read(Store.last_request)
@@ -135,8 +133,12 @@ async def _work_through(work: Work, journal: Journal, cache: Cache | None) -> tu
         return stopped, caught[0] if caught else None
 
 
-async def _read(work: Work, source: Source, engine: Engine) -> None:
-    cases = None if work.cases is None else read_cases(work.cases, work.trajectories)
+async def _read(work: RunTask, source: Source, engine: Engine) -> None:
+    cases = (
+        None
+        if work.cases is None
+        else read_cases(work.cases, work.trajectories, columns=work.plan.columns, format=work.plan.format)
+    )
     if cases is not None and work.config.canaries:
         cases = with_canaries(cases, work.config.canaries, work.config.seed)
     with Caught(fatal_too=True) as caught:

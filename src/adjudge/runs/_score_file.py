@@ -12,33 +12,21 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from adjudge.datasets import Chunk, Format, RepeatFinder, RowRead, json_line, read_chunks, sort_ids, whole_file
 from adjudge.errors import ArgumentError, DataError, UsageError, closest
 from adjudge.model import Score
 from adjudge.processes import map_chunks
-from adjudge.rewards import Scorer, get_reward
-from adjudge.runs._grouping import GROUP, by_group
+from adjudge.rewards import Scorer, get_scorer
 from adjudge.runs._summary import Summary, Tally
 
+GROUP = "group_id"
+ENOUGH = 1024  # rows after which a chunk ends with its group
+LARGEST = 65_536  # rows of one group that are held at once
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to do with each row: whom to ask, and which columns go under which names."""
-
-    scorers: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...] = ()  # argument name, column name
-
-    def scorers_made(self) -> tuple[Scorer, ...]:
-        """Return the scorers; made once a process."""
-        return _scorers(self.scorers)
-
-    def arguments(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return the row with its mapped columns under the argument names."""
-        if not self.columns:
-            return row
-        return {**row, **{name: row[column] for name, column in self.columns if column in row}}
+Columns: TypeAlias = tuple[tuple[str, str], ...]
+"""Which columns go under other names: the name of an argument, then that of the column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +56,21 @@ def score_file(
     that cannot be read or scored is an error row, not the end of the run. `on_progress` is told the rows and bytes
     done so far.
     """
-    plan = Plan(tuple(scorers), tuple((columns or {}).items()))
-    made = plan.scorers_made()
+    named, specs = tuple((columns or {}).items()), tuple(scorers)
+    made = _scorers(specs)
     if not made:
-        raise UsageError("say which scorer to ask")
-    _check_call(plan, source, out)
+        raise UsageError("name a scorer")
+    check_call(made, named, source, out)
     tallies = tuple(Tally(scorer.name, scorer.range) for scorer in made)
     rows = size = 0
     with ExitStack() as stack:
         repeats = stack.enter_context(RepeatFinder())
         groups = stack.enter_context(RepeatFinder())
-        chunks = _checked(read_chunks(source, format), plan, source)
+        chunks = _checked(read_chunks(source, format), made, named, source)
         if any(scorer.is_group for scorer in made):
-            chunks = by_group(chunks, plan.arguments, groups)
+            chunks = by_group(chunks, partial(rename, named), groups)
         file = stack.enter_context(whole_file(out)) if out is not None else None
-        for done in map_chunks(partial(score_chunk, plan), chunks, workers=workers):
+        for done in map_chunks(partial(score_chunk, specs, named), chunks, workers=workers):
             if file is not None:
                 file.write(done.lines)
             for tally, more in zip(tallies, done.tallies, strict=True):
@@ -91,27 +79,32 @@ def score_file(
             rows, size = rows + done.rows, size + done.size
             if on_progress is not None:
                 on_progress(rows, size)
-        _refuse_torn_groups(groups)
+        refuse_torn(groups)
         return Summary(rows, tallies, tuple(_warnings(rows, source, repeats)))
 
 
-def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
+def rename(columns: Columns, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with its mapped columns under the argument names, too."""
+    return {**row, **{name: row[column] for name, column in columns if column in row}} if columns else row
+
+
+def score_chunk(scorers: tuple[str, ...], columns: Columns, chunk: Chunk) -> ChunkScores:
     """Decode, score and encode one chunk; runs in a worker."""
     rows = chunk.rows()
-    if plan.columns:
-        rows = [row if row.columns is None else row._replace(columns=plan.arguments(row.columns)) for row in rows]
-    labels = [_label(row) for row in rows]
-    columns: list[list[Score]] = []
+    if columns:
+        rows = [row if row.columns is None else row._replace(columns=rename(columns, row.columns)) for row in rows]
+    labels = [row_label(row.columns, row.number) for row in rows]
+    given: list[list[Score]] = []
     tallies: list[Tally] = []
-    for scorer in plan.scorers_made():
+    for scorer in _scorers(scorers):
         scores = _score_rows(rows, scorer)
         tally = Tally(scorer.name, scorer.range)
         tally.add(labels, scores)
         tallies.append(tally)
-        columns.append(scores)
+        given.append(scores)
     lines = [
         json_line(score_line(label, score), checked=True)
-        for label, *scores in zip(labels, *columns, strict=True)
+        for label, *scores in zip(labels, *given, strict=True)
         for score in scores
     ]
     ids = sort_ids(
@@ -122,12 +115,12 @@ def score_chunk(plan: Plan, chunk: Chunk) -> ChunkScores:
     return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), chunk.size)
 
 
-def _label(row: RowRead) -> Any:
-    """Return what the row is called in the output: its id, else its number."""
-    identity = row.columns.get("id") if row.columns is not None else None
+def row_label(row: Mapping[str, Any] | None, number: int) -> Any:
+    """Return what a row is called in the output: its id, else its number."""
+    identity = None if row is None else row.get("id")
     if isinstance(identity, float) and identity - identity != 0:
         return repr(identity)  # JSON cannot hold it as a number
-    return row.number if identity is None else identity
+    return number if identity is None else identity
 
 
 def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:
@@ -176,52 +169,96 @@ def score_line(identity: Any, score: Score) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _scorers(names: tuple[str, ...]) -> tuple[Scorer, ...]:
-    return tuple(get_reward(name) for name in names)
+    return tuple(get_scorer(name) for name in names)
 
 
-def _check_call(plan: Plan, source: str, out: str | None) -> None:
+def check_call(scorers: Sequence[Scorer], columns: Columns, source: str, *written: str | None) -> None:
     """Refuse a call that would lose its input, or that names an argument which nobody takes."""
-    files = [Path(path) for path in (source, out) if path and path != "-" and Path(path).is_file()]
-    if len(files) == 2 and files[0].samefile(files[1]):
-        raise UsageError(f"{out} is the input: it would be overwritten", code="cannot-write")
-    taken = [scorer.accepts for scorer in plan.scorers_made()]
+    for path in written:
+        files = [Path(one) for one in (source, path) if one and one != "-" and Path(one).exists()]
+        if len(files) == 2 and files[0].samefile(files[1]):
+            raise UsageError(f"{path} is the input: it would be overwritten", code="cannot-write")
+    taken = [scorer.accepts for scorer in scorers]
     known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction"}
-    for name, _ in plan.columns:
+    for name, _ in columns:
         if name not in known and None not in taken:
             raise ArgumentError(f"no scorer takes an argument {name!r}, which --map names{closest(name, known)}")
 
 
-def _checked(chunks: Iterable[Chunk], plan: Plan, source: str) -> Iterator[Chunk]:
+def _checked(chunks: Iterable[Chunk], scorers: Sequence[Scorer], columns: Columns, source: str) -> Iterator[Chunk]:
     """Look at the first chunk before anything is scored, and refuse a file whose rows cannot be."""
     source_chunks = iter(chunks)
     first = next(source_chunks, None)
     if first is None:
         return iter(())
-    there = dict.fromkeys(name for row in first.rows() if row.columns for name in row.columns)
-    if there:
-        for name, column in plan.columns:
-            if column not in there:
-                message = f"{source} has no column {column!r}, which --map gives to {name!r}{closest(column, there)}"
-                raise ArgumentError(message)
-        named = [*there, *(name for name, _ in plan.columns)]
-        for scorer in plan.scorers_made():
-            try:
-                scorer.check(named)
-            except ArgumentError as error:
-                row = next(row.number for row in first.rows() if row.columns)
-                message = f"{source} (from row {row} on) has {error.message}"
-                raise ArgumentError(f"{message}; its columns are {', '.join(there)}") from None
-            if scorer.is_group and GROUP not in named:
-                message = f"{source} has no column {GROUP!r}, by which {scorer.name} groups rollouts"
-                raise ArgumentError(f"{message}{closest(GROUP, there)}; --map {GROUP}=COLUMN names it")
+    check_columns(((row.number, row.columns) for row in first.rows() if row.columns), scorers, columns, source)
     return chain([first], source_chunks)
 
 
-def _refuse_torn_groups(groups: RepeatFinder) -> None:
+def check_columns(
+    rows: Iterable[tuple[int, Mapping[str, Any]]], scorers: Sequence[Scorer], columns: Columns, source: str
+) -> None:
+    """Refuse a file whose first rows, given with their numbers, lack a column that a scorer needs."""
+    found = list(rows)
+    there = dict.fromkeys(name for _, row in found for name in row)
+    if not there:
+        return
+    for name, column in columns:
+        if column not in there:
+            message = f"{source} has no column {column!r}, which --map gives to {name!r}{closest(column, there)}"
+            raise ArgumentError(message)
+    named = [*there, *(name for name, _ in columns)]
+    for scorer in scorers:
+        try:
+            scorer.check(named)
+        except ArgumentError as error:
+            message = f"{source} (from row {found[0][0]} on) has {error.message}"
+            raise ArgumentError(f"{message}; its columns are {', '.join(there)}") from None
+        if scorer.is_group and GROUP not in named:
+            message = f"{source} has no column {GROUP!r}, by which {scorer.name} groups rollouts"
+            raise ArgumentError(f"{message}{closest(GROUP, there)}; --map {GROUP}=COLUMN names it")
+
+
+def refuse_torn(groups: RepeatFinder) -> None:
+    """Refuse groups of rollouts whose rows do not stand together."""
     count, torn = groups.repeats(1)
     if count:
         message = f"the rows of group {torn[0].id} do not stand together (rows {torn[0].first} and {torn[0].second})"
-        raise DataError(f"{message}: sort the file by group_id", code="torn-group")
+        raise DataError(f"{message}: sort the rows by group_id", code="torn-group")
+
+
+def by_group(
+    chunks: Iterable[Chunk], named: Callable[[dict[str, Any]], dict[str, Any]], seen: RepeatFinder
+) -> Iterator[Chunk]:
+    """Cut the rows anew so that rows of one `group_id` that stand together stay together.
+
+    `named` gives a row its argument names. `seen` is told where each group begins, so that one that begins twice can
+    be found. Rows without a group, unreadable ones among them, do not part the rows around them.
+    """
+    records: list[dict[str, Any] | str] = []
+    numbers: list[int] = []
+    current = ""
+    size = strays = 0  # rows of the current group, and rows without a group since its last
+    for chunk in chunks:
+        for number, columns, fault in chunk.rows():
+            group = None if columns is None else named(columns).get(GROUP)
+            name = current if group is None else repr(group)
+            if name != current:
+                seen.add(sort_ids([(name, number)]))
+                current, size = name, 0
+                if len(records) >= ENOUGH:
+                    yield Chunk(numbers[0], records=records, numbers=numbers)
+                    records, numbers = [], []
+            size, strays = (size, strays + 1) if group is None else (size + 1, 0)
+            if size > LARGEST:
+                raise DataError(f"group {current} has more than {LARGEST} rows", code="group-too-large")
+            records.append(fault or "bad-row" if columns is None else columns)
+            numbers.append(number)
+            if strays > LARGEST:  # the group is over; if it goes on after all, it is a torn one
+                yield Chunk(numbers[0], records=records, numbers=numbers)
+                records, numbers, current, size, strays = [], [], "", 0, 0
+    if records:
+        yield Chunk(numbers[0], records=records, numbers=numbers)
 
 
 def _warnings(rows: int, source: str, repeats: RepeatFinder) -> Iterator[str]:

@@ -10,19 +10,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from adjudge.datasets import whole_file
-from adjudge.errors import ArgumentError, UsageError
+from adjudge.datasets import Format, read_rows, whole_file
+from adjudge.errors import UsageError
 from adjudge.judges import Calibration
-from adjudge.runs._cases import Read, answered, read_cases, trajectory_columns
-from adjudge.runs._config import RunConfig
+from adjudge.runs._cases import CaseRead, answered, trajectory_columns
 from adjudge.runs._engine import Progress
-from adjudge.runs._evaluate import NOT_RUN, check_calibration, new_run_file
+from adjudge.runs._evaluate import check_calibration
 from adjudge.runs._export import score_lines, summarise, verdict_line
 from adjudge.runs._job import Job, make_job
-from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._run import Session, Work, conduct
+from adjudge.runs._plan import PLAN, Plan, RunConfig, plan_from
+from adjudge.runs._reading import NOT_RUN
+from adjudge.runs._run import RunTask, Session, run_session
+from adjudge.runs._score_file import check_call, check_columns
 from adjudge.runs._source import COMPLETE
-from adjudge.runs._store import Store
+from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
 
 UNDECIDED = 3
@@ -70,16 +71,42 @@ def judge_file(
     `calibration` is what was measured of this very judge: the summary then has its mean corrected, too.
     """
     config = config or RunConfig()
-    _refuse_same(rows, out, run)
-    check_place(out)
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **options)
     check_calibration(calibration, job.judge)
-    _check_columns(rows, job)
-    path = Path(run) if run is not None else new_run_file("judge")
     plan = Plan("judge", judge=judge, options=public(options), by_name=True)
-    work = Work(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration)
-    return finish(work, out)
+    path = _checked_run(rows, job, plan, run, out)
+    return finish(RunTask(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration), out)
+
+
+def score_run(
+    rows: str,
+    scorers: Sequence[str],
+    *,
+    columns: Mapping[str, str] | None = None,
+    format: Format | None = None,  # noqa: A002 (as in score_file)
+    config: RunConfig | None = None,
+    run: str | None = None,
+    out: str | None = None,
+    watch: Watch | None = None,
+) -> Finished:
+    """Score every row of a file as `score_file` does, in a run: everything is kept, and it can be gone on with."""
+    job = make_job(scorers=scorers)
+    named = tuple((columns or {}).items())
+    plan = Plan("evaluate", scorers=tuple(scorers), columns=named, format=format, by_name=True)
+    path = _checked_run(rows, job, plan, run, out)
+    return finish(RunTask(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), out)
+
+
+def _checked_run(rows: str, job: Job, plan: Plan, run: str | None, out: str | None) -> Path:
+    """Return the run file, once the call and the first rows are found to be in order."""
+    check_call(job.scorers, plan.columns, rows, out, run)
+    check_place(out)
+    if rows != "-":  # which can be read only once
+        first = islice(read_rows(rows, plan.format), LOOKED_AT)
+        there = ((row.number, row.columns) for row in first if row.columns)
+        check_columns(there, job.scorers, plan.columns, rows)
+    return Path(run) if run is not None else new_run_file("judge" if plan.kind == "judge" else "score")
 
 
 def resume_run(
@@ -97,7 +124,7 @@ def resume_run(
     return finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
 
 
-def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None) -> Work:
+def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None) -> RunTask:
     """Return what the run in a file was asked to do, with some of its options and limits replaced."""
     with Store.read(path) as store:
         plan = plan_from(store.meta(PLAN), Path(path))
@@ -109,7 +136,7 @@ def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, A
     config = replace(plan.run_config(), **changed)
     given = {**plan.options, **{name: value for name, value in (options or {}).items() if value is not None}}
     job = make_job(scorers=plan.scorers, judge=plan.judge, agent=plan.agent, **given)
-    return Work(Path(path), job, plan, config, None if is_complete else plan.source)
+    return RunTask(Path(path), job, plan, config, None if is_complete else plan.source)
 
 
 def rescore_run(
@@ -136,7 +163,7 @@ def rescore_run(
     with Store.read(path) as store:
         if store.meta(COMPLETE) is None:
             raise UsageError(f"{path} does not hold all its cases yet: adjudge resume {path}", code="not-complete")
-        return finish(Work(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
+        return finish(RunTask(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
 
 
 def public(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,10 +177,10 @@ def public(options: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def finish(work: Work, out: str | None) -> Finished:
+def finish(work: RunTask, out: str | None) -> Finished:
     """Do the session, write what came of it, and say whether it decides anything."""
     with _calm_collector():
-        session = asyncio.run(conduct(work))
+        session = asyncio.run(run_session(work))
     warnings = session.warnings
     if session.signal is not None:
         return Finished(work.path, undecided="interrupted", signal=session.signal, warnings=warnings)
@@ -192,20 +219,6 @@ def _undecided(session: Session, summary: Summary, most: float) -> str | None:
     return None
 
 
-def _check_columns(rows: str, job: Job) -> None:
-    """Refuse a file none of whose first rows could be scored."""
-    if rows == "-":
-        return
-    first = list(islice(read_cases(rows), LOOKED_AT))
-    there = dict.fromkeys(name for read in first if read.row is not None for name in read.row)
-    for scorer in job.scorers if there else ():
-        try:
-            scorer.check(there)
-        except ArgumentError as error:
-            message = f"{rows} has {error.message}; its columns are {', '.join(there)}"
-            raise ArgumentError(message) from None
-
-
 def check_place(out: str | None) -> None:
     """Refuse an output that cannot be written before anybody is paid for what would stand in it."""
     if out is None or out == "-":
@@ -217,14 +230,7 @@ def check_place(out: str | None) -> None:
         raise UsageError(f"{out}: {folder} is no folder that can be written to", code="cannot-write")
 
 
-def _refuse_same(rows: str, *written: str | None) -> None:
-    for path in written:
-        both = [Path(one) for one in (rows, path) if one and one != "-" and Path(one).exists()]
-        if len(both) == 2 and both[0].samefile(both[1]):
-            raise UsageError(f"{path} is the input: it would be overwritten", code="cannot-write")
-
-
-def answers_of(store: Store) -> Iterator[Read]:
+def answers_of(store: Store) -> Iterator[CaseRead]:
     """Give a run's cases with what its agent did; a case that it was not asked about is no answer of its."""
     has_agent = plan_from(store.meta(PLAN), store.path).agent is not None
     last = -1
@@ -233,11 +239,11 @@ def answers_of(store: Store) -> Iterator[Read]:
         for case in cases:
             record = done.get(case.seq)
             if record is None and has_agent and case.row is not None:
-                yield Read(case.id, None, "not-run: the agent has not been asked about this case")
+                yield CaseRead(case.id, None, "not-run: the agent has not been asked about this case")
             elif record is None or case.row is None:
-                yield Read(case.id, case.row, case.fault)
+                yield CaseRead(case.id, case.row, case.fault)
             elif record.trajectory is None:
-                yield Read(case.id, None, record.fault)
+                yield CaseRead(case.id, None, record.fault)
             else:
-                yield Read(case.id, answered(case.row, trajectory_columns(record.trajectory)))
+                yield CaseRead(case.id, answered(case.row, trajectory_columns(record.trajectory)))
         last = cases[-1].seq

@@ -14,10 +14,10 @@ from typing import Any
 from adjudge.datasets import RepeatFinder, sort_ids
 from adjudge.errors import Caught, DataError, RunError
 from adjudge.model import ChatReply
-from adjudge.runs._canary_cases import number_of
-from adjudge.runs._cases import Read
+from adjudge.runs._cases import CaseRead, number_of
 from adjudge.runs._journal import Journal
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_case, write_meta
+from adjudge.runs._score_file import refuse_torn
 from adjudge.runs._store import Store
 
 PAGE = 256  # cases read at once
@@ -51,7 +51,7 @@ class Source:
         self._closed = True
         self._more.set()
 
-    async def read(self, cases: Iterator[Read] | None, *, check_groups: bool) -> None:
+    async def read(self, cases: Iterator[CaseRead] | None, *, check_groups: bool) -> None:
         """Put cases into the file; those that are there already must be the same ones."""
         try:
             there = await self._journal.read(Store.count)
@@ -61,13 +61,13 @@ class Source:
                 groups = stack.enter_context(RepeatFinder()) if check_groups else None
                 await self._read(cases, there, groups)
                 if groups is not None:
-                    _refuse_torn(groups)
+                    refuse_torn(groups)
             await self._journal.commit(write_meta(COMPLETE, self.count))
             self.complete = True
         finally:
             self._more.set()
 
-    async def _read(self, cases: Iterator[Read], there: int, groups: RepeatFinder | None) -> None:
+    async def _read(self, cases: Iterator[CaseRead], there: int, groups: RepeatFinder | None) -> None:
         unit, current = 0, None
         while True:
             with Caught() as caught:
@@ -157,10 +157,3 @@ class Source:
             return None
         found = await self._journal.read(lambda store: store.trajectories(seq, seq))
         return found.get(seq)
-
-
-def _refuse_torn(groups: RepeatFinder) -> None:
-    count, torn = groups.repeats(1)
-    if count:
-        message = f"the rows of group {torn[0].id} do not stand together (rows {torn[0].first} and {torn[0].second})"
-        raise DataError(f"{message}: sort them by group_id", code="torn-group")

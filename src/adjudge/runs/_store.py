@@ -5,27 +5,31 @@ it (readers may look while the run goes on), else a rollback journal under an ex
 kept beside the file (see `_tail`) is put into it first.
 """
 
+import os
+import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from adjudge.errors import RunError, UsageError
 from adjudge.model import ChatReply, Score
+from adjudge.runs._journal import read_tail, remove_tail
 from adjudge.runs._lock import RunLock
 from adjudge.runs._records import (
     CaseRecord,
     TrajectoryRecord,
     Write,
+    check_kind,
+    migrate,
     read_case,
     read_meta,
     read_reply,
     read_score,
     read_trajectory,
 )
-from adjudge.runs._schema import check_kind, migrate
-from adjudge.runs._tail import read_tail, remove_tail
 
 TOGETHER = 32  # rows of one statement
 PENDING = """
@@ -302,3 +306,22 @@ def _named(error: sqlite3.DatabaseError, path: Path) -> RunError:
 def _is_full(error: sqlite3.DatabaseError) -> bool:
     name = getattr(error, "sqlite_errorname", "") or ""
     return name == "SQLITE_FULL" or name.startswith(("SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNC"))
+
+
+def runs_folder() -> Path:
+    """Return the folder of runs that nobody gave a place: `ADJUDGE_RUNS`, else the user's state folder."""
+    given = os.environ.get("ADJUDGE_RUNS")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge" / "runs"
+
+
+def new_run_file(kind: str) -> Path:
+    """Return a name for a run file that nobody has."""
+    folder = runs_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror or error}", code="cannot-write") from None
+    return folder / f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}.run"

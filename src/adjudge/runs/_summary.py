@@ -9,8 +9,7 @@ from adjudge.model import Score
 from adjudge.statistics import Mean, Moments, mean_of
 
 if TYPE_CHECKING:
-    from adjudge.judges import CanaryReport, CascadeReport
-    from adjudge.judges._calibration import Corrected
+    from adjudge.judges import CanaryReport, CascadeReport, Corrected
 
 KINDS = 50  # kinds of reasons that a tally tells apart
 SHOWN = 3  # failed rows that a summary shows

@@ -12,8 +12,7 @@ from adjudge.agents import HttpAgent
 from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.judges import quality_judge
-from adjudge.runs import Progress
-from adjudge.runs._evaluate import new_run_file
+from adjudge.runs import Progress, new_run_file
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._gate import Decision, Finding, Gate, decide
 from adjudge.scenarios._gate_file import load_gate

@@ -8,10 +8,7 @@ from typing import Any
 from adjudge.calling import run_sync
 from adjudge.errors import RunStopped, UsageError
 from adjudge.judges import quality_judge
-from adjudge.runs import Plan, RunConfig, RunResult
-from adjudge.runs._evaluate import new_run_file
-from adjudge.runs._job import Job
-from adjudge.runs._run import Session, Work, conduct
+from adjudge.runs import Job, Plan, RunConfig, RunResult, RunTask, Session, new_run_file, run_session
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._load import load_scenarios
 from adjudge.scenarios._passes import ScenarioRun
@@ -120,11 +117,11 @@ async def conducted(
     config: RunConfig,
     **how: Any,
 ) -> tuple[ScenarioRun, Session]:
-    """Do a session of a run, and return its results with how it ended; `how` are fields of `Work`."""
+    """Do a session of a run, and return its results with how it ended; `how` are fields of `RunTask`."""
     scorer = ScenarioScorer(scenarios, judge)
     rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
     plan = Plan("evaluate", scorers=(NAME,), resumed_by=AGAIN)
-    session = await conduct(Work(path, Job((scorer,), agent), plan, config, rows, **how))
+    session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, rows, **how))
     found = RunResult(path, session.warnings).scores if session.signal is None else ()
     results = [
         scorer.result_of(one.score, row, agent.traces.get(row["id"]))

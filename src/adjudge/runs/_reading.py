@@ -1,0 +1,255 @@
+"""Runs that are there, read back: everything that happened, typed, a page at a time, without knowing the tables.
+
+    run = open_run("july.run")
+    for reply in run.replies():
+        print(reply.id, reply.seconds, reply.reply.text)
+
+Reading changes nothing, and goes on while somebody else writes the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from adjudge.errors import RunError, UsageError
+from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
+from adjudge.runs._cases import number_of
+from adjudge.runs._export import score_lines, scored_cases, summarise, verdict_line
+from adjudge.runs._lock import RunLock
+from adjudge.runs._plan import PLAN, Plan, plan_from
+from adjudge.runs._records import Source, check, decode_as, read_case, read_reply
+from adjudge.runs._source import COMPLETE
+from adjudge.runs._store import Store, runs_folder
+from adjudge.runs._summary import Summary
+
+NOT_RUN = "not-run: the run ended before this row"
+PAGE = 256
+SUFFIX = ".run"
+REPLIES = """
+    SELECT cases.seq, cases.unit, cases.body, cases.sum, requests.number, requests.key, requests.at, requests.body,
+           requests.sum, source, seconds, replies.attempts, cost, fault, replies.body, replies.sum
+    FROM requests JOIN cases USING (seq) LEFT JOIN replies USING (number)
+    WHERE requests.number > ? ORDER BY requests.number LIMIT ?
+"""
+ATTEMPTS = "SELECT number, attempt, seconds, fault FROM attempts WHERE number BETWEEN ? AND ? ORDER BY number, attempt"
+
+
+class RunCase(NamedTuple):
+    """One case of a run: its columns, or why it has none."""
+
+    id: Any
+    row: Mapping[str, Any] | None
+    fault: str | None = None
+
+
+class RowScore(NamedTuple):
+    """One score of a run: which case, which scorer."""
+
+    id: Any
+    scorer: str
+    score: Score
+
+
+class RunRow(NamedTuple):
+    """One case of a run with what happened to it; a case that was not reached has no scores."""
+
+    case: RunCase
+    trajectory: RowTrajectory | None
+    scores: tuple[Score, ...] | None
+
+
+class RowTrajectory(NamedTuple):
+    """What the agent did for one case, or why it did nothing, and how long that took."""
+
+    id: Any
+    trajectory: Trajectory | None
+    fault: str | None
+    seconds: float
+
+
+class Attempt(NamedTuple):
+    """One attempt of a call that failed."""
+
+    number: int
+    seconds: float
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowReply:
+    """One question to a model, asked for one case, and what came of it.
+
+    `request` has the prompt; it is None for an agent with means of its own, of which only the call is known. `reply` is
+    None where a fault came instead, or the run was killed before either. `source` is where the reply came from: a
+    `call`, the `cache`, an equal request of another row (`shared`), or an `agent`. `at` is when it was asked, in
+    seconds since 1970. `attempts` are those that failed; `calls` counts all of them.
+    """
+
+    id: Any
+    request: ChatRequest | None
+    reply: ChatReply | None
+    fault: str | None = None
+    source: Source | None = None
+    at: float = 0.0
+    seconds: float | None = None
+    calls: int = 0
+    cost: float | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+
+class RunFile:
+    """A run file, to be read; `open_run` makes it."""
+
+    def __init__(self, file: str | Path) -> None:
+        self.file = Path(file)
+
+    def __repr__(self) -> str:
+        return f"RunFile({str(self.file)!r})"
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What the run was asked to do."""
+        with Store.read(self.file) as store:
+            return plan_from(store.meta(PLAN), self.file)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows are scored, unscored and errors; a row that was not reached is an error."""
+        with Store.read(self.file) as store:
+            counts = store.counts()
+            missing = store.count() - sum(counts.values())
+        return {**counts, "error": counts["error"] + missing}
+
+    @property
+    def summary(self) -> Summary:
+        """The tallies of every scorer, with means and intervals."""
+        with Store.read(self.file) as store:
+            return summarise(store, self.plan, NOT_RUN)
+
+    @property
+    def state(self) -> RunState:
+        """How the run stands: done, running, stopped or damaged."""
+        return run_state(self.file)
+
+    def rows(self) -> Iterator[RunRow]:
+        """Give the cases, in order of input, each with what the agent did and its scores."""
+        with Store.read(self.file) as store:
+            last = -1
+            while cases := store.cases(last, PAGE):
+                done = store.trajectories(cases[0].seq, cases[-1].seq)
+                scores = store.scores(cases[0].seq, cases[-1].seq)
+                for case in cases:
+                    trajectory, given = None, scores.get(case.seq)
+                    if (record := done.get(case.seq)) is not None:
+                        trajectory = RowTrajectory(case.id, record.trajectory, record.fault, record.seconds)
+                    known = RunCase(case.id, case.row, case.fault)
+                    yield RunRow(known, trajectory, None if given is None else tuple(given))
+                last = cases[-1].seq
+
+    def cases(self) -> Iterator[RunCase]:
+        """Give the cases, in order of input."""
+        return (row.case for row in self.rows())
+
+    def trajectories(self) -> Iterator[RowTrajectory]:
+        """Give what the agent did, in order of the cases; cases that it was not asked about are left out."""
+        return (row.trajectory for row in self.rows() if row.trajectory is not None)
+
+    def scores(self) -> Iterator[RowScore]:
+        """Give every score, in order of the cases and scorers."""
+        names = self.plan.names
+        with Store.read(self.file) as store:
+            for page in scored_cases(store, names, NOT_RUN):
+                for case, scores in page:
+                    for name, score in zip(names, scores, strict=True):
+                        yield RowScore(case.id, name, score)
+
+    def replies(self) -> Iterator[RowReply]:
+        """Give every question to a model with what came of it, in the order in which they were asked."""
+        with Store.read(self.file) as store:
+            last = 0
+            while rows := store.rows(REPLIES, last, PAGE):
+                first, last = rows[0][4], rows[-1][4]
+                failed: dict[int, list[Attempt]] = {}
+                for number, *attempt in store.rows(ATTEMPTS, first, last):
+                    failed.setdefault(number, []).append(Attempt(*attempt))
+                yield from (_reply(row, failed.get(row[4], ())) for row in rows)
+
+    def export(self, out: str | Path) -> None:
+        """Write the results again, one JSON line a row and scorer, as the command that made the run does."""
+        from adjudge.datasets import whole_file
+
+        lines = verdict_line if self.plan.kind == "judge" else score_lines
+        with Store.read(self.file) as store, whole_file(str(out)) as file:
+            summarise(store, self.plan, NOT_RUN, file.write, lines)
+
+
+def open_run(file: str | Path) -> RunFile:
+    """Open a run file to read it.
+
+    `cases()`, `scores()`, `trajectories()` and `replies()` give what is in it, `plan`, `counts`, `summary` and `state`
+    what it amounts to. A file that is not a run raises `RunError`, one that is not there `UsageError`.
+    """
+    run = RunFile(file)
+    _ = run.plan
+    return run
+
+
+def _reply(row: tuple[Any, ...], attempts: Sequence[Attempt]) -> RowReply:
+    case = read_case(*row[:4])
+    number, key, at, asked, asked_sum = row[4:9]
+    check(asked_sum, "requests", asked, number, case.seq, key)
+    request = decode_as(ChatRequest, asked) if key else None  # an agent's own call has no key
+    source, seconds, calls, cost, fault, body, sum_ = row[9:]
+    if source is None:  # asked, and no answer was kept
+        return RowReply(case.id, request, None, at=at, attempts=tuple(attempts))
+    reply = read_reply(number, source, fault, body, sum_)
+    return RowReply(case.id, request, reply, fault, source, at, seconds, calls, cost, tuple(attempts))
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """How a run stands: `state` is `done`, `running`, `stopped` or `damaged`."""
+
+    file: Path
+    state: str
+    cases: int = 0
+    counts: dict[str, int] | None = None
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    plan: Plan | None = None
+    fault: str | None = None
+
+    @property
+    def done(self) -> int:
+        """How many cases have their scores."""
+        return sum((self.counts or {}).values())
+
+
+def list_runs(folder: str | None = None) -> list[RunState]:
+    """Return the runs of a folder, by default the one of runs without a place of their own, oldest first."""
+    if folder is not None and not Path(folder).is_dir():
+        raise UsageError(f"{folder}: there is no such folder", code="cannot-read")
+    place = Path(folder) if folder is not None else runs_folder()
+    files = sorted(place.glob(f"*{SUFFIX}"), key=lambda path: (path.stat().st_mtime, path.name))
+    return [run_state(path) for path in files]
+
+
+def run_state(path: Path) -> RunState:
+    """Say how one run stands; a file that cannot be read is a damaged one."""
+    try:
+        with Store.read(path) as store:
+            plan = plan_from(store.meta(PLAN), path)
+            cases, counts = store.count(), store.counts()
+            _, attempts, tokens, cost, _ = store.totals()
+            is_complete = store.meta(COMPLETE) is not None
+            canaries = store.open_canaries(number_of(cases), -1)
+    except RunError as error:
+        return RunState(path, "damaged", fault=error.message)
+    is_done = is_complete and sum(counts.values()) == cases and not canaries
+    state = "running" if RunLock(path).holder() is not None else "done" if is_done else "stopped"
+    return RunState(path, state, cases, counts, attempts, tokens, cost, plan)
