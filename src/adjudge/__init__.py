@@ -15,16 +15,28 @@ if TYPE_CHECKING:
     from adjudge.rewards import reward as reward
     from adjudge.runs import aevaluate as aevaluate
     from adjudge.runs import evaluate as evaluate
+    from adjudge.runs import open_run as open_run
 
 __version__ = "0.1.0"
 
-__all__ = ["Case", "Score", "Trajectory", "__version__", "aevaluate", "evaluate", "get_reward", "get_scorer", "reward"]
+__all__ = [
+    "Case",
+    "Score",
+    "Trajectory",
+    "__version__",
+    "aevaluate",
+    "evaluate",
+    "get_reward",
+    "get_scorer",
+    "open_run",
+    "reward",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "adjudge.model": ("Case", "Score", "Trajectory"),
         "adjudge.rewards": ("get_reward", "get_scorer", "reward"),
-        "adjudge.runs": ("aevaluate", "evaluate"),
+        "adjudge.runs": ("aevaluate", "evaluate", "open_run"),
     },
 )

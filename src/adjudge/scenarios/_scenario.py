@@ -189,7 +189,7 @@ def _texts(name: str, given: object) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _use(given: object) -> ScorerUse:
+def _use(given: Any) -> ScorerUse:
     """Read a scorer as a scenario names it."""
     if isinstance(given, ScorerUse):
         return given
@@ -201,9 +201,11 @@ def _use(given: object) -> ScorerUse:
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise _bad(f"a scorer has a name and a mapping of arguments, got {dict(given)!r}")
         return ScorerUse(name, dict(arguments))
+    if hasattr(given, "ajudge"):
+        return ScorerUse(get_scorer(given))
     if isinstance(given, str | Scorer) or callable(given):
         return ScorerUse(given)
-    raise _bad(f"a scorer is a name, a mapping or a function, got {given!r}")
+    raise _bad(f"a scorer is a name, a mapping, a function or a judge, got {given!r}")
 
 
 def _check_metadata(metadata: object) -> None:
