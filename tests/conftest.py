@@ -1,4 +1,4 @@
-"""What holds for every test: nothing is written to, or read from, the user's own folders, and SIGINT interrupts."""
+"""What holds for every test: own folders for what is written and read, SIGINT interrupts, no verdict by the clock."""
 
 import os
 import signal
@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from support import ROOT
+
+# Hypothesis fails an example that takes more than 200 ms, however busy the machine is. No test here means that.
+settings.register_profile("adjudge", deadline=None)
+settings.load_profile("adjudge")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -92,7 +92,7 @@ def test_any_text_arrives_intact() -> None:
             for number, action in enumerate(actions, 1):
                 assert (await env.step(f">{action}")).observation == f"{number}: >{action}"
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=20))
     def check(actions: list[str]) -> None:
         asyncio.run(play(actions))

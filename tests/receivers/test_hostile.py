@@ -207,7 +207,7 @@ def test_circles_and_deep_traces() -> None:
         assert endpoint.wait(deep, settle=0.02).complete
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=300), st.sampled_from(["json", "protobuf"]))
 def test_no_body_brings_anything_but_an_answer(body: bytes, encoding: Any) -> None:
     """Any bytes are a batch or an error of ours, and either can be answered."""
@@ -226,7 +226,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from([*span("a" * 32, 1, 2), "events", "status", "flags"]), values))
 def test_no_span_brings_anything_but_an_answer(change: dict[str, Any]) -> None:
     """A span with any JSON in its fields is taken or rejected."""
