@@ -129,7 +129,7 @@ def test_bombs_are_not_unpacked() -> None:
     ("packing", "body", "status"),
     [
         ("gzip", b"{}", 400),
-        ("gzip", gzip.compress(b"{}")[:-9], 400),
+        ("gzip", gzip.compress(b"{}", mtime=0)[:-9], 400),
         ("deflate", zlib.compress(b"{}")[:-5], 400),
         ("br", b"{}", 415),
         ("gzip, gzip", b"{}", 415),
