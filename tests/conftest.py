@@ -40,6 +40,17 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_retries() -> Iterator[None]:
+    """Wait a tenth as long between two attempts of a request: no test is about how long that is."""
+    from adjudge.http import _retry
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_BASE_S", "_LONGEST_S"):
+            patch.setattr(_retry, name, getattr(_retry, name) / 10)
+        yield
+
+
 @pytest.fixture(scope="module")
 def training() -> Iterator[Any]:
     """Give the training scripts that need nothing but Python."""

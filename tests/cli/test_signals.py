@@ -45,15 +45,15 @@ class Running:
         """Return the processes that have scored a row."""
         return [int(path.name.removeprefix("pid-")) for path in self.folder.glob("pid-*")]
 
-    def end(self, patience: float = 12.0) -> tuple[int, list[str]]:
+    def end(self) -> tuple[int, list[str]]:
         """Return the exit code and the lines on stderr that are not blank."""
-        stdout, stderr = self.process.communicate(timeout=patience)
+        stdout, stderr = self.process.communicate(timeout=PATIENCE)
         assert stdout == b""
         return self.process.returncode, [line for line in stderr.decode().splitlines() if line]
 
-    def left(self, patience: float = 5.0) -> list[int]:
+    def left(self) -> list[int]:
         """Return which of the processes are alive after a while."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + PATIENCE
         while (alive := [pid for pid in self.pids() if _is_alive(pid)]) and time.monotonic() < deadline:
             time.sleep(0.1)
         return alive

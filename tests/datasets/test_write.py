@@ -87,7 +87,7 @@ def test_pipe(tmp_path: Path) -> None:
     with whole_file(str(path)) as file:
         file.write(b"line\n")
     assert stat.S_ISFIFO(path.stat().st_mode)
-    reader.join(timeout=10)
+    reader.join(timeout=60)
     assert got == [b"line\n"]
 
 

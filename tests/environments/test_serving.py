@@ -310,13 +310,13 @@ async def test_closing_closes_connections() -> None:
 async def test_sessions_expire() -> None:
     """A session that nobody calls is taken back by the server, and its client is told."""
     async with (
-        Pool(ChancySpec(), 1, limits=PoolLimits(lease_s=0.2)) as behind,
+        Pool(ChancySpec(), 1, limits=PoolLimits(lease_s=1.0)) as behind,
         served(behind) as url,
         Pool(ChancySpec(), 2, HttpBackend(url)) as pool,
     ):
         lost = await pool.acquire("lost")
         await lost.reset(3)
-        async with await pool.acquire("next", timeout=10) as env:
+        async with await pool.acquire("next", timeout=60) as env:
             assert await env.reset(1) == "count to 1"
         with pytest.raises(EnvDied):
             await lost.step("too late")

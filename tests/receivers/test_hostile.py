@@ -172,7 +172,7 @@ def test_broken_http() -> None:
 def test_slow_bodies_and_crowds() -> None:
     """A body that does not come is given up, and more requests than may be under way get a 503 with a time to wait."""
     head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"
-    with OtlpEndpoint(limits=EndpointLimits(at_once=2, read_s=1.0)) as endpoint:
+    with OtlpEndpoint(limits=EndpointLimits(at_once=2, read_s=2.5)) as endpoint:
         parts = urlsplit(endpoint.base_url)
         slow = [socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30) for _ in range(2)]
         for connection in slow:
