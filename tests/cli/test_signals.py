@@ -99,7 +99,7 @@ def test_interrupt(tmp_path: Path, runs: list[Running], workers: int) -> None:
 
 def test_interrupt_while_a_reward_hangs(tmp_path: Path, runs: list[Running]) -> None:
     """Ctrl-C does not wait for a reward that hangs in a worker."""
-    run = Running(tmp_path, pause=300, workers=2)
+    run = Running(tmp_path, pause=3000, workers=2)
     runs.append(run)
     os.killpg(run.process.pid, signal.SIGINT)
     assert run.end() == (130, ["adjudge: interrupted"])
