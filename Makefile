@@ -13,7 +13,7 @@ demo: $(VENV)/.run  ## a guided tour, offline
 	@$(BIN)/adjudge demo
 
 test: $(VENV)/.dev  ## every test (long fault tests at a tenth of their counts)
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 4 --dist worksteal --durations 25
 
 worlds: $(VENV)/.worlds  ## install the real ScienceWorld and ALFWorld; `make test` then plays them too
 

@@ -1,4 +1,4 @@
-"""What holds for every test: nothing is written to, or read from, the user's own folders, and SIGINT interrupts."""
+"""What holds for every test: own folders for what is written and read, SIGINT interrupts, no verdict by the clock."""
 
 import os
 import signal
@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from support import ROOT
+
+# Hypothesis fails an example that takes more than 200 ms, however busy the machine is. No test here means that.
+settings.register_profile("adjudge", deadline=None)
+settings.load_profile("adjudge")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,6 +37,17 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY_FILE"):
             if name in os.environ:
                 patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_retries() -> Iterator[None]:
+    """Wait a tenth as long between two attempts of a request: no test is about how long that is."""
+    from adjudge.http import _retry
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_BASE_S", "_LONGEST_S"):
+            patch.setattr(_retry, name, getattr(_retry, name) / 10)
         yield
 
 

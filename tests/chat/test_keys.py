@@ -96,7 +96,8 @@ def test_the_key_is_shown_nowhere(kind: type[ChatClient], fault: str, caplog: py
     """No message, representation, traceback (local names included), log line or URL holds the key, whatever fails."""
     caplog.set_level(logging.DEBUG)
     with ChatServer("x" if fault == "key" else Fault(fault), key="another" if fault == "key" else None) as server:
-        client = kind("m", base_url=server.base_url, api_key=SECRET, **QUICK_LIMITS)
+        limits = {**QUICK_LIMITS, "attempt_timeout_s": 1.0} if fault == "hang" else QUICK_LIMITS
+        client = kind("m", base_url=server.base_url, api_key=SECRET, **limits)
         with pytest.raises(ChatError) as caught:
             asyncio.run(client.complete(question()))
         assert SECRET not in shown(caught.value)

@@ -12,7 +12,7 @@ from typing import Any
 COMMAND = [sys.executable, "-m", "adjudge"]
 GOOD = {"final_response": "Paris", "answer": "Paris"}
 F1 = ("--scorer", "qa_f1_reward")
-PATIENCE = 60.0  # seconds after which a process counts as hanging
+PATIENCE = 300.0  # seconds after which a process counts as hanging, however busy the machine is
 
 
 def adjudge(

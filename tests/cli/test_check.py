@@ -138,7 +138,9 @@ class TestAgents:
     @pytest.mark.parametrize("fault", ["500", "404", "garbage", "reset", "hang"])
     def test_faults(self, tmp_path: Path, fault: str) -> None:
         """An agent that fails, hangs or talks nonsense leaves its scenario open, the others are decided."""
-        write_scenarios(tmp_path, {"good": "a", "bad": fault}, deadline=1.5)
+        write_scenarios(tmp_path, {"good": "a", "bad": fault})
+        with (tmp_path / "scenarios" / "all.toml").open("a") as file:
+            file.write("deadline = 1.5\n")  # of the last scenario
         with served() as address:
             done = adjudge("check", "scenarios", "--agent", address, "--json", "out.json", cwd=tmp_path)
         assert done.returncode == 3, done.stderr

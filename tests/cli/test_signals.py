@@ -45,15 +45,15 @@ class Running:
         """Return the processes that have scored a row."""
         return [int(path.name.removeprefix("pid-")) for path in self.folder.glob("pid-*")]
 
-    def end(self, patience: float = 12.0) -> tuple[int, list[str]]:
+    def end(self) -> tuple[int, list[str]]:
         """Return the exit code and the lines on stderr that are not blank."""
-        stdout, stderr = self.process.communicate(timeout=patience)
+        stdout, stderr = self.process.communicate(timeout=PATIENCE)
         assert stdout == b""
         return self.process.returncode, [line for line in stderr.decode().splitlines() if line]
 
-    def left(self, patience: float = 5.0) -> list[int]:
+    def left(self) -> list[int]:
         """Return which of the processes are alive after a while."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + PATIENCE
         while (alive := [pid for pid in self.pids() if _is_alive(pid)]) and time.monotonic() < deadline:
             time.sleep(0.1)
         return alive
@@ -99,7 +99,7 @@ def test_interrupt(tmp_path: Path, runs: list[Running], workers: int) -> None:
 
 def test_interrupt_while_a_reward_hangs(tmp_path: Path, runs: list[Running]) -> None:
     """Ctrl-C does not wait for a reward that hangs in a worker."""
-    run = Running(tmp_path, pause=300, workers=2)
+    run = Running(tmp_path, pause=3000, workers=2)
     runs.append(run)
     os.killpg(run.process.pid, signal.SIGINT)
     assert run.end() == (130, ["adjudge: interrupted"])

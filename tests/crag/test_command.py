@@ -241,7 +241,7 @@ def test_failing_agents(folder: Path) -> None:
 
 def test_judge_down(folder: Path) -> None:
     """A judge that does not answer ends with 3 and unscored turns; `--retry-failed` asks again, and only those."""
-    with ChatServer(Fault("500")) as server:
+    with ChatServer(Fault("500", retry_after_ms=10)) as server:
         done = adjudge(*call("run", *judge(server), "--workers", "8"), cwd=folder)
     assert done.returncode == 3
     scores = json.loads((folder / "out" / "scores_dictionary.json").read_bytes())

@@ -79,7 +79,7 @@ def test_cells(text: str) -> None:
         float(cell)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=nasty_rows(), raw_csv=st.booleans())
 def test_round_trip(tmp_path: Path, rows: list[dict[str, Any]], raw_csv: bool) -> None:
     """Results written as CSV and as Parquet are read back equal; the ego file has the ego-centric ones."""
@@ -90,7 +90,7 @@ def test_round_trip(tmp_path: Path, rows: list[dict[str, Any]], raw_csv: bool) -
     assert read_scores(paths[SCORES_JSON]) == json.loads(json.dumps(score_results(rows)))
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=nasty_rows())
 def test_any_reader(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
     """Python's own reader finds the header, 19 cells a row, valid JSON in two of them, and nothing to run."""

@@ -19,7 +19,7 @@ from adjudge.runs import RunConfig
 from adjudge.testing import ChatServer
 from crag.worlds import PNG, Batches, answer_to, conversation, dataset
 
-QUICK = RunConfig(deadline=0.4, cache="off")
+QUICK = RunConfig(deadline=1.0, cache="off")
 
 
 def turns_of(agent: Any, data: Any, **options: Any) -> list[dict[str, Any]]:

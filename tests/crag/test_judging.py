@@ -19,7 +19,7 @@ from adjudge.runs import RunConfig
 from adjudge.testing import ChatCall, ChatServer, Fault
 from crag.worlds import Batches, by_color, dataset
 
-QUICK = RunConfig(deadline=5.0, cache="off")
+QUICK = RunConfig(deadline=20.0, cache="off")
 
 
 def turn(number: int, response: str, truth: str = "red", **more: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.conversations import RuleScope, two_wrong
@@ -23,7 +23,6 @@ from crag.rows import CONVERSATIONS, LABELS, nasty_rows, rows_of
 SCOPES: list[RuleScope] = ["conversation", "all"]
 
 
-@settings(deadline=None)
 @given(nasty_rows(), st.randoms(use_true_random=False))
 def test_order(rows: list[dict[str, Any]], chance: random.Random) -> None:
     """Rows come in the order of session and turn, equal to what was given, whatever order that was in."""

@@ -34,7 +34,7 @@ def categorised(conversations: list[str], chance: random.Random) -> list[dict[st
     return rows
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(CONVERSATIONS, st.randoms(use_true_random=False), st.integers(1, 4), st.sampled_from(SCOPES))
 def test_order_and_shards(conversations: list[str], chance: random.Random, shards: int, scope: RuleScope) -> None:
     """Any order, and any division, even of one conversation, gives the same dictionary to the last bit."""
@@ -50,7 +50,7 @@ def test_order_and_shards(conversations: list[str], chance: random.Random, shard
     assert whole.dictionary() == score_results(TurnResults.of(rows), rule_scope=scope)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(CONVERSATIONS, st.integers(0, 3), st.integers(1, 3))
 def test_turn_numbers(conversations: list[str], first: int, step: int) -> None:
     """Turns are broken down by their own numbers, also where those begin later than 0 or leave some out."""
@@ -67,7 +67,7 @@ def test_turn_numbers(conversations: list[str], first: int, step: int) -> None:
     assert set(found) == {row["turn_idx"] for row in rows}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(CONVERSATIONS, st.lists(st.booleans(), min_size=12, max_size=12))
 def test_subsets(conversations: list[str], ego: list[bool]) -> None:
     """`all` and `ego` are scored independently: each is what its turns alone amount to."""
@@ -87,7 +87,7 @@ def test_ego_turns_of_a_conversation() -> None:
     assert scores["ego"]["mean_multi_turn_conversation_score"] == -2 / 3
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(CONVERSATIONS)
 def test_rule_before_everything(conversations: list[str]) -> None:
     """Under `rule_scope="all"` every number is that of the labels that the rule gives, ruled on before or not."""
@@ -116,7 +116,7 @@ def test_scopes() -> None:
         Scores(rule_scope=cast("RuleScope", "turn"))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.text(alphabet="XCMH", min_size=1, max_size=5), min_size=1, max_size=30))
 def test_intervals(conversations: list[str]) -> None:
     """Every rate has the interval of its values, clustered by conversation; it holds the rate and has a width."""
@@ -146,7 +146,7 @@ def test_worked_interval() -> None:
     assert found["note"] == "4 clusters, fewer than 20: the interval is rough"
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(CONVERSATIONS, st.randoms(use_true_random=False))
 def test_breakdowns(conversations: list[str], chance: random.Random) -> None:
     """Each value of each breakdown has the numbers of its own turns, and together they are all turns."""

@@ -17,7 +17,7 @@ SLOW = """
 import time
 
 def answer(query, image, history):
-    time.sleep(0.12)
+    time.sleep(0.08)
     return "I don't know."
 """
 

@@ -112,7 +112,7 @@ def test_other_fields(tmp_path: Path) -> None:
     assert tuple(other) == (*TURN_FIELDS, "note")
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=nasty_rows(), others=st.dictionaries(NASTY.map("x{}".format), JSON, max_size=2))
 def test_round_trip(tmp_path: Path, rows: list[dict[str, Any]], others: dict[str, Any]) -> None:
     """What is written is read back equal, whatever the text."""

@@ -96,7 +96,7 @@ def test_large_cell(tmp_path: Path) -> None:
 CELLS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     table=st.integers(1, 3).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width))),
     records=st.integers(1, 5),

@@ -175,7 +175,7 @@ ROWS = st.dictionaries(st.text(max_size=5), VALUES, max_size=4)
 BLANK = st.sampled_from(["", " ", "\t\r"])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     parts=st.lists(ROWS | BLANK, max_size=12),
     block=st.integers(4, 200),
@@ -205,7 +205,7 @@ def test_any_block_size(
     assert all(chunk.size for chunk in chunks)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(content=st.binary(max_size=200), block=st.integers(4, 64))
 def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes, block: int) -> None:
     """Of any bytes, each line that is not blank is one row, in order, read or with a fault."""

@@ -37,7 +37,7 @@ IDS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(ids=st.lists(IDS, max_size=40), size=st.integers(1, 10), largest=st.sampled_from([1, 7, 40, 1 << 24]))
 def test_as_a_dictionary(ids: list[str], size: int, largest: int) -> None:
     """The count and the first repeats are those of a dictionary, for any ids, chunks and size of a pile."""

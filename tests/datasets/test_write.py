@@ -21,7 +21,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.dictionaries(st.text(alphabet=st.characters()), VALUES | st.text(alphabet=st.characters())))
 def test_json_line(row: dict[str, Any]) -> None:
     """A row is one line and comes back equal, with lone surrogates and integers of any size."""
@@ -87,7 +87,7 @@ def test_pipe(tmp_path: Path) -> None:
     with whole_file(str(path)) as file:
         file.write(b"line\n")
     assert stat.S_ISFIFO(path.stat().st_mode)
-    reader.join(timeout=10)
+    reader.join(timeout=60)
     assert got == [b"line\n"]
 
 

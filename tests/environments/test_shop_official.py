@@ -335,7 +335,7 @@ def test_a_server_that_is_gone_or_slow() -> None:
     wait = threading.Event()
 
     def answer(*_: Any) -> tuple[int, dict[str, str], str]:
-        wait.wait(10)
+        wait.wait(60)
         return 200, {}, ""
 
     gone = ""

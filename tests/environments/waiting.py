@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-async def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+async def until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Whether something comes true within so many seconds."""
     deadline = time.monotonic() + seconds
     while not condition():

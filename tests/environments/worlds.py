@@ -76,7 +76,7 @@ def _plain(answer: Any) -> Any:
     return dict(answer) if isinstance(answer, Mapping) else answer
 
 
-def gone(pid: int, seconds: float = 5.0) -> bool:
+def gone(pid: int, seconds: float = 60.0) -> bool:
     """Whether a process ends in time; one that nobody has reaped yet has ended too."""
     deadline = monotonic() + seconds
     while monotonic() < deadline:

@@ -182,7 +182,9 @@ def test_everybody_waits_as_asked(fault: Fault) -> None:
         async def run() -> None:
             async with HttpClient() as client:
                 first = asyncio.ensure_future(client.fetch(request(server)))
-                await asyncio.sleep(0.3)
+                while not moments or server.counts.in_flight:  # noqa: ASYNC110 (the server is in another thread)
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0.2)  # by then the client has read the reply
                 await asyncio.gather(first, *(client.fetch(request(server)) for _ in range(5)))
 
         asyncio.run(run())
@@ -197,7 +199,7 @@ def test_a_day_is_too_long(wait: str) -> None:
         start = time.monotonic()
         with pytest.raises(BadStatus, match="asks to wait"):
             fetch(f"{server.base_url}/chat/completions")
-        assert time.monotonic() - start < 30
+        assert time.monotonic() - start < 60
         assert server.counts.calls == 1
 
 
@@ -206,7 +208,7 @@ def test_the_deadline_is_total(kind: str) -> None:
     """Bytes that trickle in do not extend the deadline, nor do attempts."""
     with ChatServer(Fault(kind)) as server:
         with pytest.raises(DeadlineExceeded, match="the last: timeout"):
-            fetch(f"{server.base_url}/chat/completions", attempt_timeout_s=0.4, deadline_s=1.2)
+            fetch(f"{server.base_url}/chat/completions", attempt_timeout_s=0.7, deadline_s=2.0)
         assert 2 <= server.counts.calls <= 3
 
 
@@ -239,13 +241,13 @@ class Waiting:
 
 
 async def behind_another(server: ChatServer, watch: Waiting | None) -> HttpReply:
-    """Ask with half a second of time, behind a call that holds the only place for longer."""
-    async with HttpClient(Limits(in_flight=1, attempts=1, attempt_timeout_s=1.2)) as client:
+    """Ask with a second of time, behind a call that holds the only place for longer."""
+    async with HttpClient(Limits(in_flight=1, attempts=1, attempt_timeout_s=2.0)) as client:
         first = asyncio.create_task(client.fetch(request(server)))
         await until_in_flight(server, 1)
         attempt_watch.set(watch)
         try:
-            return await client.fetch(request(server), deadline_s=0.5)
+            return await client.fetch(request(server), deadline_s=1.0)
         finally:
             with pytest.raises(HttpError):
                 await first
@@ -268,7 +270,7 @@ def test_nobody_waits_for_a_turn_for_ever(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("adjudge.http._sending._PATIENCE_S", 0.0)
     monkeypatch.setattr("adjudge.http._sending._PATIENCE", 0.2)
     with ChatServer([Fault("hang"), "x"]) as server:
-        with pytest.raises(DeadlineExceeded, match=r"0 attempts, with 0.6.* s of waiting for a turn"):
+        with pytest.raises(DeadlineExceeded, match=r"0 attempts, with 1\.[2-9]\d* s of waiting for a turn"):
             asyncio.run(behind_another(server, Waiting()))
         assert server.counts.calls == 1
 

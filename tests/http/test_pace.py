@@ -186,7 +186,7 @@ def test_whatever_comes(most: int, steps: list[tuple[str, float, float | None]])
     assert pace.wait_s(now + 100) == 0
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     at_once=st.integers(1, 30) | st.just(math.inf),
     per_s=st.floats(0.5, 200) | st.just(math.inf),

@@ -201,7 +201,7 @@ def test_attacks_fail() -> None:
     assert not {"master-key", "injected-verdict"} & set(passed)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3), st.text(st.characters()))
 def test_every_input_has_an_outcome(question: str, references: list[str], response: str) -> None:
     """Whatever the row is, it is scored, or its references are missing."""

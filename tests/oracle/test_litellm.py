@@ -134,7 +134,8 @@ def test_judged_run(tmp_path: Path) -> None:
 
 
 def test_structured_fallback() -> None:
-    """Where the endpoint takes no schema, the verdict is asked for in words."""
-    with ChatServer('{"reasoning": "Same.", "verdict": "CORRECT"}', rejects=("response_format",)) as server:
+    """Where the endpoint takes no schema, the verdict is asked by key: one refused call, one answer."""
+    with ChatServer(correct, rejects=("response_format",)) as server:
         judgement = LLMJudge(MODEL, server.base_url, api="litellm").judge("What is 1 + 1?", "2", "It is 2.")
         assert (judgement.verdict, server.counts.calls) == ("CORRECT", 2)
+        assert ["response_format" in call.json for call in server.calls] == [True, False]

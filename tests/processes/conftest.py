@@ -1,6 +1,5 @@
 """After every test: no process, descriptor or thread of ours is left."""
 
-import threading
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.processes import Pool
-from processes.helpers import children, new_pool, soon
+from processes.helpers import children, new_pool, own_threads, soon
 
 
 def _descriptors() -> int:
@@ -24,11 +23,12 @@ def helper_of_the_interpreter() -> None:
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
     """Compare children, descriptors and threads with what there was before."""
-    before, descriptors = children(), _descriptors()
+    # Tests of other folders that ran in this process may have left a pool that the package keeps for good.
+    before, descriptors, threads = children(), _descriptors(), own_threads()
     yield
     assert soon(lambda: children() <= before), children() - before
     assert soon(lambda: _descriptors() <= descriptors)
-    assert soon(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("adjudge")])
+    assert soon(lambda: own_threads() <= threads), own_threads() - threads
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,8 @@ from adjudge.processes import Pool
 
 DO = "processes.jobs:do"
 TESTS = Path(__file__).parent.parent
-GONE_S = 5.0
+PATIENCE_S = 60.0
+"""How long to wait for what must happen: it only ends a test that would hang, however busy the machine is."""
 
 
 def new_pool(
@@ -47,7 +49,12 @@ def children(pid: int | None = None) -> set[int]:
     return found
 
 
-def soon(condition: Callable[[], bool], seconds: float = GONE_S) -> bool:
+def own_threads() -> set[threading.Thread]:
+    """Find the threads that the package has started in this process and that are alive."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith("adjudge")}
+
+
+def soon(condition: Callable[[], bool], seconds: float = PATIENCE_S) -> bool:
     """Whether something comes true within so many seconds."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -58,8 +65,26 @@ def soon(condition: Callable[[], bool], seconds: float = GONE_S) -> bool:
 
 
 def all_gone(pids: set[int] | list[int]) -> bool:
-    """Whether these processes end within the promised time."""
+    """Whether these processes end."""
     return soon(lambda: not any(running(pid) for pid in pids))
+
+
+@contextmanager
+def occupied(pool: Pool, folder: Path) -> Iterator[None]:
+    """Keep a worker of a pool busy meanwhile, with a job that has begun and does not end by itself."""
+    thread = threading.Thread(target=pool.run, args=(("hold", str(folder)),))
+    thread.start()
+    try:
+        assert soon((folder / "begun").exists)
+        yield
+    finally:
+        (folder / "end").touch()
+        thread.join()
+
+
+def in_line(pool: Pool, count: int) -> bool:
+    """Whether so many callers come to wait for a worker of this pool."""
+    return soon(lambda: len(pool._crew._line) == count)
 
 
 @contextmanager

@@ -57,6 +57,22 @@ def sleep(seconds: float) -> str:
     return "slept"
 
 
+def hold(folder: str) -> str:
+    """Say that the job has begun by a file in this folder, and wait for another that says to end."""
+    from pathlib import Path
+
+    (Path(folder) / "begun").touch()
+    while not (Path(folder) / "end").exists():
+        time.sleep(0.005)
+    return "held"
+
+
+def interrupt(pid: int) -> None:
+    """Interrupt the owner, which waits for this job, and never answer."""
+    os.kill(pid, signal.SIGINT)
+    time.sleep(500)
+
+
 def hold_the_lock(_: object) -> int:
     """Never let go of the interpreter lock."""
     return sum(range(10**15))
@@ -219,7 +235,9 @@ JOBS: dict[str, Callable[[Any], object]] = {
     "fail_out": fail_out,
     "grow": grow,
     "hang_up": hang_up,
+    "hold": hold,
     "hold_the_lock": hold_the_lock,
+    "interrupt": interrupt,
     "kill_self": kill_self,
     "leave": leave,
     "leave_now": leave_now,

@@ -33,9 +33,8 @@ def occupied(*jobs: str) -> Pool:
     pool = new_pool(size=len(jobs), cpu_s=600, wall_s=600)
     for job in jobs:
         threading.Thread(target=pool.run, args=((job, 500),), daemon=True).start()
-    while len(pool.pids) < len(jobs):
+    while sum(worker._taken for worker in list(pool._crew._workers)) < len(jobs):
         time.sleep(0.01)
-    time.sleep(0.5)  # so that they have taken their jobs
     return pool
 
 
@@ -113,7 +112,7 @@ def interrupted() -> None:
     tell(*pool.pids)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        pool.run(("sleep", 500))
+        pool.run(("interrupt", os.getpid()))
     except KeyboardInterrupt:
         assert pool.run(("echo", 2)) == 2
         tell(len(pool.pids))

@@ -2,6 +2,6 @@
 
 import time
 
-_END = time.process_time() + 0.5
+_END = time.process_time() + 1.0
 while time.process_time() < _END:
     pass

@@ -3,16 +3,16 @@
 import asyncio
 import random
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from adjudge.errors import UsageError
 from adjudge.processes import JobCrashed, JobTimeout, Pool, Worker, WorkerClosed
-from processes.helpers import DO, new_pool, soon
+from processes.helpers import DO, in_line, new_pool, occupied, soon
 from support import soak
 
 
@@ -59,7 +59,7 @@ def test_two_loops_in_a_row(pool: Pool) -> None:
     assert pool.pids == before
 
 
-def test_first_come_first_served() -> None:
+def test_first_come_first_served(tmp_path: Path) -> None:
     """Whoever waits longer is served first, threads and tasks alike."""
     served: list[int] = []
 
@@ -72,18 +72,17 @@ def test_first_come_first_served() -> None:
             pool.run(("echo", number))
             served.append(number)
 
-        first = asyncio.create_task(pool.arun(("sleep", 1.0)))
-        await asyncio.sleep(0.4)
         tasks: list[asyncio.Task[None]] = []
         threads: list[threading.Thread] = []
-        for number in range(12):
-            if number % 2:
-                tasks.append(asyncio.create_task(task(number)))
-            else:
-                threads.append(threading.Thread(target=thread, args=(number,)))
-                threads[-1].start()
-            await asyncio.sleep(0.01)
-        await asyncio.gather(first, *tasks)
+        with occupied(pool, tmp_path):
+            for number in range(12):
+                if number % 2:
+                    tasks.append(asyncio.create_task(task(number)))
+                else:
+                    threads.append(threading.Thread(target=thread, args=(number,)))
+                    threads[-1].start()
+                assert await asyncio.to_thread(in_line, pool, number + 1)
+        await asyncio.gather(*tasks)
         for each in threads:
             each.join()
 
@@ -94,19 +93,17 @@ def test_first_come_first_served() -> None:
     assert all(later - earlier >= -2 for earlier, later in pairwise(served))
 
 
-def test_order_of_service() -> None:
+def test_order_of_service(tmp_path: Path) -> None:
     """The order in which one worker takes jobs is the order in which they came."""
     with new_pool() as pool:
-        blocker = threading.Thread(target=pool.run, args=(("sleep", 0.8),))
-        blocker.start()
-        time.sleep(0.3)
         threads = []
         turns: dict[int, int] = {}
-        for number in range(10):
-            threads.append(threading.Thread(target=lambda n=number: turns.update({n: pool.run(("remember", n))})))
-            threads[-1].start()
-            time.sleep(0.01)
-        for thread in (blocker, *threads):
+        with occupied(pool, tmp_path):
+            for number in range(10):
+                threads.append(threading.Thread(target=lambda n=number: turns.update({n: pool.run(("remember", n))})))
+                threads[-1].start()
+                assert in_line(pool, number + 1)
+        for thread in threads:
             thread.join()
     assert turns == {number: number + 1 for number in range(10)}
 
@@ -141,20 +138,21 @@ def test_cancelled_job(pool: Pool) -> None:
     assert len(pool.pids) == 1
 
 
-def test_cancelled_in_line(pool: Pool) -> None:
+def test_cancelled_in_line(pool: Pool, tmp_path: Path) -> None:
     """Whoever is cancelled while waiting leaves the line, and harms neither worker nor those behind."""
 
     async def main() -> None:
         await pool.arun(("echo", 0))
         before = pool.pids
-        first = asyncio.create_task(pool.arun(("sleep", 0.3)))
-        await asyncio.sleep(0.05)
+        first = asyncio.create_task(pool.arun(("hold", str(tmp_path))))
+        assert await asyncio.to_thread(soon, (tmp_path / "begun").exists)
         line = [asyncio.create_task(pool.arun(("echo", number))) for number in range(10)]
-        await asyncio.sleep(0.05)
+        assert await asyncio.to_thread(in_line, pool, 10)
         for task in line[::2]:
             task.cancel()
+        (tmp_path / "end").touch()
         done = await asyncio.gather(first, *line, return_exceptions=True)
-        assert done[0] == "slept"
+        assert done[0] == "held"
         assert done[2::2] == [1, 3, 5, 7, 9]
         assert all(isinstance(error, asyncio.CancelledError) for error in done[1::2])
         assert pool.pids == before
@@ -184,19 +182,16 @@ def test_random_cancellation() -> None:
         assert [pool.run(("echo", number)) for number in range(10)] == list(range(10))
 
 
-def test_loop_closed_with_a_caller_in_line() -> None:
+def test_loop_closed_with_a_caller_in_line(tmp_path: Path) -> None:
     """A loop that is closed with a caller still in line does not cost the pool its worker."""
     with new_pool() as pool:
-        blocker = threading.Thread(target=pool.run, args=(("sleep", 0.6),))
-        blocker.start()
-        assert soon(lambda: len(pool.pids) == 1)
-        time.sleep(0.2)
-        loop = asyncio.new_event_loop()
-        coroutine = pool.arun(("echo", 1))
-        task = loop.create_task(coroutine)
-        loop.run_until_complete(asyncio.sleep(0.05))
-        loop.close()
-        blocker.join()
+        with occupied(pool, tmp_path):
+            loop = asyncio.new_event_loop()
+            coroutine = pool.arun(("echo", 1))
+            task = loop.create_task(coroutine)
+            while not pool._crew._line:
+                loop.run_until_complete(asyncio.sleep(0))
+            loop.close()
         assert pool.run(("echo", 2)) == 2
         task._log_destroy_pending = False  # type: ignore[attr-defined]
         del task
@@ -257,16 +252,17 @@ def test_worker_on_a_loop() -> None:
     asyncio.run(main())
 
 
-def test_worker_does_one_thing_at_a_time() -> None:
+def test_worker_does_one_thing_at_a_time(tmp_path: Path) -> None:
     """A second call to a busy `Worker` is refused, and the first goes on."""
 
     async def main() -> None:
         async with Worker(DO) as worker:
-            first = asyncio.create_task(worker.acall(("sleep", 0.3), cpu_s=5, wall_s=30))
-            await asyncio.sleep(0.1)
+            first = asyncio.create_task(worker.acall(("hold", str(tmp_path)), cpu_s=5, wall_s=60))
+            assert await asyncio.to_thread(soon, (tmp_path / "begun").exists)
             with pytest.raises(UsageError, match="has a job already"):
                 await worker.acall(("echo", 1), cpu_s=5, wall_s=30)
-            assert await first == "slept"
+            (tmp_path / "end").touch()
+            assert await first == "held"
             assert await worker.acall(("echo", 1), cpu_s=5, wall_s=30) == 1
 
     asyncio.run(main())

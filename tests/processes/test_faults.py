@@ -14,7 +14,7 @@ import pytest
 
 from adjudge.errors import ProcessError, UsageError
 from adjudge.processes import JobCrashed, JobFailed, MessageTooLarge, Pool, Worker, WorkerStartError
-from processes.helpers import DO, TESTS, all_gone, new_pool
+from processes.helpers import DO, TESTS, all_gone, new_pool, soon
 from support import soak
 
 FAULTS: list[tuple[str, object, type[ProcessError], str]] = [
@@ -128,12 +128,19 @@ def test_large_messages(pool: Pool) -> None:
     assert pool.pids == before
 
 
-def test_killed_in_the_middle(pool: Pool) -> None:
+def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     """Kill -9 of a worker with a job ends the job as `JobCrashed`; the next one is answered."""
     pid = pool.run(("pid", None))
-    threading.Timer(0.2, os.kill, (pid, signal.SIGKILL)).start()
+
+    def kill() -> None:
+        assert soon((tmp_path / "begun").exists)
+        os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
     with pytest.raises(JobCrashed, match="SIGKILL"):
-        pool.run(("sleep", 60))
+        pool.run(("hold", str(tmp_path)))
+    killer.join()
     assert pool.run(("echo", 2)) == 2
 
 

@@ -13,7 +13,19 @@ import pytest
 
 import adjudge.processes
 from adjudge.processes import Pool, Worker, WorkerClosed
-from processes.helpers import DO, TESTS, all_gone, children, new_pool, parent, running, soon
+from processes.helpers import (
+    DO,
+    PATIENCE_S,
+    TESTS,
+    all_gone,
+    children,
+    in_line,
+    new_pool,
+    own_threads,
+    parent,
+    running,
+    soon,
+)
 
 HEAVY = ("asyncio", "ctypes", "msgspec", "multiprocessing", "numpy", "pickle", "socket", "subprocess", "sympy")
 
@@ -44,7 +56,7 @@ def test_owner_killed_with_a_forked_child() -> None:
 def test_owner_ends(scene: str, status: int) -> None:
     """However a program ends, it does not hang and leaves no worker."""
     with parent(scene) as (owner, pids):
-        assert owner.wait(20) == status
+        assert owner.wait(PATIENCE_S) == status
         assert pids
         assert all_gone(pids)
 
@@ -52,11 +64,9 @@ def test_owner_ends(scene: str, status: int) -> None:
 def test_owner_interrupted() -> None:
     """An interrupt in the middle of a job reaches the caller; the pool goes on with a new worker."""
     with parent("interrupted") as (owner, pids):
-        time.sleep(0.5)
-        owner.send_signal(signal.SIGINT)
         assert owner.stdout is not None
         assert owner.stdout.readline() == "1\n"
-        assert owner.wait(20) == 0
+        assert owner.wait(PATIENCE_S) == 0
         assert all_gone(pids)
 
 
@@ -66,7 +76,7 @@ def test_in_other_processes(scene: str) -> None:
     with parent(scene) as (owner, pids):
         assert owner.stdout is not None
         assert owner.stdout.readline() == "1\n"
-        assert owner.wait(20) == 0
+        assert owner.wait(PATIENCE_S) == 0
         assert all_gone([pid for pid in pids if pid])
 
 
@@ -85,9 +95,10 @@ def test_worker_outlives_the_thread_that_made_it() -> None:
 
 def test_nothing_before_first_use() -> None:
     """Making a pool starts nothing; its first job does."""
-    before = children(), threading.active_count()
+    before, threads = children(), set(threading.enumerate())
     with new_pool(size=4) as pool:
-        assert (children(), threading.active_count()) == before
+        assert children() <= before
+        assert set(threading.enumerate()) <= threads
         pool.run(("echo", 1))
         assert len(pool.pids) == 1
     assert not pool.pids
@@ -95,19 +106,23 @@ def test_nothing_before_first_use() -> None:
 
 def test_idle_workers_go_home() -> None:
     """After `idle_s` without a job a pool has no process and no thread, and starts again when asked."""
+    threads = own_threads()
     with new_pool(size=2, idle_s=0.3) as pool:
-        for number in range(2):
-            assert pool.run(("echo", number)) == number
-            assert pool.pids
+        pids = []
+        for _ in range(2):
+            pids.append(pool.run(("pid", None)))
             assert soon(lambda: pool.pids == ())
-            assert soon(lambda: not any(thread.name == "adjudge-keeper" for thread in threading.enumerate()))
+            assert all_gone(pids)
+            assert soon(lambda: own_threads() <= threads)
+        assert len(set(pids)) == 2
 
 
 def test_busy_workers_stay() -> None:
     """A job may take longer than `idle_s`, and a pool in use keeps its worker."""
-    with new_pool(idle_s=0.2) as pool:
+    # More than a second: a busy machine may let this thread wait for some of it between two jobs.
+    with new_pool(idle_s=1.5) as pool:
         pids = {pool.run(("pid", None)) for _ in range(10) if pool.run(("sleep", 0.05)) == "slept"}
-        assert pool.run(("sleep", 0.6)) == "slept"
+        assert pool.run(("sleep", 1.8)) == "slept"
         assert len(pids) == 1
 
 
@@ -144,11 +159,10 @@ def test_close_with_jobs_running_and_waiting() -> None:
     threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:
         thread.start()
-    assert soon(lambda: len(pool.pids) == 2)
-    time.sleep(0.3)
+    assert in_line(pool, 4)
     pool.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE_S)
     assert errors == ["worker-closed"] * 6
 
 

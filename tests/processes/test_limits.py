@@ -11,7 +11,7 @@ import pytest
 
 from adjudge.errors import UsageError
 from adjudge.processes import JobCrashed, JobTimeout, Pool, Worker, _limits, _worker
-from processes.helpers import all_gone, busy_machine, new_pool
+from processes.helpers import PATIENCE_S, all_gone, busy_machine, new_pool
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's clocks and limits")
 
@@ -31,8 +31,8 @@ def test_cpu_limit(pool: Pool, job: str) -> None:
     before = pool.pids
     start = time.monotonic()
     with pytest.raises(JobTimeout, match=r"0\.3 s of CPU time"):
-        pool.run((job, 60), cpu_s=0.3)
-    assert time.monotonic() - start < 10
+        pool.run((job, 600), cpu_s=0.3)
+    assert time.monotonic() - start < PATIENCE_S
     assert all_gone(list(before))
     assert pool.run(("echo", 2)) == 2
     assert not set(before) & set(pool.pids)
@@ -43,8 +43,8 @@ def test_wall_backstop() -> None:
     with new_pool(cpu_s=5, wall_s=0.4) as pool:
         start = time.monotonic()
         with pytest.raises(JobTimeout, match=r"0\.4 s of wall-clock time"):
-            pool.run(("sleep", 60))
-        assert 0.4 <= time.monotonic() - start < 10
+            pool.run(("sleep", 600))
+        assert 0.4 <= time.monotonic() - start < PATIENCE_S
         assert pool.run(("echo", 2)) == 2
 
 
@@ -70,7 +70,7 @@ def test_each_job_starts_at_zero(pool: Pool) -> None:
 def test_waiting_in_line_costs_nothing() -> None:
     """Time in the queue counts towards neither limit."""
     results: list[object] = []
-    with new_pool(wall_s=1.0) as pool:
+    with new_pool(wall_s=1.5) as pool:
         threads = [
             threading.Thread(target=lambda: results.append(outcome(lambda: pool.run(("sleep", 0.4))))) for _ in range(5)
         ]
@@ -83,7 +83,7 @@ def test_waiting_in_line_costs_nothing() -> None:
 
 def test_starting_costs_nothing() -> None:
     """What a worker imports in advance does not count towards its first job."""
-    with Pool("processes.jobs:do", cpu_s=0.2, wall_s=0.3, warm=("processes.slow_import",)) as pool:
+    with Pool("processes.jobs:do", cpu_s=0.4, wall_s=0.8, warm=("processes.slow_import",)) as pool:
         assert pool.run(("echo", 1)) == 1
 
 

@@ -129,7 +129,7 @@ def test_bombs_are_not_unpacked() -> None:
     ("packing", "body", "status"),
     [
         ("gzip", b"{}", 400),
-        ("gzip", gzip.compress(b"{}")[:-9], 400),
+        ("gzip", gzip.compress(b"{}", mtime=0)[:-9], 400),
         ("deflate", zlib.compress(b"{}")[:-5], 400),
         ("br", b"{}", 415),
         ("gzip, gzip", b"{}", 415),
@@ -172,7 +172,7 @@ def test_broken_http() -> None:
 def test_slow_bodies_and_crowds() -> None:
     """A body that does not come is given up, and more requests than may be under way get a 503 with a time to wait."""
     head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"
-    with OtlpEndpoint(limits=EndpointLimits(at_once=2, read_s=1.0)) as endpoint:
+    with OtlpEndpoint(limits=EndpointLimits(at_once=2, read_s=2.5)) as endpoint:
         parts = urlsplit(endpoint.base_url)
         slow = [socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30) for _ in range(2)]
         for connection in slow:
@@ -207,7 +207,7 @@ def test_circles_and_deep_traces() -> None:
         assert endpoint.wait(deep, settle=0.02).complete
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=300), st.sampled_from(["json", "protobuf"]))
 def test_no_body_brings_anything_but_an_answer(body: bytes, encoding: Any) -> None:
     """Any bytes are a batch or an error of ours, and either can be answered."""
@@ -226,7 +226,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from([*span("a" * 32, 1, 2), "events", "status", "flags"]), values))
 def test_no_span_brings_anything_but_an_answer(change: dict[str, Any]) -> None:
     """A span with any JSON in its fields is taken or rejected."""

@@ -195,7 +195,7 @@ def test_an_environment_that_is_gone_is_no_missing_episode() -> None:
     async def main() -> None:
         reward = get_reward("webshop_reward")
         row = {"final_response": "", "task_id": 0}
-        async with Pool(RoomSpec(), 1, limits=PoolLimits(lease_s=0.05)) as pool:
+        async with Pool(RoomSpec(), 1, limits=PoolLimits(lease_s=1.0)) as pool:
             context = Context("r", pools=[pool])
             await context.reset_resource("webshop", 0)
             while not pool.counts().reaped:  # noqa: ASYNC110 (the reaper tells nobody)

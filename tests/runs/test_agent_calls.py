@@ -173,11 +173,11 @@ def test_waiting_is_free(tmp_path: Path) -> None:
                 await asyncio.sleep(60)
             return await super().complete(request)
 
-    config = RunConfig(cache="off", workers=1, deadline=0.4)
-    agent = ChatAgent("agent", chat=Slow(lambda prompt: "42", pause=0.1))
+    config = RunConfig(cache="off", workers=1, deadline=1.0)
+    agent = ChatAgent("agent", chat=Slow(lambda prompt: "42", pause=0.2))
     result = evaluate(cases(8), agent=agent, scorers=["contains_reward"], run=tmp_path / "a.run", config=config)
     assert result.counts == {"scored": 7, "unscored": 0, "error": 1}
-    reason = "agent-failed: deadline: the agent gave no answer within 0.4 seconds"
+    reason = "agent-failed: deadline: the agent gave no answer within 1 seconds"
     assert [row.score.reason for row in result.scores][3] == reason
 
 
@@ -189,7 +189,7 @@ def test_late_turn(tmp_path: Path) -> None:
         return question
 
     turns = [Case(name, name, references=(name,), conversation_id="c", turn=n) for n, name in enumerate("abc")]
-    config = RunConfig(cache="off", deadline=0.3)
+    config = RunConfig(cache="off", deadline=1.0)
     result = evaluate(turns, agent=agent, scorers=["qa_em_reward"], run=tmp_path / "a.run", config=config)
     assert [row.score.status for row in result.scores] == ["scored", "error", "scored"]
 

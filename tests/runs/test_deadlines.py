@@ -52,7 +52,7 @@ def test_a_row_that_shares_an_answer_has_the_time_of_whoever_asks(tmp_path: Path
     """A row whose question another row is about to ask waits as long as that one waits for its place."""
     model = Model(pause=0.15)
     cases = [*rows(8), *({**row, "id": f"again {row['id']}"} for row in rows(8))]
-    config = RunConfig(cache="off", workers=1, deadline=0.6)
+    config = RunConfig(cache="off", workers=1, deadline=1.0)
     result = evaluate(cases, judge=AskingJudge(model), run=tmp_path / "a.run", config=config)
     assert result.counts == {"scored": 16, "unscored": 0, "error": 0}
     assert model.calls == 8

@@ -44,7 +44,7 @@ def table(path: Path, query: str) -> list[Any]:
         return store.rows(query)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(0, 40), min_size=1, max_size=4), with_ids=st.booleans())
 def test_merged_is_whole(tmp_path_factory: pytest.TempPathFactory, cuts: list[int], with_ids: bool) -> None:
     """However a set of rows was cut, its merged shards say the same bytes as one run, with all calls and tokens."""

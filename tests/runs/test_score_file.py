@@ -166,7 +166,7 @@ TEXTS = st.text(alphabet=st.characters(), max_size=8)
 ROW = st.fixed_dictionaries({"final_response": TEXTS, "answer": TEXTS}, optional={"id": TEXTS | st.integers()})
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(rows=st.lists(ROW | st.sampled_from(["", "{", "7"]), max_size=15), block=st.integers(4, 300))
 def test_any_file(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any] | str], block: int) -> None:
     """For any file, cut anywhere, the output holds each row once and is the same as uncut."""

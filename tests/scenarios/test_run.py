@@ -391,7 +391,7 @@ class TestRuns:
         barrier = asyncio.Barrier(8)
 
         async def waits(question: str) -> str:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await barrier.wait()
             return question
 

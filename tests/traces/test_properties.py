@@ -41,7 +41,7 @@ SPANS = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(SPANS, max_size=12), st.data())
 def test_order_and_repetition_change_nothing(spans: list[Span], data: st.DataObject) -> None:
     """Any permutation of any spans, with any of them repeated, is the same Trajectory with the same faults."""
@@ -52,7 +52,7 @@ def test_order_and_repetition_change_nothing(spans: list[Span], data: st.DataObj
     assert faults_of(one) == faults_of(other)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_the_story_in_any_order(data: st.DataObject) -> None:
     """The story's spans and observations, shuffled and repeated, are the story."""
@@ -64,7 +64,7 @@ def test_the_story_in_any_order(data: st.DataObject) -> None:
     assert load(data.draw(st.permutations(observations()))) == expected()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(SPANS, max_size=12))
 def test_calls_add_up(spans: list[Span]) -> None:
     """Every call was requested or executed, and no more calls are executed than tools, results and requests allow."""
@@ -99,7 +99,7 @@ PLAIN = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(PLAIN)
 def test_chats_agree_with_the_chat_reader(chat: list[dict[str, Any]]) -> None:
     """On chat messages, requests, executions and the answer are those of `Trajectory.from_messages`."""
@@ -128,7 +128,7 @@ JSON = json_values(st.floats(allow_nan=False))
 FINITE = json_values(st.floats(allow_nan=False, allow_infinity=False))  # `Infinity` is no JSON: as text it is refused
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(JSON, st.sampled_from(FORMATS))
 def test_nothing_else_is_raised_on_any_json(data: object, name: str) -> None:
     """Any JSON, read as any format, is a Trajectory or a TrajectoryError."""
@@ -162,7 +162,7 @@ def paths(value: object, here: tuple[object, ...] = ()) -> list[tuple[object, ..
 PLACES = {name: paths(payload) for name, payload in PAYLOADS.items()}
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(st.sampled_from(sorted(PAYLOADS)), st.data(), JSON)
 def test_nothing_else_is_raised_on_damaged_records(name: str, data: st.DataObject, other: Any) -> None:
     """A real record in which any one value is replaced by any JSON is a Trajectory or a TrajectoryError."""
@@ -186,7 +186,7 @@ def outcome(data: object) -> Trajectory | None:
         return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(sorted(name for name in PAYLOADS if "otlp" in name)), st.data(), FINITE)
 def test_typed_and_plain_otlp_are_read_alike(name: str, data: st.DataObject, other: Any) -> None:
     """A document as text, which is read at once into its types, says what the same document as data says."""
@@ -202,7 +202,7 @@ def test_typed_and_plain_otlp_are_read_alike(name: str, data: st.DataObject, oth
 PROTOBUF = (GOLDEN / "traces" / "sdk-openinference.pb").read_bytes()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.integers(0, len(PROTOBUF) - 1), st.binary(max_size=8), st.booleans())
 def test_nothing_else_is_raised_on_damaged_protobuf(place: int, other: bytes, is_cut: bool) -> None:
     """Protobuf that is cut off or damaged anywhere is a Trajectory or a TrajectoryError."""
@@ -210,7 +210,7 @@ def test_nothing_else_is_raised_on_damaged_protobuf(place: int, other: bytes, is
     assert is_read_or_refused(damaged, "otlp-protobuf")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=60))
 def test_nothing_else_is_raised_on_any_bytes(content: bytes) -> None:
     """Any bytes, read as any format, are a Trajectory or a TrajectoryError."""

@@ -89,7 +89,7 @@ def place(question: str) -> str:
 
 def test_sync_functions_wait_together() -> None:
     """Sync functions do not hold up the event loop, nor one another."""
-    barrier = threading.Barrier(4, timeout=20)
+    barrier = threading.Barrier(4, timeout=60)
 
     def waits(question: str) -> str:
         barrier.wait()
@@ -178,7 +178,7 @@ def test_command(tmp_path: Path) -> None:
         found: list[Any] = []
         for question in ("a", "die", "b", "garbage", "hang", "c"):
             try:
-                async with asyncio.timeout(1.0 if question == "hang" else 20.0):
+                async with asyncio.timeout(1.0 if question == "hang" else 60.0):
                     found.append((await agent.respond(Case("1", question), ())).final_response)
             except (AdjudgeError, TimeoutError) as error:
                 found.append(type(error))

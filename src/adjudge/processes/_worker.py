@@ -209,11 +209,14 @@ class Worker:
 
     def _take(self) -> None:
         """Have the worker to oneself, or raise."""
-        if not self._using.acquire(blocking=False):
-            raise UsageError(f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy")
+        is_free = self._using.acquire(blocking=False)
+        # Checked first: whoever ends a worker holds it too, and a pool may end one just after it was handed over.
         if self._over:
-            self._using.release()
+            if is_free:
+                self._using.release()
             raise WorkerClosed(f"worker {self.pid} was closed, has died or is another process's; make a new one")
+        if not is_free:
+            raise UsageError(f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy")
 
     def _briefly(self, request: bytes, limits: Limits) -> "Reply | None":
         """Send a request and wait for its answer for a moment, in this thread.

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from adjudge.processes import Worker
+from adjudge.processes._limits import cpu_time
 from adjudge.rewards import get_reward, math_equal_reward
 from adjudge.rewards.math import MathVerdict, _worker, acompare, compare
 from adjudge.rewards.math._compare import clear_memo
@@ -52,20 +53,21 @@ def no_process_left() -> Iterator[None]:
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long each job was with its worker, from when the worker took it."""
+    """How much CPU time each job used, from when its worker took it; 0.0 where the worker is gone already."""
     starts: dict[int, float] = {}
     found: list[float] = []
     deliver, exchange = Worker._deliver, Worker._exchange
 
     def noted(self: Worker, request: bytes, meter: Any) -> Any:
-        starts[self.pid] = time.monotonic()
+        starts[self.pid] = cpu_time(self.pid) or 0.0
         return deliver(self, request, meter)
 
     def timed(self: Worker, request: bytes, limits: Any) -> Generator[Any, None, Any]:
         try:
             return (yield from exchange(self, request, limits))
         finally:
-            found.append(time.monotonic() - starts.pop(self.pid))
+            start = starts.pop(self.pid)
+            found.append((cpu_time(self.pid) or start) - start)
 
     monkeypatch.setattr(Worker, "_deliver", noted)
     monkeypatch.setattr(Worker, "_exchange", timed)

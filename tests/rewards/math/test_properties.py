@@ -55,7 +55,7 @@ TEXTS = st.one_of(
 
 
 @given(TEXTS, st.one_of(TEXTS, SCALARS))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @example("\ud800", "\udfff")
 @example("\x00", "\\boxed{\x00}")
 def test_never_raises(response: str, gold: str) -> None:
@@ -67,14 +67,14 @@ def test_never_raises(response: str, gold: str) -> None:
 
 
 @given(SCALARS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_gold_equals_itself(gold: str) -> None:
     """Every answer equals itself."""
     assert compare(rf"\boxed{{{gold}}}", gold).equal
 
 
 @given(SCALARS, SCALARS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_symmetry(one: str, other: str) -> None:
     """Without decimals, which round one way only, equality has no direction."""
     assume("." not in one + other)
@@ -83,7 +83,7 @@ def test_symmetry(one: str, other: str) -> None:
 
 
 @given(SCALARS, st.sampled_from([" ", "  ", "\n", r"\, ", r"\; "]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_white_space_means_nothing(gold: str, space: str) -> None:
     """Space around operators and brackets changes no verdict."""
     spread = gold.replace("+", f"{space}+{space}").replace(",", f",{space}").replace(r"\cdot", rf"{space}\cdot{space}")
@@ -91,7 +91,7 @@ def test_white_space_means_nothing(gold: str, space: str) -> None:
 
 
 @given(SCALARS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_left_and_right_mean_nothing(gold: str) -> None:
     r"""`\left(` is `(`."""
     assert compare(rf"\boxed{{{gold}}}", gold.replace(r"\left", "").replace(r"\right", "")).equal
