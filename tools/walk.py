@@ -23,8 +23,6 @@ SCENARIO = """
 id: capital
 question: What is the capital of France?
 tools_should_include: [search]
-references: [Paris]
-scorers: [qa_f1_reward]
 """
 AGENT = """
 def answer(question):
@@ -78,10 +76,10 @@ def judge(folder: Path) -> Callable[[int], None]:
     server = ChatServer(process=True)
     server.__enter__()
     (folder / "rows.jsonl").write_text(ROW)
+    address = ("--base-url", server.base_url, "--cache", "off")
 
     def work(turn: int) -> None:
         run = str(folder / f"{turn}.run")
-        address = ("--base-url", server.base_url, "--cache", "off")
         command("judge", "run", str(folder / "rows.jsonl"), "--judge", "openai:m", *address, "--run", run)
 
     return work

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import AdjudgeError
-from adjudge.runs._export import export, verdict_line
+from adjudge.runs._export import scored_cases, verdict_line
 from adjudge.runs._plan import PLAN, plan_from
 from adjudge.runs._store import Store
 from adjudge.testing import ChatServer
@@ -26,7 +26,13 @@ def settled(path: Path) -> set[bytes]:
     try:
         with Store.read(path) as store:
             names = plan_from(store.meta(PLAN), path).names
-            found = b"".join(export(store, names, "not-run", verdict_line))
+            found = b"".join(
+                [
+                    verdict_line(case.id, names, scores)
+                    for page in scored_cases(store, names, "not-run")
+                    for case, scores in page
+                ]
+            )
     except AdjudgeError as error:
         if error.code in ("not-a-run", "cannot-read"):  # it has not begun yet
             return set()

@@ -13,7 +13,7 @@ import pytest
 from adjudge.errors import RunError
 from adjudge.model import ChatReply, Score
 from adjudge.runs import RunConfig, evaluate
-from adjudge.runs._export import export, score_lines
+from adjudge.runs._export import score_lines, scored_cases
 from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, plan_from
 from adjudge.runs._records import VERSION, CaseRecord, ReplyRecord, write_case, write_reply, write_request, write_scores
@@ -34,7 +34,13 @@ def exported(path: Path) -> bytes:
     """Return everything that a run says."""
     with Store.read(path) as store:
         names = plan_from(store.meta(PLAN), path).names
-        return b"".join(export(store, names, "not-run", score_lines))
+        return b"".join(
+            [
+                score_lines(case.id, names, scores)
+                for page in scored_cases(store, names, "not-run")
+                for case, scores in page
+            ]
+        )
 
 
 def read_all(path: Path) -> None:
@@ -210,7 +216,11 @@ def _lines(path: Path, copy: Path) -> set[bytes]:
             plan = store.meta(PLAN)
             if plan is None:
                 return set()
-            blocks = export(store, plan_from(plan, path).names, "not-run", score_lines)
+            blocks = [
+                score_lines(case.id, plan_from(plan, path).names, scores)
+                for page in scored_cases(store, plan_from(plan, path).names, "not-run")
+                for case, scores in page
+            ]
             return {line for line in b"".join(blocks).splitlines() if b'"not-run"' not in line}
     finally:
         shutil.rmtree(copy)

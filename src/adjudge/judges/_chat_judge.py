@@ -18,7 +18,7 @@ from adjudge.prompts import Fields, Form, Prompt, UnreadableReply, load_prompt, 
 
 if TYPE_CHECKING:
     from adjudge.chat import ChatClient
-    from adjudge.model import Ask
+    from adjudge.model import Ask, Judge
 
 SCHEMA_UNSUPPORTED = "schema-unsupported"
 
@@ -188,3 +188,9 @@ def _is_copy(reply: str, response: str | Sequence[str]) -> bool:
     """Return whether the letters and digits of the reply, without a code block around it, stand so in the response."""
     bare = _OPENING.sub("", reply, count=1)
     return isinstance(response, str) and _NO_WORD.sub("", bare) in _NO_WORD.sub("", response)
+
+
+def way_of(member: Judge) -> Ask | None:
+    """Return the way in which this context has a member's models asked; None where the member asks by itself."""
+    way, chats = asking.get(), getattr(member, "chats", None)
+    return None if way is None or not chats else way(chats)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from adjudge.calling import run_sync
 from adjudge.errors import UsageError
+from adjudge.judges._chat_judge import way_of
 from adjudge.judges._rubric import GivesScores
-from adjudge.model import Judge, Judgement, asking, gathering
+from adjudge.model import Judge, Judgement, gathering
 
 if TYPE_CHECKING:
     from adjudge.model import Ask
@@ -126,12 +127,6 @@ async def ask_member(
         return await member.ajudge(question, reference, response, ask=ask or way_of(member))
     row = {"question": question, "reference": reference, "response": response}
     return (await gather(member, [row]))[0]
-
-
-def way_of(member: Judge) -> Ask | None:
-    """Return the way in which this context has a member's models asked; None where the member asks by itself."""
-    way, chats = asking.get(), getattr(member, "chats", None)
-    return None if way is None or not chats else way(chats)
 
 
 def agreement_of(members: Sequence[Judge]) -> str | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import for_each
 from adjudge.errors import ArgumentError, Caught, UsageError, closest
-from adjudge.judges._panel import way_of
+from adjudge.judges._chat_judge import way_of
 from adjudge.judges._registry import get_judge, split_judge
 from adjudge.judges._rubric import QUALITY, GivesScores, RubricJudge
 from adjudge.judges.columns import CRITERIA, QUESTIONS, REFERENCES, RESPONSES, SOURCES, Material, material_of, one_of

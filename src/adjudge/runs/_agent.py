@@ -32,13 +32,15 @@ if TYPE_CHECKING:
 class AgentCalls:
     """Asks the agent of one run; `clocks` are those of the rows in progress, with the seconds that each has."""
 
-    def __init__(self, asker: Asker, clocks: dict[Clock, float], deadline: float) -> None:
+    def __init__(self, agent: Agent, asker: Asker, clocks: dict[Clock, float], deadline: float) -> None:
+        self._agent = agent
         self._asker = asker
         self._clocks = clocks
         self._deadline = deadline
 
-    async def answer(self, agent: Agent, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
+    async def answer(self, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
         """Ask the agent about one case, and return when its answer is on disk."""
+        agent = self._agent
         if getattr(agent, "chats", None):
             token = asking.set(lambda chats: self._asker.of(row, chats, is_agent=True))
             try:
@@ -59,7 +61,7 @@ class AgentCalls:
 
     def _keep(self, row: Row, record: TrajectoryRecord) -> asyncio.Future[None] | None:
         """Keep an answer, unless the run is being stopped because of it."""
-        return None if row.stopped is not None else self._asker.journal.keeping(write_trajectory(row.seq, record))
+        return None if row.stopped is not None else self._asker.journal.keep(write_trajectory(row.seq, record))
 
     async def _respond(self, agent: Agent, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
         """Ask the agent; whatever it raises, and its silence, are faults of this case."""
@@ -102,11 +104,13 @@ class AgentCalls:
             except RunStopped as error:
                 asker.stop(row, error)
                 raise
-        number = asker.next_number()
+        asker.last_number += 1
+        number = asker.last_number
         body = encode({"agent": agent.name, "case": str(case.id)})
         watch = Watch(number, journal, asker.budget, row)
         outcome: list[TrajectoryRecord] = []
-        async with asker.place(row):
+        await asker.enter(row)
+        try:
             journal.keep(write_request(number, row.seq, b"", time.time(), body))
             started = time.monotonic()
             token = attempt_watch.set(watch)
@@ -120,3 +124,5 @@ class AgentCalls:
                 record = ReplyRecord(None, fault, source="agent", seconds=seconds, attempts=watch.attempts)
                 if journal.fault is None:
                     journal.put(write_reply(number, record))
+        finally:
+            asker.leave()

@@ -16,7 +16,7 @@ from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
 from adjudge.http import attempt_watch
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest
 from adjudge.runs._budget import Budget
-from adjudge.runs._cache import Cache, is_worth_keeping, request_body, request_key
+from adjudge.runs._cache import Cache, is_worth_keeping, request_key
 from adjudge.runs._journal import Journal
 from adjudge.runs._records import ReplyRecord, encode, write_attempt, write_reply, write_request
 
@@ -91,7 +91,7 @@ class Asker:
         self.in_flight = 0
         self.stopping: AdjudgeError | None = None
         self.on_stop: Callable[[AdjudgeError], None] | None = None
-        self._number = last_request
+        self.last_number = last_request  # of the requests in the file
         self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
 
     def of(self, row: Row, chats: Mapping[str, ChatModel], *, is_agent: bool = False) -> Ask:
@@ -104,8 +104,8 @@ class Asker:
             chat = chats.get(request.model)
             if chat is None:
                 raise UsageError(f"nobody answers for the model {request.model!r}", code="unknown-model")
-            body = request_body(request)
-            key = request_key(endpoint_of(chat), body)
+            body = encode(request)
+            key = request_key(chat, body)
             known = row.known.get(key)
             if known is not None:
                 return known
@@ -115,9 +115,19 @@ class Asker:
 
         return ask
 
-    def place(self, row: Row) -> "Place":
-        """Wait for one of the places in flight, and hold it: `async with asker.place(row):`."""
-        return Place(self, row)
+    async def enter(self, row: Row) -> None:
+        """Wait for one of the places in flight, and hold it until `leave`."""
+        with row.clock:
+            await self.places.acquire()
+        self.in_flight += 1
+        if self.stopping is not None:
+            self.leave()
+            self.refuse_if_stopping(row)
+
+    def leave(self) -> None:
+        """Give up a place in flight."""
+        self.in_flight -= 1
+        self.places.release()
 
     async def _new(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
         while (shared := self._shared.get(key)) is not None:
@@ -157,12 +167,13 @@ class Asker:
             except RunStopped as error:
                 self.stop(row, error)
                 raise
-        number = self.next_number()
+        self.last_number += 1
+        number = self.last_number
         watch = Watch(number, self.journal, self.budget, row)
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         failure: AdjudgeError | None = None
-        cost: float | None = None
-        async with self.place(row):
+        await self.enter(row)
+        try:
             self.journal.keep(write_request(number, row.seq, key, time.time(), body))
             started = time.monotonic()
             try:
@@ -177,7 +188,9 @@ class Asker:
             if record.reply is not None:
                 raw = encode(record.reply)
                 entry = (key, raw) if keep and is_worth_keeping(record.reply) else None
-                written = self.journal.keeping(write_reply(number, record, raw), entry=entry)
+                written = self.journal.keep(write_reply(number, record, raw), entry=entry)
+        finally:
+            self.leave()
         if record.reply is not None:
             with row.clock:
                 await written
@@ -191,13 +204,9 @@ class Asker:
         return record.reply
 
     def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
-        number = self.next_number()
+        self.last_number += 1
+        number = self.last_number
         self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
-
-    def next_number(self) -> int:
-        """Return the number of a new request."""
-        self._number += 1
-        return self._number
 
     def refuse_if_stopping(self, row: Row) -> None:
         """Make no more calls in a run that is being stopped."""
@@ -211,34 +220,6 @@ class Asker:
         self.stopping = self.stopping or error
         if self.on_stop is not None:
             self.on_stop(error)
-
-
-def endpoint_of(chat: ChatModel) -> str:
-    """Say where a model is asked: the same name at another address is another model."""
-    address = getattr(chat, "base_url", None)
-    return f"{chat.name} at {address}" if address else chat.name
-
-
-class Place:
-    """One of the places in flight."""
-
-    __slots__ = ("_asker", "_row")
-
-    def __init__(self, asker: Asker, row: Row) -> None:
-        self._asker = asker
-        self._row = row
-
-    async def __aenter__(self) -> None:
-        with self._row.clock:
-            await self._asker.places.acquire()
-        self._asker.in_flight += 1
-        if self._asker.stopping is not None:
-            await self.__aexit__()
-            self._asker.refuse_if_stopping(self._row)
-
-    async def __aexit__(self, *_: object) -> None:
-        self._asker.in_flight -= 1
-        self._asker.places.release()
 
 
 class Watch:

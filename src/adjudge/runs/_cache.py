@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from adjudge.errors import RunError
-from adjudge.model import ChatReply, ChatRequest
-from adjudge.runs._records import checksum, decode_as, encode
+from adjudge.model import ChatModel, ChatReply
+from adjudge.runs._records import checksum, decode_as
 from adjudge.runs._store import joined
 
 Entry: TypeAlias = tuple[bytes, bytes]
@@ -33,19 +33,15 @@ PATIENCE = 0.5  # seconds to wait for another process that writes
 UNFIT = ("length", "content_filter")  # replies that ended early are not worth keeping
 
 
-def request_key(endpoint: str, body: bytes) -> bytes:
-    """Return what an equal request to the same endpoint has, and no other."""
-    return checksum_long(endpoint.encode("utf-8", "surrogatepass"), body)
+def request_key(chat: ChatModel, body: bytes) -> bytes:
+    """Return what an equal request to the same endpoint has, and no other.
 
-
-def checksum_long(*parts: bytes) -> bytes:
-    """Return 16 bytes that tell contents apart."""
+    `body` is everything that the answer may depend on; the same model at another address is another one.
+    """
+    address = getattr(chat, "base_url", None)
+    endpoint = f"{chat.name} at {address}" if address else chat.name
+    parts = (endpoint.encode("utf-8", "surrogatepass"), body)
     return sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).digest()[:16]
-
-
-def request_body(request: ChatRequest) -> bytes:
-    """Return everything that an answer may depend on, as JSON."""
-    return encode(request)
 
 
 def is_worth_keeping(reply: ChatReply) -> bool:

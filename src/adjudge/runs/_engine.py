@@ -26,7 +26,7 @@ from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
 if TYPE_CHECKING:
     from contextvars import Token
 
-    from adjudge.model import Agent, Judge, Judgement
+    from adjudge.model import Judge, Judgement
     from adjudge.rewards import Scorer
     from adjudge.runs._source import Source
 
@@ -127,11 +127,11 @@ class Engine:
         self._source = source
         self._deadline = deadline
         # An agent that answers its units together is given so many, no more: its batches are then always the same.
-        self._room = job.together or 2 * workers + SPARE
+        self._room = getattr(job.agent, "together", None) or 2 * workers + SPARE
         self._stop = asyncio.Event()
         self._clocks: dict[Clock, float] = {}  # of the rows in progress, with the seconds they have
         self._error: AdjudgeError | None = None
-        self._agent = AgentCalls(asker, self._clocks, deadline)
+        self._agent = None if job.agent is None else AgentCalls(job.agent, asker, self._clocks, deadline)
         self._gathering = Gathering()
         asker.on_stop = self.stop
 
@@ -145,10 +145,10 @@ class Engine:
     async def run(self) -> None:
         """Work until every case has its scores; a stopped run raises what stopped it."""
         tasks = {asyncio.create_task(self._work()) for _ in range(self._room)}
-        stopped = asyncio.create_task(self._wait_for_stop())
+        stopped: asyncio.Task[Any] = asyncio.create_task(self._stop.wait())
         clocks = asyncio.create_task(self._keep_time())
         try:
-            left = tasks
+            left: set[asyncio.Task[Any]] = {*tasks}
             while left and not stopped.done():
                 _, waiting = await asyncio.wait({*left, stopped}, return_when=asyncio.FIRST_COMPLETED)
                 left = waiting - {stopped}
@@ -163,9 +163,6 @@ class Engine:
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
                 raise result
-
-    async def _wait_for_stop(self) -> None:
-        await self._stop.wait()
 
     async def _keep_time(self) -> None:
         """End rows that have taken too long."""
@@ -235,8 +232,8 @@ class Engine:
                 scores[index] = self.job.failed(case.fault or "bad-row")
                 continue
             overlay = case.row
-            if self.job.agent is not None:
-                record = await self._answer(self.job.agent, case, row, history)
+            if self._agent is not None:
+                record = await self._answer(self._agent, case, row, history)
                 if record.trajectory is None:
                     scores[index] = self.job.failed(record.fault or "agent-failed")
                     continue
@@ -279,11 +276,11 @@ class Engine:
 
         return asking.set(partial(self.asker.of, row)), gathering.set(gather)
 
-    async def _answer(self, agent: Agent, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
+    async def _answer(self, agent: AgentCalls, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
         """Return what the agent does for a case: from the file, or by asking it now."""
         record = await self._source.trajectory(case.seq)
         if record is None:
-            record = await self._agent.answer(agent, case, row, history)
+            record = await agent.answer(case, row, history)
         question = Message("user", text_in(case.row or {}, QUESTIONS) or "")
         reply = None if record.trajectory is None else record.trajectory.final_response
         history += [question, Message("assistant", reply or "")]

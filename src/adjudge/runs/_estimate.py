@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, asking
 from adjudge.rewards import Scorer
-from adjudge.runs._ask import endpoint_of
-from adjudge.runs._cache import Cache, request_body, request_key
+from adjudge.runs._cache import Cache, request_key
 from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
 from adjudge.runs._job import CONVERSATION, Job, clients_of, make_job
 from adjudge.runs._plan import RunConfig
-from adjudge.runs._records import TrajectoryRecord
+from adjudge.runs._records import TrajectoryRecord, encode
 from adjudge.runs._sessions import answers_of, work_of
 from adjudge.runs._store import Store
 
@@ -242,7 +241,7 @@ class _Estimator:
         self._seen.add(key)
 
     def _key(self, request: ChatRequest, chats: Mapping[str, ChatModel]) -> bytes:
-        return request_key(endpoint_of(chats[request.model]), request_body(request))
+        return request_key(chats[request.model], encode(request))
 
     def _spend(self, request: ChatRequest) -> None:
         size = sum(len(message.text.encode("utf-8", "replace")) for message in request.messages)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import run_sync
-from adjudge.errors import RunStopped, UsageError
+from adjudge.errors import RunStopped
+from adjudge.runs._export import check_calibration
 from adjudge.runs._job import Job, make_job
 from adjudge.runs._plan import Plan, RunConfig
 from adjudge.runs._reading import RowScore, RunFile
@@ -116,15 +117,6 @@ async def aevaluate(
         message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
         raise RunStopped(message, code=session.stopped.code) from session.stopped
     return RunResult(path, session.warnings)
-
-
-def check_calibration(calibration: Calibration | None, judge: Judge | None) -> None:
-    """Refuse a calibration that is not of this judge, in this version and with this prompt."""
-    if calibration is None:
-        return
-    if judge is None:
-        raise UsageError("a calibration is of a judge, and the run has none", code="not-calibrated")
-    calibration.check(judge.name, judge.version, getattr(judge, "prompt_hash", None))
 
 
 def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -> Plan:

@@ -5,15 +5,16 @@ Beside its scores a run keeps what is known of its judge: how far it agrees with
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
 
 from adjudge.datasets import RepeatFinder, json_line, sort_ids
-from adjudge.errors import RunError
+from adjudge.errors import RunError, UsageError
 from adjudge.judges import Calibration, CanaryReport, CascadeTally, Corrected, canary_report
-from adjudge.model import Judgement, Score
+from adjudge.model import Judge, Judgement, Score
 from adjudge.runs._cases import number_of
 from adjudge.runs._plan import Plan
 from adjudge.runs._records import CaseRecord, write_meta
@@ -33,8 +34,7 @@ def scored_cases(
     last = -1
     while cases := store.cases(last, PAGE):
         scores = store.scores(cases[0].seq, cases[-1].seq)
-        absent = [Score.error(missing) for _ in job_names]
-        yield [(case, scores.get(case.seq, absent)) for case in cases]
+        yield [(case, scores.get(case.seq) or [Score.error(missing) for _ in job_names]) for case in cases]
         last = cases[-1].seq
 
 
@@ -53,32 +53,35 @@ def summarise(
     names = plan.names
     tallies = tuple(Tally(name, range_) for name, range_ in zip(names, plan.ranges, strict=True))
     judged = len(names) - 1 if plan.judged is None else plan.judged
-    cascade = CascadeTally()
+    cascade = CascadeTally() if names and names[judged].startswith("cascade:") else None
     rows = 0
-    with RepeatFinder() as repeats:
+    with ExitStack() as stack:
+        # Only lines with the same id are worth a warning: a summary alone does not show ids.
+        repeats = None if write is None else stack.enter_context(RepeatFinder())
         for page in scored_cases(store, names, missing):
             rows += len(page)
             for index, tally in enumerate(tallies):
                 part = Tally(tally.scorer, tally.range)
                 part.add([case.id for case, _ in page], [scores[index] for _, scores in page])
                 tally.merge(part)
-            if names and names[judged].startswith("cascade:"):
+            if cascade is not None:
                 costs = store.costs(page[0][0].seq, page[-1][0].seq)
                 for case, scores in page:
                     cascade.add(scores[judged], costs.get(case.seq, 0.0))
-            if write is not None and lines is not None:
+            if write is not None and lines is not None and repeats is not None:
                 write(b"".join([lines(case.id, names, scores) for case, scores in page]))
                 repeats.add(sort_ids((label_of(case.id), case.seq + 1) for case, _ in page))
-        warnings = tuple(repeat_warnings(repeats))
+        warnings = () if repeats is None else tuple(repeat_warnings(repeats))
     known = known_in(store)
-    corrected = known.corrected(tallies[judged]) if tallies else None
-    return Summary(rows, tallies, warnings, canaries_of(store), cascade.report(known.rule), known.agreement, corrected)
-
-
-def export(store: Store, names: Sequence[str], missing: str, lines: Lines) -> Iterator[bytes]:
-    """Give the lines of a run, a page at a time."""
-    for page in scored_cases(store, names, missing):
-        yield b"".join([lines(case.id, names, scores) for case, scores in page])
+    return Summary(
+        rows,
+        tallies,
+        warnings,
+        canaries=canaries_of(store) if plan.config.get("canaries") else None,
+        cascade=None if cascade is None else cascade.report(known.rule),
+        agreement=known.agreement,
+        corrected=None if known.calibration is None or not tallies else known.corrected(tallies[judged]),
+    )
 
 
 def score_lines(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> bytes:
@@ -164,3 +167,12 @@ def _outcomes(store: Store) -> Iterator[tuple[str, Judgement]]:
                 verdict = "CORRECT" if score.value >= 0.5 else "WRONG"
             yield str((case.row or {}).get("canary")), Judgement(score.status, verdict)
         first = cases[-1].seq - 1
+
+
+def check_calibration(calibration: Calibration | None, judge: Judge | None) -> None:
+    """Refuse a calibration that is not of this judge, in this version and with this prompt."""
+    if calibration is None:
+        return
+    if judge is None:
+        raise UsageError("a calibration is of a judge, and the run has none", code="not-calibrated")
+    calibration.check(judge.name, judge.version, getattr(judge, "prompt_hash", None))

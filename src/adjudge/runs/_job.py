@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import UsageError
@@ -22,48 +22,39 @@ CONVERSATION = "conversation_id"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The agent and the scorers of a run."""
+    """The agent and the scorers of a run, and what follows from them.
+
+    `names` and `ranges` are those of the scores, in their order. `judged` is which of the scores is a judge's (the last
+    one where there are several), `judge` is that judge. `unit_column` is the column by which cases are worked on
+    together: a group by its scorers, a conversation by its agent. `is_pure` says that nobody has to be waited for, so
+    that many rows can be scored at once.
+    """
 
     scorers: tuple[Scorer, ...] = ()
     agent: Agent | None = None
+    names: tuple[str, ...] = field(init=False)
+    ranges: tuple[tuple[float, float] | None, ...] = field(init=False)
+    judged: int | None = field(init=False, default=None)
+    judge: Judge | None = field(init=False, default=None)
+    unit_column: str | None = field(init=False, default=None)
+    is_pure: bool = field(init=False)
 
-    @property
-    def unit_column(self) -> str | None:
-        """By which column cases are worked on together: a group by its scorers, a conversation by its agent."""
+    def __post_init__(self) -> None:
+        known: dict[str, Any] = {
+            "names": tuple(scorer.name for scorer in self.scorers),
+            "ranges": tuple(scorer.range for scorer in self.scorers),
+            "is_pure": self.agent is None and not any(scorer.is_async for scorer in self.scorers),
+        }
+        for index, scorer in enumerate(self.scorers):
+            judge = getattr(scorer, "judge", None)
+            if judge is not None:
+                known.update(judged=index, judge=judge)
         if any(scorer.is_group for scorer in self.scorers):
-            return GROUP
-        return None if self.agent is None else CONVERSATION
-
-    @property
-    def is_pure(self) -> bool:
-        """Whether nobody has to be waited for, so that many rows can be scored at once."""
-        return self.agent is None and not any(scorer.is_async for scorer in self.scorers)
-
-    @property
-    def together(self) -> int | None:
-        """How many units the agent wants in progress, because it answers them together; None where it does not mind."""
-        return getattr(self.agent, "together", None)
-
-    @property
-    def judged(self) -> int | None:
-        """Which of the scores is a judge's; the last one where there are several."""
-        judges = [index for index, scorer in enumerate(self.scorers) if getattr(scorer, "judge", None) is not None]
-        return judges[-1] if judges else None
-
-    @property
-    def judge(self) -> Judge | None:
-        """The judge whose score that is."""
-        return None if self.judged is None else getattr(self.scorers[self.judged], "judge", None)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What the scores are called, in their order."""
-        return tuple(scorer.name for scorer in self.scorers)
-
-    @property
-    def ranges(self) -> tuple[tuple[float, float] | None, ...]:
-        """The least and the greatest value of each score, where that is known."""
-        return tuple(scorer.range for scorer in self.scorers)
+            known["unit_column"] = GROUP
+        elif self.agent is not None:
+            known["unit_column"] = CONVERSATION
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
 
     def failed(self, reason: str) -> list[Score]:
         """Return the error that every scorer gives for a case that cannot be scored."""

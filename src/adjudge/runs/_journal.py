@@ -1,7 +1,7 @@
 """The one thread that writes a run file, in groups: a disk's sync is shared by all that comes within some milliseconds.
 
-    journal.keep(*writes)             outlives the process from now on, and goes with the next group; nobody waits
-    await journal.keeping(*writes)    the same, and returns when the group is on disk
+    journal.keep(*writes)             outlives the process from now on, and goes with the next group
+    await journal.keep(*writes)       the same, and returns when the group is on disk
     journal.put(*writes)              goes with the next group; nobody waits
     await journal.commit(*writes)     returns when the group is on disk
     await journal.read(function)      asks the store, after everything that was put before
@@ -31,7 +31,7 @@ from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -55,24 +55,14 @@ _encode = msgspec.msgpack.Encoder().encode
 _NUMBERS = {statement: number for number, statement in enumerate(KEPT)}
 
 
-class _Item:
-    """Something for the thread to do: write, or read, and whom to tell."""
+class _Item(NamedTuple):
+    """Something for the thread to do: write, or read, and whom to tell; `kept` of the writes are in the tail."""
 
-    __slots__ = ("done", "entry", "kept", "read", "writes")
-
-    def __init__(
-        self,
-        writes: tuple[Write, ...] = (),
-        read: Callable[[Store], Any] | None = None,
-        done: asyncio.Future[Any] | None = None,
-        entry: Entry | None = None,
-        kept: int = 0,
-    ) -> None:
-        self.writes = writes
-        self.read = read
-        self.done = done
-        self.entry = entry
-        self.kept = kept  # how many of the writes stand in the tail
+    writes: tuple[Write, ...] = ()
+    read: Callable[[], Any] | None = None
+    done: asyncio.Future[Any] | None = None
+    entry: Entry | None = None
+    kept: int = 0
 
 
 class Journal:
@@ -88,27 +78,21 @@ class Journal:
         self._thread = Thread(target=self._work, name="adjudge-journal", daemon=True)
         self._thread.start()
 
-    def keep(self, *writes: Write) -> None:
-        """Write with the next group, but safe from the end of this process at once."""
-        self._put_kept(writes, None, None)
+    def keep(self, *writes: Write, entry: Entry | None = None) -> asyncio.Future[None]:
+        """Write with the next group, but safe from the end of this process at once.
 
-    def keeping(self, *writes: Write, entry: Entry | None = None) -> asyncio.Future[None]:
-        """Keep, and return what is done when it is on disk, or when nothing can be: see `check`.
-
-        `entry` goes to the cache.
+        What is returned is done when the group is on disk, or when nothing can be: see `check`. `entry` goes to the
+        cache.
         """
-        done: asyncio.Future[None] = self._loop.create_future()
-        self._put_kept(writes, done, entry)
-        return done
-
-    def _put_kept(self, writes: tuple[Write, ...], done: asyncio.Future[None] | None, entry: Entry | None) -> None:
         self.check()
         try:
             self._tail.add(writes)
         except RunError as error:
             self.fault = error
             raise
+        done: asyncio.Future[None] = self._loop.create_future()
         self._queue.put(_Item(writes, None, done, entry, kept=len(writes)))
+        return done
 
     def put(self, *writes: Write) -> None:
         """Write with the next group."""
@@ -127,10 +111,10 @@ class Journal:
         self._queue.put(_Item(writes, None, done))
         await done
 
-    async def read(self, function: Callable[[Store], T]) -> T:
-        """Ask the store for something, in the thread that owns it."""
+    async def read(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Ask the store for something, in the thread that owns it: `read(Store.pending, 7, 256)`."""
         done: asyncio.Future[T] = self._loop.create_future()
-        self._queue.put(_Item((), function, done))
+        self._queue.put(_Item((), partial(function, self.store, *arguments), done))
         return await done
 
     async def close(self) -> None:
@@ -169,7 +153,7 @@ class Journal:
             if item.done is not None and item.read is None:
                 answers.append((item.done, None, None if item.kept else self.fault))
             elif item.done is not None and item.read is not None:
-                answers.append((item.done, *_attempt(partial(item.read, self.store))))
+                answers.append((item.done, *_attempt(item.read)))
         if answers:
             self._loop.call_soon_threadsafe(_tell, answers)
         if self.cache is not None:
@@ -210,11 +194,23 @@ class Tail:
 
     def add(self, writes: Sequence[Write]) -> None:
         """Hand records to the operating system; `RunError` where it does not take them."""
-        data = b"".join(map(_record, writes))
+        bodies = [_encode((_NUMBERS[statement], values)) for statement, values in writes]
+        data = b"".join(_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies)
         with self._lock:
             if self._sizes[self._turn] > TAIL_LARGEST and not self._sizes[1 - self._turn]:
                 self._turn = 1 - self._turn
-            self._append(data)
+            try:
+                if not self._files:
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+                    self._files = [os.open(path, flags, 0o644) for path in tail_files(self._run)]
+                written = os.write(self._files[self._turn], data)
+            except OSError as error:
+                if error.errno not in NO_ROOM:
+                    raise RunError(f"{self._run}: {error.strerror or error}", code="cannot-write") from None
+                written = 0
+            if written != len(data):
+                message = f"{self._run}: no room to write; what was done is kept"
+                raise RunError(f"{message}: make room, then adjudge resume {self._run}", code="disk-full")
             self._added += len(writes)
             self._last[self._turn] = self._added
             self._sizes[self._turn] += len(data)
@@ -234,20 +230,6 @@ class Tail:
             os.close(handle)
         if self._settled == self._added:
             remove_tail(self._run)
-
-    def _append(self, data: bytes) -> None:
-        try:
-            if not self._files:
-                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-                self._files = [os.open(path, flags, 0o644) for path in tail_files(self._run)]
-            written = os.write(self._files[self._turn], data)
-        except OSError as error:
-            if error.errno not in NO_ROOM:
-                raise RunError(f"{self._run}: {error.strerror or error}", code="cannot-write") from None
-            written = 0
-        if written != len(data):
-            message = f"{self._run}: no room to write; what was done is kept"
-            raise RunError(f"{message}: make room, then adjudge resume {self._run}", code="disk-full")
 
 
 def tail_files(run: Path) -> tuple[Path, Path]:
@@ -273,12 +255,6 @@ def read_tail(run: Path) -> Iterator[Write]:
         yield from _records(data)
 
 
-def _record(write: Write) -> bytes:
-    statement, values = write
-    body = _encode((_NUMBERS[statement], values))
-    return _HEAD.pack(len(body), zlib.crc32(body)) + body
-
-
 def _records(data: bytes) -> Iterator[Write]:
     start = 0
     while start + _HEAD.size <= len(data):
@@ -286,10 +262,6 @@ def _records(data: bytes) -> Iterator[Write]:
         body = data[start + _HEAD.size : start + _HEAD.size + length]
         if len(body) != length or zlib.crc32(body) != sum_ or not length:
             return
-        number, values = _decoded(body)
+        number, values = msgspec.msgpack.decode(body, type=tuple[int, list[Any]])
         yield KEPT[number].replace("INSERT INTO", "INSERT OR IGNORE INTO", 1), tuple(values)
         start += _HEAD.size + length
-
-
-def _decoded(body: bytes) -> tuple[int, list[Any]]:
-    return msgspec.msgpack.decode(body, type=tuple[int, list[Any]])

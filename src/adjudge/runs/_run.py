@@ -60,9 +60,13 @@ async def run_session(work: RunTask) -> Session:
         if work.retry_failed:
             store.forget_failures()
         warnings: list[str] = []
-        cache = _open_cache(work.config, warnings)
-        if cache is not None:
-            stack.callback(cache.close)
+        cache: Cache | None = None
+        if work.config.cache_path is not None:
+            try:
+                cache = Cache.open(work.config.cache_path)
+                stack.callback(cache.close)
+            except RunError as error:
+                warnings.append(f"{error.message}; going on without")
         journal = Journal(store, cache)
         try:
             async with clients_of(work.job, work.config, cache):
@@ -97,7 +101,7 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
     _, attempts, tokens, cost, _ = await journal.read(Store.totals)
     last = await journal.read(Store.last_request)
     begun = await journal.read(Store.begun)
-    total = await journal.read(lambda store: store.meta(COMPLETE))
+    total = await journal.read(Store.meta, COMPLETE)
     there = await journal.read(Store.count)
     asker = Asker(journal, Budget(config, attempts, tokens, cost), cache, workers=config.workers, last_request=last)
     source = Source(journal, unit_column=job.unit_column, begun=begun, resumed=there > 0, in_pages=job.is_pure)
@@ -126,7 +130,12 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
         except AdjudgeError as error:
             stopped = error
         finally:
-            await _finish(reading, at_once=stopped is None or bool(caught))
+            if reading is not None:
+                # Every case is to be in the file, unless there is no time for that.
+                if stopped is None or caught:
+                    reading.cancel()
+                with suppress(asyncio.CancelledError):
+                    await reading
         if work.watch is not None:
             engine.progress.total = source.count
             work.watch(engine.measure())
@@ -147,27 +156,6 @@ async def _read(work: RunTask, source: Source, engine: Engine) -> None:
         engine.stop(caught.error)
     elif caught.reason is not None:  # nobody would wake the engine, which waits for cases
         engine.stop(RunError(f"the cases cannot be read: {caught.reason}", code="bad-cases"))
-
-
-async def _finish(reading: "asyncio.Task[None] | None", *, at_once: bool) -> None:
-    """Let the reading of the cases end, so that every case is in the file; at once where there is no time for it."""
-    if reading is None:
-        return
-    if at_once:
-        reading.cancel()
-    with suppress(asyncio.CancelledError):
-        await reading
-
-
-def _open_cache(config: RunConfig, warnings: list[str]) -> Cache | None:
-    path = config.cache_path
-    if path is None:
-        return None
-    try:
-        return Cache.open(path)
-    except RunError as error:
-        warnings.append(f"{error.message}; going on without")
-        return None
 
 
 async def _tick(engine: Engine, source: Source, watch: Callable[[Progress], None]) -> None:

@@ -15,8 +15,7 @@ from adjudge.errors import UsageError
 from adjudge.judges import Calibration
 from adjudge.runs._cases import CaseRead, answered, trajectory_columns
 from adjudge.runs._engine import Progress
-from adjudge.runs._evaluate import check_calibration
-from adjudge.runs._export import score_lines, summarise, verdict_line
+from adjudge.runs._export import check_calibration, score_lines, summarise, verdict_line
 from adjudge.runs._job import Job, make_job
 from adjudge.runs._plan import PLAN, Plan, RunConfig, plan_from
 from adjudge.runs._reading import NOT_RUN

@@ -99,7 +99,7 @@ class Source:
         known = writes[: len(writes) - len(new)]
         if known:
             first, last = known[0][1][0], known[-1][1][0]
-            sums = await self._journal.read(lambda store: store.case_sums(first, last))
+            sums = await self._journal.read(Store.case_sums, first, last)
             if sums != [write[1][3] for write in known]:
                 message = "these are not the cases that the run began with: name another run file"
                 raise RunError(message, code="run-mismatch")
@@ -116,7 +116,7 @@ class Source:
             while not self._units and not self._closed:
                 self._more.clear()
                 complete = self.complete
-                page = await self._journal.read(lambda store: store.pending(self._after, PAGE))
+                page = await self._journal.read(Store.pending, self._after, PAGE)
                 if self.has_canaries and (page or complete):
                     await self._sweep(page[-1].seq if page else self.count - 1)
                 for case in page:
@@ -142,18 +142,18 @@ class Source:
         """Take the canaries of the cases up to the last one; each is a unit of its own."""
         swept, self._swept = self._swept, last
         first = number_of(last)
-        open_ = await self._journal.read(lambda store: store.open_canaries(first, number_of(swept + 1)))
+        open_ = await self._journal.read(Store.open_canaries, first, number_of(swept + 1))
         self._units.extend([case] for case in open_)
 
     async def known(self, seq: int) -> Mapping[bytes, ChatReply]:
         """Return the replies that a case was given before the run was interrupted."""
         if seq not in self._begun:
             return {}
-        return await self._journal.read(lambda store: store.replies(seq))
+        return await self._journal.read(Store.replies, seq)
 
     async def trajectory(self, seq: int) -> TrajectoryRecord | None:
         """Return what the agent did for a case before the run was interrupted."""
         if not self._resumed:
             return None
-        found = await self._journal.read(lambda store: store.trajectories(seq, seq))
+        found = await self._journal.read(Store.trajectories, seq, seq)
         return found.get(seq)
