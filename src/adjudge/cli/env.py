@@ -49,15 +49,11 @@ def serve(
 
     from adjudge.chat._key import Key
     from adjudge.cli._options import findable
-    from adjudge.environments._backend import PoolLimits
-    from adjudge.environments._http import TOKEN
-    from adjudge.environments._kinds import default_spec
-    from adjudge.environments._pool import Pool
-    from adjudge.environments._server import EnvServer
+    from adjudge.environments import TOKEN_VARIABLE, EnvServer, Pool, PoolLimits, default_spec
     from adjudge.errors import UsageError
 
     findable()
-    token = Key(None if token_file is None else Path(token_file), TOKEN).reveal()
+    token = Key(None if token_file is None else Path(token_file), TOKEN_VARIABLE).reveal()
     limits = PoolLimits(lease_s=lease_s)
     pools = [Pool(default_spec(kind), size, backend, limits=limits) for kind in dict.fromkeys(kinds)]
 

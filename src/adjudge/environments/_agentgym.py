@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
-from adjudge.environments._backend import PoolLimits
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError
-from adjudge.environments._remote import Remote, SharedClient, read_json
-from adjudge.environments._world import EnvSpec
+from adjudge.environments._http import RemoteInstance, SharedClient, read_json
+from adjudge.environments._world import EnvSpec, PoolLimits
 from adjudge.errors import Caught, UsageError
 from adjudge.model import Outcome, Step
 
@@ -90,7 +89,7 @@ class AgentGymBackend:
         return instance
 
 
-class AgentGymInstance(Remote):
+class AgentGymInstance(RemoteInstance):
     """One environment of an AgentGym server."""
 
     def __init__(

@@ -1,12 +1,12 @@
-"""An environment in a rollout's hands: one episode at a time, counted, and carried on where that is honest."""
+"""An environment that one rollout holds: one episode at a time, counted, replayed after a death if that is honest."""
 
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from adjudge.environments._backend import well_formed
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvError, EnvStepTimeout
-from adjudge.environments._ticket import Turn
+from adjudge.environments._loops import FairLock
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.model import Outcome, Step
 
@@ -21,16 +21,17 @@ CALL_LIMIT = "call-limit"
 NO_EPISODE = "no-episode"
 
 _REPLAYS = 3
-"""How often one episode is carried on: an action that kills its world would kill every one of them."""
+"""How often one episode is replayed: an action that kills its world would kill every one of them."""
 
 _FINAL = frozenset({EnvStepTimeout.default_code, "replay-differs"})
-"""What another replay would only come to again."""
+"""Errors that another replay would only meet again."""
 
 _REPLACE_S = 120.0
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class _Episode:
-    """One episode: what was asked and what was seen, so that it can be done again."""
+    """One episode: its actions and its observations, so that it can be replayed."""
 
     __slots__ = ("actions", "calls", "end", "first", "last", "lost", "replays", "seen", "task")
 
@@ -42,17 +43,17 @@ class _Episode:
         self.actions: list[str] = []
         self.seen: list[int] = []
         self.end: str | None = None  # why it is over
-        self.lost: AdjudgeError | None = None  # what it died of
+        self.lost: AdjudgeError | None = None  # the error that ended it
 
 
 class LeasedEnvironment:
     """A live environment that belongs to one rollout until it is released.
 
-    Calls of one rollout are done one after another, in the order in which they were made. After `done` nothing more
-    is done: a further step returns the same end. The spec's `max_calls` is such an end too. Where the instance dies,
-    an episode goes on only if the spec says that it is deterministic: its actions are done again on a fresh instance,
-    and each must be answered as before. A step or a reset that ends as an error ends the episode: every further call
-    repeats the error, until a reset works.
+    Calls of one rollout run one after another, in the order in which they were made. After `done` nothing more happens:
+    a further step returns the same end. The spec's `max_calls` is such an end too. If the instance dies, an episode
+    continues only if the spec says that it is deterministic: its actions are replayed on a fresh instance, and each
+    must be answered as before. A step or a reset that ends as an error ends the episode: every further call repeats
+    the error, until a reset works.
     """
 
     def __init__(self, pool: "Pool", rollout_id: str, member: "Member") -> None:
@@ -61,7 +62,7 @@ class LeasedEnvironment:
         self.holders: set[object] = set()
         self.used = time.monotonic()
         self.pool = pool
-        self._turn = Turn()
+        self._lock = FairLock()
         self._episode: _Episode | None = None
         self._ended: str | None = None
         self._keeps = pool.spec.deterministic
@@ -69,7 +70,7 @@ class LeasedEnvironment:
 
     @property
     def spec(self) -> "EnvSpec":
-        """What kind of environment it is, and under which limits."""
+        """The kind of environment and its limits."""
         return self.pool.spec
 
     @property
@@ -79,8 +80,8 @@ class LeasedEnvironment:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a call is under way."""
-        return self._turn.taken
+        """Whether a call is in progress."""
+        return self._lock.taken
 
     @property
     def task(self) -> Any:
@@ -89,20 +90,20 @@ class LeasedEnvironment:
 
     @property
     def first(self) -> Step | None:
-        """What the episode began with; None where there is none."""
+        """The first step of the episode; None without one."""
         return None if self._episode is None or self._episode.lost is not None else self._episode.first
 
     @property
     def last(self) -> Step | None:
-        """What was seen last; None where there is no episode."""
+        """The last step of the episode; None without one."""
         return None if self._episode is None or self._episode.lost is not None else self._episode.last
 
     async def reset(self, task: Any) -> str:
-        """Start an episode, whatever came before it, and return the first observation."""
+        """Start an episode, whatever the state of the last one, and return the first observation."""
         await self._begin()
-        # Until it has worked there is an episode of which nothing can be said: a fault must not look like no episode.
+        # Until the reset has worked, the episode counts as lost: a fault must not look as if there was no episode.
         self._episode = lost = _Episode(None, Step(""))
-        lost.lost = EnvDied("the last reset was not finished")
+        lost.lost = EnvDied("the last reset did not finish")
         try:
             wanted = self.spec.task(task)
             first = await self._reset(wanted)
@@ -120,9 +121,9 @@ class LeasedEnvironment:
         if type(action) is not str:
             raise UsageError(f"an action is text, not {type(action).__name__}", code="bad-action")
         if not action.isascii():
-            action = well_formed(action)
-        if not self._turn.take():
-            await self._turn.wait()
+            action = _SURROGATES.sub("\ufffd", action)  # lone surrogates cannot be sent; the same over every backend
+        if not self._lock.take():
+            await self._lock.wait()
         try:
             episode = self._running()
             if episode.end is not None:
@@ -135,9 +136,9 @@ class LeasedEnvironment:
                     step = await member.instance.step(action)
                 except (EnvDied, EnvStepTimeout) as error:
                     step = await self._step_again(episode, action, error)
-            return self._noted(episode, action, step)
+            return self._record(episode, action, step)
         except EnvError as error:
-            # Whether the action was done, nobody can say any more: what the episode comes to is not the agent's doing.
+            # Nobody knows whether the action was done: the rest of the episode would not be the agent's doing.
             if self._episode is not None and self._episode.lost is None:
                 self._episode.lost = error
             raise
@@ -145,7 +146,7 @@ class LeasedEnvironment:
             self._finish()
 
     async def outcome(self) -> Outcome:
-        """Say how the episode stands, without advancing it; `done_reason` is "no-episode" before the first."""
+        """Return the state of the episode, without advancing it; `done_reason` is "no-episode" before the first."""
         await self._begin()
         try:
             if self._episode is None:
@@ -159,7 +160,7 @@ class LeasedEnvironment:
             self._finish()
 
     async def health(self) -> bool:
-        """Say whether the instance answers."""
+        """Return whether the instance answers."""
         await self._begin()
         try:
             member = self.member
@@ -168,7 +169,7 @@ class LeasedEnvironment:
             self._finish()
 
     async def close(self) -> None:
-        """Give it back to the pool; calling it twice is legal."""
+        """Return it to the pool; calling it twice is legal."""
         self.pool.take_back(self)
 
     def expect(self, task: Any) -> None:
@@ -186,11 +187,11 @@ class LeasedEnvironment:
         await self.close()
 
     def end(self, why: str) -> None:
-        """Mark the lease as over; the pool's part."""
+        """Mark the lease as over; called by the pool."""
         self._ended = why
 
     def check_open(self) -> None:
-        """Raise where the rollout no longer has the environment."""
+        """Raise if the rollout no longer has the environment."""
         if self._ended is None:
             return
         if self._ended == "expired":
@@ -201,18 +202,18 @@ class LeasedEnvironment:
         raise UsageError(f"rollout {self.rollout_id} has given its environment back", code="lease-released")
 
     async def _begin(self) -> None:
-        if not self._turn.take():
-            await self._turn.wait()
+        if not self._lock.take():
+            await self._lock.wait()
         if self._ended is not None:
             self._finish()
             self.check_open()
 
     def _finish(self) -> None:
         self.used = time.monotonic()
-        self._turn.give()
+        self._lock.give()
 
     def _running(self) -> _Episode:
-        """Return the episode that can be acted in."""
+        """Return the episode if it can take an action; otherwise raise."""
         if self._ended is not None:
             self.check_open()
         episode = self._episode
@@ -222,8 +223,8 @@ class LeasedEnvironment:
             raise type(episode.lost)(episode.lost.message, code=episode.lost.code)
         return episode
 
-    def _noted(self, episode: _Episode, action: str, step: Step) -> Step:
-        """Count a step that was done, and end the episode where it ends."""
+    def _record(self, episode: _Episode, action: str, step: Step) -> Step:
+        """Record a step, and end the episode if the step or the call limit ends it."""
         episode.calls += 1
         if self._keeps:
             episode.actions.append(action)
@@ -237,7 +238,7 @@ class LeasedEnvironment:
         return step
 
     async def _reset(self, task: Any) -> Step:
-        """Reset the instance; a fresh one, where this one is gone: a reset needs nothing of what was."""
+        """Reset the instance, or a fresh one if it is gone: a reset needs nothing of what was before."""
         for tries_left in (2, 1, 0):
             if self.member is None or not self.member.instance.alive:
                 await self.pool.replace(self, timeout=_REPLACE_S)
@@ -251,11 +252,11 @@ class LeasedEnvironment:
             except EnvDied:
                 if not tries_left:
                     raise
-        raise EnvDied(f"no {self.spec.kind} environment stays alive")
+        raise EnvDied(f"every new {self.spec.kind} environment died")
 
     async def _step_again(self, episode: _Episode, action: str, error: EnvError | None) -> Step:
         while True:
-            member = await self._revived(episode, error)
+            member = await self._revive(episode, error)
             try:
                 return await member.instance.step(action)
             except (EnvDied, EnvStepTimeout) as again:
@@ -266,14 +267,14 @@ class LeasedEnvironment:
         while True:
             member = self.member
             if member is None or error is not None:
-                member = await self._revived(episode, error)
+                member = await self._revive(episode, error)
             try:
                 return await member.instance.outcome()
             except (EnvDied, EnvStepTimeout) as again:
                 error = again
 
-    async def _revived(self, episode: _Episode, error: EnvError | None) -> "Member":
-        """Carry the episode on in a fresh instance, or say for good that it is lost."""
+    async def _revive(self, episode: _Episode, error: EnvError | None) -> "Member":
+        """Replay the episode in a fresh instance, or mark it as lost and raise."""
         self.check_open()
         # A call that was cancelled leaves no error, only no instance.
         error = error or EnvDied(f"the {self.spec.kind} environment of rollout {self.rollout_id} is gone")
@@ -303,4 +304,6 @@ class LeasedEnvironment:
                 break
             same = hash((await member.instance.step(action)).observation) == seen
         if not same:
-            raise EnvDied("the instance died, and a replay of the episode went another way", code="replay-differs")
+            raise EnvDied(
+                "the instance died, and the replay of the episode gave other observations", code="replay-differs"
+            )

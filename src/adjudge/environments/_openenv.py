@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
-from adjudge.environments._backend import PoolLimits
-from adjudge.environments._background import BACKGROUND
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError, EnvStepTimeout
-from adjudge.environments._world import EnvSpec
+from adjudge.environments._loops import BACKGROUND
+from adjudge.environments._world import EnvSpec, PoolLimits
 from adjudge.errors import Caught, UsageError
 from adjudge.model import Outcome, Step
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from adjudge.environments._backend import told_of
 from adjudge.environments._errors import EnvDied, EnvError, EnvProtocolError
 from adjudge.environments._http import KEY, SESSION
 from adjudge.environments._lease import NO_EPISODE, LeasedEnvironment
 from adjudge.environments._pool import Pool
+from adjudge.environments._protocol import describe_error
 from adjudge.errors import AdjudgeError, Caught, UsageError
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class EnvServer:
 
     def _refused(self) -> "web.Response":
         error = UsageError("the token is missing or wrong: set ADJUDGE_ENV_TOKEN", code="unauthorised")
-        return _response((401, _ENCODER.encode({"error": told_of(error)})))
+        return _response((401, _ENCODER.encode({"error": describe_error(error)})))
 
 
 async def _reset(session: _Session, given: dict[str, Any]) -> object:
@@ -229,7 +229,7 @@ def _failed(caught: Caught) -> Answer:
     if not isinstance(error, AdjudgeError):
         error = EnvError(str(caught.reason))
     status = 400 if isinstance(error, UsageError) else 409
-    return status, _ENCODER.encode({"error": told_of(error)})
+    return status, _ENCODER.encode({"error": describe_error(error)})
 
 
 async def _read(request: "web.Request") -> bytes:
