@@ -22,6 +22,7 @@ from adjudge.processes._fork import guard, register_after_fork
 if TYPE_CHECKING:
     import socket
     import subprocess
+    from types import ModuleType
 
 __all__ = ["KERNEL_WATCH", "Process", "Stderr", "check_options", "launch", "load_means", "means_loaded"]
 
@@ -37,7 +38,7 @@ _BOOTSTRAP = (
 )
 
 
-_loaded: list[bool] = []
+_loaded: "list[ModuleType]" = []
 
 
 def means_loaded() -> bool:
@@ -45,18 +46,20 @@ def means_loaded() -> bool:
     return bool(_loaded)
 
 
-def load_means() -> None:
-    """Import what the first job needs, while no fork can happen: a child forked in the middle could never finish it."""
-    if _loaded:
-        return
-    with guard():
-        import pickle
-        import socket
-        import subprocess
+def load_means() -> "ModuleType":
+    """Import what the first job needs, and return the module of the child's side.
 
-        from adjudge.processes import _child
+    No fork can happen meanwhile: a child forked in the middle could never finish the imports.
+    """
+    if not _loaded:
+        with guard():
+            import socket  # noqa: F401 (these two for `launch`)
+            import subprocess  # noqa: F401
 
-        _loaded.append(all((pickle, socket, subprocess, _child)))
+            from adjudge.processes import _child
+
+            _loaded.append(_child)
+    return _loaded[0]
 
 
 def check_options(target: str, *, memory_mb: int | None, warm: Iterable[str], stderr: str) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ waited in the scheduler's queue does not count where the kernel reports it (Linu
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from adjudge.errors import UsageError
 from adjudge.processes._errors import JobTimeout
@@ -37,6 +39,10 @@ class JobLimits:
             if not seconds > 0:
                 raise UsageError(f"{name} must be a number of seconds above 0, not {seconds!r}", code="bad-limit")
 
+    def overrun(self) -> JobTimeout:
+        """Return the error of a job that used too much CPU time."""
+        return JobTimeout(f"the job used more than {self.cpu_s:g} s of CPU time and its worker was killed")
+
 
 def cpu_time(pid: int) -> float | None:
     """Return the seconds of CPU time that a process has used, or None if the system cannot report it.
@@ -51,7 +57,12 @@ def cpu_time(pid: int) -> float | None:
 
 def own_timer(cpu_s: float) -> float:
     """Return the seconds for a worker's own CPU timer: 0.0, which is off, if its owner can read its clock."""
-    return cpu_s if cpu_time(os.getpid()) is None else 0.0
+    return 0.0 if _is_readable(cpu_time) else cpu_s
+
+
+@cache
+def _is_readable(clock: Callable[[int], float | None]) -> bool:
+    return clock(os.getpid()) is not None
 
 
 def queued_time(pid: int) -> float:
@@ -86,21 +97,13 @@ class Meter:
             self._queued_start = queued_time(self._pid)
         return min(max(self._cpu_left(), _LEAST_S), max(self._wall_left(), _LEAST_S), _SLICE_S)
 
-    def check_used(self, cpu_s: float) -> None:
-        """Raise `JobTimeout` for an answer that arrived but took too much CPU time.
-
-        Whether the owner looked in time depends on how busy the machine is. What the job used does not.
-        """
-        if cpu_s > self._limits.cpu_s:
-            raise self._overrun()
-
     def _cpu_left(self) -> float:
         now = None if self._cpu_start is None else cpu_time(self._pid)
         if now is None or self._cpu_start is None:
             return _SLICE_S
         left = self._limits.cpu_s - (now - self._cpu_start)
         if left <= 0:
-            raise self._overrun()
+            raise self._limits.overrun()
         return left
 
     def _wall_left(self) -> float:
@@ -112,6 +115,3 @@ class Meter:
                 f"the job was not done after {self._limits.wall_s:g} s of wall-clock time and its worker was killed"
             )
         return left
-
-    def _overrun(self) -> JobTimeout:
-        return JobTimeout(f"the job used more than {self._limits.cpu_s:g} s of CPU time and its worker was killed")

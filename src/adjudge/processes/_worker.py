@@ -42,18 +42,16 @@ _CHUNK = 1 << 18
 
 def pack(payload: object, *, cpu_s: float = 0.0) -> bytes:
     """Turn a payload into a request."""
-    _launch.load_means()
-    import pickle
-
-    from adjudge.processes._child import MAX_BYTES, REQUEST
-
+    child = _launch.load_means()
+    pickle = child.pickle
     try:
-        body = pickle.dumps(payload, protocol=pickle.HIGHEST_PROTOCOL)
+        body: bytes = pickle.dumps(payload, protocol=pickle.HIGHEST_PROTOCOL)
     except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise UsageError(f"the payload cannot be sent to a worker: {error}", code="unpicklable") from error
-    if len(body) > MAX_BYTES:
-        raise MessageTooLarge(f"the payload has {len(body)} bytes; the limit is {MAX_BYTES}")
-    return REQUEST.pack(len(body), own_timer(cpu_s)) + body
+    if len(body) > child.MAX_BYTES:
+        raise MessageTooLarge(f"the payload has {len(body)} bytes; the limit is {child.MAX_BYTES}")
+    header: bytes = child.REQUEST.pack(len(body), own_timer(cpu_s))
+    return header + body
 
 
 class Worker:
@@ -79,10 +77,8 @@ class Worker:
         warm: Iterable[str] = (),
         stderr: _launch.Stderr = "inherit",
     ) -> None:
-        _launch.load_means()
+        child = _launch.load_means()
         import socket
-
-        from adjudge.processes._child import Setup
 
         modules = _launch.check_options(target, memory_mb=memory_mb, warm=warm, stderr=stderr)
         self.target = target
@@ -94,13 +90,12 @@ class Worker:
         self._over = False
         self._reported_cpu_s = 0.0
         self._last_cpu_s = _BRIEF_S
-        self._may_be_brief = False
         self._channel = self._process.channel
         self._flags = getattr(socket, "MSG_NOSIGNAL", 0)
         self._arrival = select.poll()
         self._arrival.register(self._channel.fileno(), select.POLLIN)
         register_after_fork(self)
-        setup = Setup(target, modules, memory_mb, kernel_watch=_launch.KERNEL_WATCH)
+        setup = child.Setup(target, modules, memory_mb, kernel_watch=_launch.KERNEL_WATCH)
         try:
             self._send(memoryview(pack(setup)))
         except JobCrashed as error:
@@ -160,7 +155,10 @@ class Worker:
         """`acall` for a payload that is packed already."""
         self._take()
         try:
-            self._may_be_brief = brief and self._last_cpu_s < _BRIEF_S
+            if brief and self._last_cpu_s < _BRIEF_S:
+                request, reply = self._exchange_briefly(request)
+                if reply is not None:
+                    return self._result(reply, limits)
             return await drive_async(self._exchange(request, limits))
         finally:
             self._using.release()
@@ -217,24 +215,42 @@ class Worker:
             self._using.release()
             raise WorkerClosed(f"worker {self.pid} was closed, has died or belongs to another process; make a new one")
 
+    def _exchange_briefly(self, request: bytes) -> "tuple[bytes, JobReply | None]":
+        """Send a request and wait a moment for its answer, in this thread, without a generator or a meter.
+
+        Returns what could not be sent, and the answer if all of it is there.
+        """
+        try:
+            unsent = bytes(self._send(memoryview(request)))
+            if unsent or not self._arrival.poll(_BRIEF_MS):
+                return unsent, None
+            self._receive(_FIRST_CHUNK)
+            return unsent, self._pop_reply()
+        except BaseException:
+            self._condemn()  # interrupted: nobody would know whose answer comes next
+            raise
+
     def _exchange(self, request: bytes, limits: JobLimits) -> Steps[Any]:
         """Do one job from request to result. If it is left in the middle, for whatever reason, the worker is killed."""
         yield from self._greet()
         meter = Meter(self.pid, limits, cpu_time(self.pid))
-        is_done = False
+        reply = None
         try:
             yield from self._deliver(request, meter)
-            at_once, self._may_be_brief = self._may_be_brief, False
-            if at_once:
-                self._arrival.poll(_BRIEF_MS)
-            reply = yield from self._collect(meter, at_once=at_once)
-            self._last_cpu_s = reply.cpu_s
-            self._reported_cpu_s += reply.cpu_s
-            meter.check_used(reply.cpu_s)
-            is_done = True
+            reply = yield from self._collect(meter)
         finally:
-            if not is_done:
+            if reply is None:
                 self._condemn()
+        return self._result(reply, limits)
+
+    def _result(self, reply: "JobReply", limits: JobLimits) -> Any:
+        """Return a job's result, or raise what it failed with."""
+        self._last_cpu_s = reply.cpu_s
+        self._reported_cpu_s += reply.cpu_s
+        # Whether the owner looked in time depends on how busy the machine is. What the job used does not.
+        if reply.cpu_s > limits.cpu_s:
+            self._condemn()
+            raise limits.overrun()
         if reply.kind == "done":
             return reply.value
         if reply.kind == "too-large":
@@ -263,30 +279,35 @@ class Worker:
         while rest := self._send(rest):
             yield Readiness(self._channel.fileno(), meter.next_look(), to_write=True)
 
-    def _collect(self, meter: Meter, *, at_once: bool = False) -> Steps["JobReply"]:
+    def _collect(self, meter: Meter) -> Steps["JobReply"]:
         """Read one whole answer. The inbox keeps what has arrived, so that several calls can wait for one greeting."""
-        from adjudge.processes._child import MAX_BYTES, REPLY, decode_reply
-
         patience, chunk = meter.first_look(), _FIRST_CHUNK
         while True:
-            if not at_once:
-                yield Readiness(self._channel.fileno(), patience)
-            at_once = False
+            yield Readiness(self._channel.fileno(), patience)
             self._receive(chunk)
-            if len(self._inbox) >= REPLY.size:
-                (length,) = REPLY.unpack_from(self._inbox)
-                if length > MAX_BYTES:
-                    raise self._crashed("its answer has an impossible length")
-                if len(self._inbox) >= REPLY.size + length:
-                    break
-                chunk = _CHUNK
-            patience = meter.next_look()
-        body = bytes(memoryview(self._inbox)[REPLY.size : REPLY.size + length])
+            reply = self._pop_reply()
+            if reply is not None:
+                return reply
+            patience, chunk = meter.next_look(), _CHUNK
+
+    def _pop_reply(self) -> "JobReply | None":
+        """Take the answer out of the inbox, if all of it has arrived."""
+        child = _launch.load_means()
+        start = child.REPLY.size
+        if len(self._inbox) < start:
+            return None
+        (length,) = child.REPLY.unpack_from(self._inbox)
+        if length > child.MAX_BYTES:
+            raise self._crashed("its answer has an impossible length")
+        if len(self._inbox) < start + length:
+            return None
+        body = bytes(memoryview(self._inbox)[start : start + length])
         self._inbox = bytearray()
         try:
-            return decode_reply(body)
+            reply: JobReply = child.decode_reply(body)
         except ValueError as error:
             raise self._crashed(str(error)) from error
+        return reply
 
     def _send(self, data: memoryview) -> memoryview:
         """Send what the channel takes and return the rest."""
@@ -316,15 +337,13 @@ class Worker:
 
     def _crashed(self, why: str | None = None) -> ProcessError:
         """Reap a worker that is already dying, and return what it died of."""
-        from adjudge.processes._child import OUT_OF_MEMORY
-
         was_closed, self._over = self._over, True
         status = self._process.end() if self._finalizer.detach() else None
         if was_closed:
             return WorkerClosed(f"worker {self.pid} was closed while it had a job")
         if why is not None:
             return JobCrashed(f"worker {self.pid} was killed: {why}")
-        if status == OUT_OF_MEMORY:
+        if status == _launch.load_means().OUT_OF_MEMORY:
             return JobCrashed(f"worker {self.pid} reached its memory limit", code="out-of-memory")
         if status == -signal.SIGPROF:
             return JobTimeout("the job used up its CPU time and its worker was killed")

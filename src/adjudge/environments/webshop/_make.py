@@ -10,7 +10,7 @@ from random import Random
 from typing import TypeVar
 
 from adjudge.environments.webshop._goods import NO_LIMIT, Catalogue, Goal, Item, Review
-from adjudge.environments.webshop._words import AXES, BRANDS, KINDS, Kind
+from adjudge.environments.webshop._words import AXES, BRANDS, Kind, kinds
 
 __all__ = ["Chance", "make_catalogue", "price_limit"]
 
@@ -51,7 +51,7 @@ def make_catalogue() -> Catalogue:
     """Make the items and the goals."""
     chance = Chance(_SEED)
     items: list[Item] = []
-    for kind in KINDS:
+    for kind in kinds():
         for number in range(EACH):
             asin = f"AJ{len(items):04d}{''.join(chance.pick(_LETTERS) for _ in range(4))}"
             # Every third item is the one before it in another edition.

@@ -6,10 +6,9 @@ from typing import Any, ClassVar, Literal
 
 from adjudge.environments._errors import EnvBadTask
 from adjudge.environments._world import EnvSpec, whole
-from adjudge.environments.webshop._actions import Shop, read_action
 from adjudge.environments.webshop._goods import Catalogue
-from adjudge.environments.webshop._nouns import NounFinder, noun_finder
-from adjudge.environments.webshop._pages import Page, Visit, page_of
+from adjudge.environments.webshop._pages import Page, Shop, Visit, page_of, read_action
+from adjudge.environments.webshop._reward import NounFinder, noun_finder
 from adjudge.errors import UsageError
 from adjudge.model import Outcome, Step
 
