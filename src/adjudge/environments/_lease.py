@@ -2,8 +2,9 @@
 
 import re
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvError, EnvStepTimeout
 from adjudge.environments._loops import FairLock
@@ -13,9 +14,11 @@ from adjudge.model import Outcome, Step
 if TYPE_CHECKING:
     from adjudge.environments._pool import Pool
     from adjudge.environments._roster import Member
-    from adjudge.environments._world import EnvSpec
+    from adjudge.environments._world import EnvSpec, Instance
 
 __all__ = ["CALL_LIMIT", "NO_EPISODE", "LeasedEnvironment"]
+
+T = TypeVar("T")
 
 CALL_LIMIT = "call-limit"
 NO_EPISODE = "no-episode"
@@ -75,7 +78,7 @@ class LeasedEnvironment:
 
     @property
     def is_open(self) -> bool:
-        """Whether the rollout still has it."""
+        """Whether the rollout still holds it."""
         return self._ended is None
 
     @property
@@ -128,14 +131,7 @@ class LeasedEnvironment:
             episode = self._running()
             if episode.end is not None:
                 return replace(episode.last, reward=None, done=True, info={**episode.last.info, "repeated": True})
-            member = self.member
-            if member is None:
-                step = await self._step_again(episode, action, None)
-            else:
-                try:
-                    step = await member.instance.step(action)
-                except (EnvDied, EnvStepTimeout) as error:
-                    step = await self._step_again(episode, action, error)
+            step = await self._retry(episode, lambda instance: instance.step(action))
             return self._record(episode, action, step)
         except EnvError as error:
             # Nobody knows whether the action was done: the rest of the episode would not be the agent's doing.
@@ -152,7 +148,7 @@ class LeasedEnvironment:
             if self._episode is None:
                 return Outcome(done_reason=NO_EPISODE)
             episode = self._running()
-            outcome = await self._outcome(episode)
+            outcome = await self._retry(episode, lambda instance: instance.outcome())
             if outcome.task is None:
                 outcome = replace(outcome, task=episode.task)
             return outcome if outcome.done_reason is not None else replace(outcome, done_reason=episode.end)
@@ -254,22 +250,16 @@ class LeasedEnvironment:
                     raise
         raise EnvDied(f"every new {self.spec.kind} environment died")
 
-    async def _step_again(self, episode: _Episode, action: str, error: EnvError | None) -> Step:
-        while True:
-            member = await self._revive(episode, error)
-            try:
-                return await member.instance.step(action)
-            except (EnvDied, EnvStepTimeout) as again:
-                error = again
-
-    async def _outcome(self, episode: _Episode) -> Outcome:
-        error: EnvError | None = None
+    async def _retry(
+        self, episode: _Episode, call: Callable[["Instance"], Awaitable[T]], error: EnvError | None = None
+    ) -> T:
+        """Do a call, on a revived instance where the episode's own is gone or failed with `error`."""
         while True:
             member = self.member
             if member is None or error is not None:
                 member = await self._revive(episode, error)
             try:
-                return await member.instance.outcome()
+                return await call(member.instance)
             except (EnvDied, EnvStepTimeout) as again:
                 error = again
 

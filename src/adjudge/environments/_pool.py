@@ -110,11 +110,7 @@ class Pool:
                 del self._expired[lease.rollout_id]
             if lease.holders and not end:
                 return
-        self._take_back(lease, fit=not end)
-
-    def take_back(self, lease: LeasedEnvironment) -> None:
-        """End a lease, whoever holds it."""
-        self._take_back(lease, fit=True)
+        self.take_back(lease, fit=not end)
 
     def counts(self) -> Counts:
         """Count instances, leases and waits."""
@@ -124,7 +120,7 @@ class Pool:
         """End every instance; open leases end with their next call, and whoever waits gets an error."""
         self._roster.close()
         for lease in list(self._leases.values()):
-            self._take_back(lease, fit=False)
+            self.take_back(lease, fit=False)
 
     async def aclose(self) -> None:
         """Close, and wait until every instance has ended, including those that are still starting."""
@@ -226,8 +222,8 @@ class Pool:
             f"{counts.starting} starting, {counts.waiting} other rollouts waiting; make the pool larger or wait longer"
         )
 
-    def _take_back(self, lease: LeasedEnvironment, *, fit: bool, why: str = "released") -> None:
-        """End a lease; nothing here waits, so nothing here can be cancelled."""
+    def take_back(self, lease: LeasedEnvironment, *, fit: bool = True, why: str = "released") -> None:
+        """End a lease, whoever holds it; nothing here waits, so nothing here can be cancelled."""
         with self._roster.lock:
             if not lease.is_open:
                 return
@@ -279,7 +275,7 @@ class Pool:
                     return
                 late = [one for one in self._leases.values() if not one.is_busy and now - one.used > lease_s]
             for lease in late:
-                self._take_back(lease, fit=True, why="expired")
+                self.take_back(lease, fit=True, why="expired")
 
 
 def _seconds(timeout: object) -> float:
