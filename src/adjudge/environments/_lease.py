@@ -36,7 +36,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 class _Episode:
     """One episode: its actions and its observations, so that it can be replayed."""
 
-    __slots__ = ("actions", "calls", "end", "first", "last", "lost", "replays", "seen", "task")
+    __slots__ = ("actions", "calls", "end", "first", "hashes", "last", "lost", "replays", "task")
 
     def __init__(self, task: Any, first: Step) -> None:
         self.task = task
@@ -44,7 +44,7 @@ class _Episode:
         self.calls = 0
         self.replays = 0
         self.actions: list[str] = []
-        self.seen: list[int] = []
+        self.hashes: list[int] = []  # of the observations
         self.end: str | None = None  # why it is over
         self.lost: AdjudgeError | None = None  # the error that ended it
 
@@ -224,7 +224,7 @@ class LeasedEnvironment:
         episode.calls += 1
         if self._keeps:
             episode.actions.append(action)
-            episode.seen.append(hash(step.observation))
+            episode.hashes.append(hash(step.observation))
         if step.done:
             episode.end = str(step.info.get("done_reason") or "done")
         elif episode.calls >= self._most:
@@ -253,7 +253,7 @@ class LeasedEnvironment:
     async def _retry(
         self, episode: _Episode, call: Callable[["Instance"], Awaitable[T]], error: EnvError | None = None
     ) -> T:
-        """Do a call, on a revived instance where the episode's own is gone or failed with `error`."""
+        """Do a call; on a revived instance if the episode's own is gone or failed with `error`."""
         while True:
             member = self.member
             if member is None or error is not None:
@@ -289,10 +289,10 @@ class LeasedEnvironment:
         member.episodes += 1
         first = await member.instance.reset(episode.task)
         same = first.observation == episode.first.observation
-        for action, seen in zip(episode.actions, episode.seen, strict=True):
+        for action, expected in zip(episode.actions, episode.hashes, strict=True):
             if not same:
                 break
-            same = hash((await member.instance.step(action)).observation) == seen
+            same = hash((await member.instance.step(action)).observation) == expected
         if not same:
             raise EnvDied(
                 "the instance died, and the replay of the episode gave other observations", code="replay-differs"

@@ -134,6 +134,11 @@ class WorkerInstance(AskedInstance):
         self._step_s = step_s
 
     @property
+    def pid(self) -> int:
+        """The process id, which is also the process group's."""
+        return self._worker.pid
+
+    @property
     def alive(self) -> bool:
         """Whether the process is there."""
         return not self._broken and self._worker.alive
@@ -180,7 +185,7 @@ class WorkerInstance(AskedInstance):
             try:
                 return decoder.decode(reply)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise EnvProtocolError(f"worker {self._worker.pid} sent an invalid answer: {error}") from error
+                raise EnvProtocolError(f"worker {self.pid} sent an invalid answer: {error}") from error
         restored = restore_error(*reply)
         self._broken = isinstance(restored, EnvDied | EnvStepTimeout)
         raise restored
@@ -192,5 +197,5 @@ class WorkerInstance(AskedInstance):
         if isinstance(error, JobTimeout):
             return EnvStepTimeout(error.message)
         if isinstance(error, JobFailed):
-            return EnvDied(f"the world in worker {self._worker.pid} broke: {error.message}")
+            return EnvDied(f"the world in worker {self.pid} broke: {error.message}")
         return EnvDied(error.message, code="out-of-memory" if error.code == "out-of-memory" else None)

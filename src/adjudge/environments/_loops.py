@@ -1,6 +1,6 @@
 """What tasks of several event loops share: the loop on which environments live, tickets to wait with, and a fair lock.
 
-Environments are started, watched and ended on a loop of their own, whatever loops their users come and go with: what
+Environments are started, watched and ended on a loop of their own, independent of the loops of their users: what
 happens there cannot be cancelled together with a rollout. Its thread exists only while there is something to do, never
 outlives the program, and a forked child starts its own.
 """

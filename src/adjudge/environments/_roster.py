@@ -190,7 +190,7 @@ class Roster:
     def failed(self, error: AdjudgeError) -> None:
         """Hand a failed start to the first in line: the next start for it would probably fail in the same way.
 
-        An error of the call, such as a missing package, goes to all: every start would fail so.
+        An error of the call, such as a missing package, goes to all: every start would fail in the same way.
         """
         is_for_all = isinstance(error, UsageError)
         with self.lock:

@@ -55,7 +55,7 @@ def _stem(word: str) -> str:
 class Index:
     """Documents by their words; `search` returns the places of the best ones.
 
-    The share that a word adds to a document's score does not depend on the query, so it is computed here:
+    The amount that a word adds to a document's score does not depend on the query, so it is computed here:
 
         idf(t) · tf / (tf + k1 · (1 - b + b · length / mean length)),   idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5))
 
@@ -84,7 +84,7 @@ class Index:
     def search(self, query: str, most: int) -> list[int]:
         """Return the places of the `most` best documents that share a word with the query, best first.
 
-        Equal scores stand in the order of the documents.
+        Equal scores keep the order of the documents.
         """
         scores: dict[int, float] = {}
         known = scores.get
@@ -150,7 +150,7 @@ class Goal:
 class Catalogue:
     """Items and goals; a task id is a place in `goals`. Built once in a process and shared: nothing changes it.
 
-    `name` says whose items these are, as it stands in results.
+    `name` says whose items these are; results show it.
     """
 
     name: str
@@ -164,7 +164,7 @@ class Catalogue:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each item stands, by its number in lower case, as a click has it."""
+        """The position of each item, by its number in lower case, as a click names it."""
         return {item.asin.lower(): place for place, item in enumerate(self.items)}
 
     def item(self, asin: str) -> Item:

@@ -29,7 +29,7 @@ Role: TypeAlias = Literal["text", "button", "option", "product"]
 
 
 class PagePart(NamedTuple):
-    """A text on a page; every role but `text` can be clicked, `is_chosen` says that it has been."""
+    """A text on a page; every role but `text` can be clicked; `is_chosen` if it has been."""
 
     text: str
     role: Role = "text"
@@ -38,7 +38,7 @@ class PagePart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Where in the shop somebody is. `hits` are the places of the items found; `seen` the items looked at."""
+    """Where a visitor is in the shop. `hits` are the positions of the items found; `seen` the items looked at."""
 
     page: PageKind = "search"
     hits: tuple[int, ...] = ()
@@ -58,16 +58,16 @@ class Page:
 
     @property
     def clickables(self) -> list[str]:
-        """What `click[...]` takes here, in lower case; `Search` is no click but an action of its own."""
+        """What `click[...]` takes here, in lower case; `Search` is an action of its own, not a click."""
         clickables = (part.text.lower() for part in self.parts if part.role != "text" and part.text != "Search")
         return list(dict.fromkeys(clickables))
 
     def text(self) -> str:
-        """Return the page as the original's mode `text` has it."""
+        """Return the page in the original's mode `text`."""
         return " [SEP] ".join([part.text for part in self.parts])
 
     def rich(self) -> str:
-        """Return the page as the original's mode `text_rich` has it."""
+        """Return the page in the original's mode `text_rich`."""
         clicked = "".join(
             f"You have clicked {part.text}.\n" for part in self.parts if part.role == "option" and part.is_chosen
         )
@@ -94,12 +94,12 @@ def page_of(visit: Visit, goal: Goal, catalogue: Catalogue) -> Page:
 
 
 def has_next(visit: Visit) -> bool:
-    """Say whether there is another page of results."""
+    """Return whether there is another page of results."""
     return visit.number * WINDOW < len(visit.hits)
 
 
 def shown(visit: Visit) -> tuple[int, ...]:
-    """Return the places of the items on this page of results."""
+    """Return the positions of the items on this page of results."""
     return visit.hits[(visit.number - 1) * WINDOW : visit.number * WINDOW]
 
 
@@ -176,23 +176,22 @@ def read_action(text: str) -> Action | None:
 
 
 class Shop(NamedTuple):
-    """The rules of one episode: its items, its goal, and who finds nouns."""
+    """The rules of one episode: its items, its goal, and its noun finder."""
 
     catalogue: Catalogue
     goal: Goal
     nouns: NounFinder
 
     def after(self, visit: Visit, action: Action | None) -> Visit:
-        """Return where the visitor is after an action; an invalid one leaves the visit as it is."""
+        """Return where the visitor is after an action; after an invalid one, the same visit."""
         if action is None or visit.page == "done":
             return visit
         if action.name == "search":
-            return self._search(visit, action.text) if visit.page == "search" else visit
+            if visit.page != "search":
+                return visit
+            hits = tuple(self.catalogue.index.search(action.text, MOST_RESULTS))
+            return Visit("results", hits=hits, seen=visit.seen)
         return self._click(visit, _plain(action.text))
-
-    def _search(self, visit: Visit, query: str) -> Visit:
-        hits = tuple(self.catalogue.index.search(query, MOST_RESULTS))
-        return Visit("results", hits=hits, seen=visit.seen)
 
     def _click(self, visit: Visit, text: str) -> Visit:
         if visit.page == "search":
@@ -222,7 +221,7 @@ class Shop(NamedTuple):
             return visit
         if text == BUY.lower():
             return replace(visit, page="done", purchase=score_purchase(self.goal, item, visit.options, self.nouns))
-        if text == PREVIOUS.lower():  # what was chosen is forgotten, as in the original
+        if text == PREVIOUS.lower():  # the chosen options are lost, as in the original
             return replace(visit, page="results", item=None, options={})
         if text in SUB_PAGES:
             return replace(visit, page=SUB_PAGES[text])
@@ -234,5 +233,5 @@ class Shop(NamedTuple):
 
 
 def _plain(text: str) -> str:
-    """Return a text as it is compared: without case, white space as single spaces."""
+    """Return a text for comparison: without case, white space as single spaces."""
     return " ".join(text.casefold().split())

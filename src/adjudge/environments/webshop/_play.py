@@ -21,12 +21,12 @@ __all__ = [
 
 HELP = "Type words to search, the number of a button, or an action such as click[buy now]. An empty line ends it."
 
-# What stands behind what on one line: buttons, an axis and its options, an item and what is said of it.
+# What may follow what on one line: buttons, an axis and its options, an item and its texts.
 _TOGETHER = {("button", "button"), ("text", "option"), ("option", "option"), ("product", "text"), ("item", "text")}
 
 
 def play_terminal(world: ShopWorld, task: int | str, ask: Callable[[str], str], say: Callable[[str], None]) -> Outcome:
-    """Let somebody play a task; an empty answer, or `EOFError` from `ask`, ends it."""
+    """Let a person play a task; an empty answer, or `EOFError` from `ask`, ends it."""
     world.reset(task)
     say(HELP)
     while True:
@@ -46,7 +46,7 @@ def play_terminal(world: ShopWorld, task: int | str, ask: Callable[[str], str], 
 
 
 def _lines(page: Page) -> Iterator[str]:
-    """Show a page, its buttons numbered; what belongs together stands on one line."""
+    """Return the lines of a page, its buttons numbered; what belongs together is on one line."""
     numbers = {text: number for number, text in enumerate(page.clickables, 1)}
     line: list[str] = []
     before = ""
@@ -54,8 +54,7 @@ def _lines(page: Page) -> Iterator[str]:
     for part in page.parts:
         number = numbers.get(part.text.lower()) if part.role != "text" else None
         words = part.text if number is None else f"[{number}] {part.text}{' *' if part.is_chosen else ''}"
-        goes_on = (before, part.role) in _TOGETHER
-        if line and not goes_on:
+        if line and (before, part.role) not in _TOGETHER:
             yield "  ".join(line)
             line = []
         line.append(words)
@@ -65,7 +64,7 @@ def _lines(page: Page) -> Iterator[str]:
 
 
 def _action(typed: str, clickables: list[str]) -> str:
-    """Return the action that somebody means: an action as it stands, the number of a button, else words to search."""
+    """Return the action that a person means: an action, the number of a button, or words to search for."""
     if "[" in typed:
         return typed
     if typed.isascii() and typed.isdigit() and 1 <= int(typed[:6]) <= len(clickables):
@@ -78,7 +77,7 @@ RANDOM_STEPS = 30
 
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
-    """What a buyer reached over some tasks: the mean reward and the share of tasks with reward 1."""
+    """The result of a buyer over some tasks: the mean reward and the share of tasks with reward 1."""
 
     name: str
     tasks: int
@@ -102,7 +101,7 @@ def play_oracle(world: ShopWorld, task: int) -> Outcome:
 
 
 def play_naive(world: ShopWorld, task: int) -> Outcome:
-    """Search for the instruction as it stands, take the first item, choose the options that it names, buy."""
+    """Search for the whole instruction, take the first item, choose the options that it names, buy."""
     world.reset(task)
     goal = world.catalogue.goals[task]
     instruction = goal.instruction.lower()

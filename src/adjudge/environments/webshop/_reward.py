@@ -23,14 +23,14 @@ from adjudge.errors import MissingExtra, UsageError, closest
 __all__ = ["NounFinder", "Purchase", "colour_of", "noun_finder", "score_purchase", "token_set_ratio"]
 
 ALIKE = 85  # two texts mean the same above this ratio
-NO_NOUNS = 0.2  # title score where the goal's title has no noun
+NO_NOUNS = 0.2  # title score if the goal's title has no noun
 
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
     """What was bought, what it is worth, and why.
 
-    `nouns` names the noun finder that `title_score` rests on. `price_met` is `price <= price_upper`, whatever they are.
+    `nouns` names the noun finder behind `title_score`. `price_met` is `price <= price_upper`.
     """
 
     asin: str
@@ -76,7 +76,7 @@ def score_purchase(goal: Goal, item: Item, options: Mapping[str, str], nouns: "N
 
 
 def has_attribute(item: Item, wanted: str) -> bool:
-    """Say whether an item has an attribute: like one of its own, or in its title, bullets or description."""
+    """Return whether an item has an attribute: like one of its own, or in its title, bullets or description."""
     if any(token_set_ratio(own, wanted) > ALIKE for own in item.attributes):
         return True
     words = wanted.lower()
@@ -84,7 +84,7 @@ def has_attribute(item: Item, wanted: str) -> bool:
 
 
 def same_option(wanted: str, chosen: str) -> bool:
-    """Say whether two option values mean the same: the same colour, or, where one names none, texts that are alike.
+    """Return whether two option values mean the same: the same colour or, if one names none, similar texts.
 
     >>> same_option("Navy Blue", "blue"), same_option("red", "wired"), same_option("gold", "rose gold")
     (True, False, False)
@@ -96,13 +96,13 @@ def same_option(wanted: str, chosen: str) -> bool:
 
 
 def _shared(one: str, other: str) -> int:
-    """Count the parts that two category paths share, in whatever order."""
+    """Count the parts that two category paths share, in any order."""
     parts = ({part for each in path.split("›") if (part := each.strip())} for path in (one, other))
     return len(set.intersection(*parts))
 
 
 def _title_score(goal: str, bought: str, nouns: "NounFinder") -> float:
-    """Return the share of the goal title's nouns that the bought title has; one that stands twice is met once."""
+    """Return the share of the goal title's nouns that the bought title has; one that occurs twice is met once."""
     wanted = nouns.nouns(goal)
     return len({*wanted} & {*nouns.nouns(bought)}) / len(wanted) if wanted else NO_NOUNS
 
@@ -119,8 +119,8 @@ def _r_type(title_score: float, *, is_match: bool) -> float:
 
 _COLOUR_WORD = re.compile(r"[^\W_]+")
 
-# In the order of the alphabet, because of two colours in one text the first in this order counts, as in the original:
-# "navy blue" is blue on both sides. Words that only shade a colour (dark, light, royal) are none here.
+# In alphabetical order, because of two colours in one text the first in this order counts, as in the original:
+# "navy blue" is blue on both sides. Words that only shade a colour (dark, light, royal) are not in it.
 _COLOURS = frozenset(
     """alabaster amber apricot aqua aquamarine azure beige black blue blush bordeaux bronze brown burgundy camel camo
     caramel champagne charcoal chestnut chocolate cobalt cognac copper coral cranberry cream crimson cyan ebony eggplant
@@ -204,7 +204,7 @@ _SPACY_MODEL = "en_core_web_sm"  # what the original uses
 
 @runtime_checkable
 class NounFinder(Protocol):
-    """Finds the nouns of a title. `name` stands in every result that rests on it."""
+    """Finds the nouns of a title. Every result that depends on it shows its `name`."""
 
     @property
     def name(self) -> str:
@@ -212,7 +212,7 @@ class NounFinder(Protocol):
         ...
 
     def nouns(self, title: str) -> tuple[str, ...]:
-        """Return the nouns of a title, proper nouns included, in lower case, as often as they stand there."""
+        """Return the nouns of a title, proper nouns included, in lower case, as often as they occur."""
         ...
 
 
@@ -233,7 +233,7 @@ class Lexicon:
 
 
 class Words:
-    """Takes every word of three letters and more that is no function word for a noun: no part of speech is known."""
+    """Takes every word of three letters and more for a noun unless it is a function word."""
 
     name = "words-1"
     _FUNCTION = frozenset(

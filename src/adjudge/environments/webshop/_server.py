@@ -42,7 +42,7 @@ class Link(NamedTuple):
 
 
 class ServerPage(NamedTuple):
-    """What stands on a page; `links` by their text in lower case, `search` where a search goes, `reward` once done."""
+    """What is on a page; `links` by their text in lower case, `search` the address of a search, `reward` once done."""
 
     texts: tuple[str, ...]
     links: dict[str, Link]
@@ -98,12 +98,14 @@ class ServerWorld:
     def reset(self, task: Any) -> str:
         """Open a session with the goal of that number."""
         number = read_task(task)
-        session = f"adjudge_{secrets.token_hex(8)}_fixed_{number}"  # how the server is told which goal is meant
+        session = f"adjudge_{secrets.token_hex(8)}_fixed_{number}"  # the form by which the server knows the goal
         self._task, self._reward = None, 0.0
         try:
             self._go(Link("GET", f"/{session}"))
         except _Refused as error:
-            raise EnvBadTask(f"the server did not start task {number}; has it so many goals? {error.message}") from None
+            raise EnvBadTask(
+                f"the server did not start task {number}; does it have so many goals? {error.message}"
+            ) from None
         if self._page.search is None:
             raise EnvProtocolError(f"{self._base} answered a page without a search bar: is it a WebShop server?")
         self._task = number
@@ -127,7 +129,7 @@ class ServerWorld:
         )
 
     def outcome(self) -> Outcome:
-        """Say how the session stands; nothing is asked of the server."""
+        """Return the state of the session, without asking the server."""
         if self._task is None:
             return Outcome(reward=0.0, success=False, done_reason="no-episode")
         return Outcome(
@@ -153,7 +155,7 @@ class ServerWorld:
     def _go(self, link: Link, form: dict[str, str] | None = None) -> None:
         address = urljoin(f"{self._base}/", quote(link.address, safe=_KEPT))
         if not _is_same_origin(address, self._base):
-            raise EnvProtocolError("the server's page leads to another server")
+            raise EnvProtocolError("the server's page links to another server")
         body = urlencode(form or {}).encode() if link.method == "POST" else None
         text, landed = self._fetch(Request(address, data=body, method=link.method))  # noqa: S310 (checked above)
         page, kind = read_page(text), _kind_of(landed)
@@ -198,7 +200,7 @@ class _SameOrigin(HTTPRedirectHandler):
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> Request | None:
         if not _is_same_origin(newurl, self._base):
-            raise EnvProtocolError("the server's answer leads to another server")
+            raise EnvProtocolError("the server redirects to another server")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

@@ -56,7 +56,7 @@ class ShopSite:
         app = web.Application(client_max_size=_LARGEST)
         app.router.add_get("/", self._home)
         app.router.add_get("/style.css", self._css)
-        app.router.add_get("/task", self._chosen)
+        app.router.add_get("/task", self._start)
         app.router.add_get("/task/{number}", self._start)
         app.router.add_get("/visit/{visitor}", self._show)
         app.router.add_post("/visit/{visitor}", self._act)
@@ -70,25 +70,18 @@ class ShopSite:
             await runner.cleanup()
 
     async def _home(self, _request: "web.Request") -> "web.Response":
-        return _page(home_page(self._spec.catalogue()))
+        return _respond(home_page(self._spec.catalogue()))
 
     async def _css(self, _request: "web.Request") -> "web.Response":
-        from aiohttp import web
-
-        return web.Response(text=self._style, content_type="text/css", headers=_HEADERS)
-
-    async def _chosen(self, request: "web.Request") -> "web.Response":
-        return self._begin(request.query.get("number", ""))
+        return _respond(self._style, content_type="text/css")
 
     async def _start(self, request: "web.Request") -> "web.Response":
-        return self._begin(request.match_info["number"])
-
-    def _begin(self, number: str) -> "web.Response":
+        number = request.match_info.get("number", request.query.get("number", ""))
         world = self._spec.build()
         try:
             world.reset(number)
         except EnvBadTask as error:
-            return _page(message_page("No such task", error.message), 404)
+            return _respond(message_page("No such task", error.message), 404)
         visitor = secrets.token_urlsafe(12)
         self._visitors[visitor] = (int(number), world)
         if len(self._visitors) > MOST_VISITORS:
@@ -101,7 +94,7 @@ class ShopSite:
         if found is None or found[1].shop is None:
             return _gone()
         task, world = found
-        return _page(visit_page(f"/visit/{visitor}", task, found[1].shop, world.visit))
+        return _respond(visit_page(f"/visit/{visitor}", task, found[1].shop, world.visit))
 
     async def _act(self, request: "web.Request") -> "web.Response":
         visitor = request.match_info["visitor"]
@@ -118,20 +111,19 @@ class ShopSite:
         return _see(visitor)
 
 
-def _page(text: str, status: int = 200) -> "web.Response":
+def _respond(text: str = "", status: int = 200, content_type: str = "text/html", location: str = "") -> "web.Response":
     from aiohttp import web
 
-    return web.Response(text=text, status=status, content_type="text/html", headers=_HEADERS)
+    headers = {**_HEADERS, "Location": location} if location else _HEADERS
+    return web.Response(text=text, status=status, content_type=content_type, headers=headers)
 
 
 def _see(visitor: str) -> "web.Response":
-    from aiohttp import web
-
-    return web.Response(status=303, headers={**_HEADERS, "Location": f"/visit/{visitor}"})
+    return _respond(status=303, location=f"/visit/{visitor}")
 
 
 def _gone() -> "web.Response":
-    return _page(message_page("This visit is over", "The shop no longer knows it. Start the task again."), 404)
+    return _respond(message_page("This visit is over", "The shop no longer knows it. Start the task again."), 404)
 
 
 SAMPLES = 12
@@ -158,7 +150,7 @@ score says how much of the instruction was met. {len(catalogue.items):,} items, 
 
 
 def message_page(title: str, text: str) -> str:
-    """Return a page that says one thing."""
+    """Return a page with one message."""
     body = f'<div class="card"><h1>{escape(title)}</h1><p>{escape(text)}</p><p><a href="/">To the tasks</a></p></div>'
     return _document(title, body)
 
@@ -185,7 +177,7 @@ def _document(title: str, body: str, catalogue: str = "") -> str:
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)} · adjudge shop</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/style.css">
 </head><body><header><div class="inner"><a href="/">adjudge shop</a>{about}</div></header><main>{body}
-<footer>After the rules and pages of WebShop. What is scored here is called adjudge shop: these are no WebShop scores.
+<footer>After the rules and pages of WebShop. What is scored here is called adjudge shop: these are not WebShop scores.
 </footer></main></body></html>
 """
 
@@ -304,7 +296,7 @@ _PAINT = {
     "mustard": "#d29f2b",
     "lilac": "#b79ad6",
 }
-_PLAIN = ("#8fb3c9", "#c9b38f", "#a9c58f", "#c99a8f", "#a99ac9", "#8fc4b4")  # where there is none to choose
+_PLAIN = ("#8fb3c9", "#c9b38f", "#a9c58f", "#c99a8f", "#a99ac9", "#8fc4b4")  # for items without a colour to choose
 
 
 @cache
