@@ -39,7 +39,6 @@ class _AgentGymSpec(EnvSpec):
         return task
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentGymWebShop(_AgentGymSpec):
     """WebShop behind AgentGym's server; a task is the number of a goal."""
 
@@ -48,7 +47,6 @@ class AgentGymWebShop(_AgentGymSpec):
     task_name: ClassVar[str] = "session_id"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentGymAlfworld(_AgentGymSpec):
     """ALFWorld behind AgentGym's server; a task is the number of a game in its list."""
 
@@ -57,7 +55,6 @@ class AgentGymAlfworld(_AgentGymSpec):
     extra: ClassVar[tuple[tuple[str, str], ...]] = (("world_type", "Text"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentGymScienceWorld(_AgentGymSpec):
     """ScienceWorld behind AgentGym's server; a task is the number of a variation in its list."""
 
@@ -79,13 +76,11 @@ class AgentGymBackend:
         if not isinstance(spec, _AgentGymSpec):
             raise UsageError(f"an AgentGym server needs a spec such as AgentGymWebShop, not {type(spec).__name__}")
         instance = AgentGymInstance(self._client, self.url, limits, spec, self._taken)
-        is_made = False
         try:
             await instance.create()
-            is_made = True
-        finally:
-            if not is_made:
-                await instance.hang_up()
+        except BaseException:
+            await instance.hang_up()
+            raise
         return instance
 
 

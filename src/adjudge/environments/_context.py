@@ -4,7 +4,6 @@ Below it: the kinds of environment by name, and the pools of this process for ro
 same for code that cannot await.
 """
 
-import threading
 from collections.abc import Coroutine, Hashable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Self, TypeVar
@@ -15,7 +14,6 @@ from adjudge.environments._pool import Pool
 from adjudge.environments._world import EnvSpec
 from adjudge.errors import UsageError, closest
 from adjudge.model import Outcome, Step
-from adjudge.processes import register_after_fork
 
 __all__ = ["Context", "SyncContext", "SyncEnvironment", "close_pools", "default_spec"]
 
@@ -44,44 +42,21 @@ def default_spec(kind: str) -> EnvSpec:
     return found()
 
 
-class _DefaultPools:
-    """The pools of this process that nobody made by hand, one for each spec."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.pools: dict[EnvSpec, Pool] = {}
-        self._is_registered = False
-
-    def after_fork(self) -> None:
-        """In a forked child: the pools themselves start with nothing, but a lock may be held for ever."""
-        self.lock = threading.Lock()
-        self._is_registered = False
-
-    def get(self, spec: EnvSpec) -> Pool:
-        """Return the pool for a spec, made when first needed."""
-        if not self._is_registered:
-            register_after_fork(self)
-            self._is_registered = True
-        with self.lock:
-            pool = self.pools.get(spec)
-            if pool is None:
-                pool = self.pools[spec] = Pool(spec)
-            return pool
-
-    def all(self) -> list[Pool]:
-        """Return the pools that were made so."""
-        return list(self.pools.values())  # copied in one step: no lock is needed
-
-
-_DEFAULT_POOLS = _DefaultPools()
+# The pools of this process that nobody made by hand, one for each spec. A dict changes in one step, so no lock is
+# needed; in a forked child the pools themselves start with nothing.
+_DEFAULT_POOLS: dict[EnvSpec, Pool] = {}
 
 
 def close_pools() -> None:
     """End every environment of the default pools; they are made again when they are needed."""
-    with _DEFAULT_POOLS.lock:
-        pools, _DEFAULT_POOLS.pools = list(_DEFAULT_POOLS.pools.values()), {}
-    for pool in pools:
-        pool.close()
+    for spec in list(_DEFAULT_POOLS):
+        pool = _DEFAULT_POOLS.pop(spec, None)
+        if pool is not None:
+            pool.close()
+
+
+def _default_pool(spec: EnvSpec) -> Pool:
+    return _DEFAULT_POOLS.get(spec) or _DEFAULT_POOLS.setdefault(spec, Pool(spec))
 
 
 class Context:
@@ -106,8 +81,8 @@ class Context:
         self.group_id = group_id
         self.metadata: dict[str, Any] = dict(metadata or {})
         self._pools = tuple(pools)
-        self._mine: dict[EnvSpec, LeasedEnvironment] = {}
-        self._had: dict[EnvSpec, LeasedEnvironment] = {}
+        self._leases: dict[EnvSpec, LeasedEnvironment] = {}
+        self._past: dict[EnvSpec, LeasedEnvironment] = {}
         self._holder = object()
         self._is_left = False
 
@@ -133,14 +108,14 @@ class Context:
         if self._is_left:  # meanwhile: nobody would release it
             pool.release(lease, holder=self._holder)
             self._check_entered()
-        self._mine[pool.spec] = self._had[pool.spec] = lease
+        self._leases[pool.spec] = self._past[pool.spec] = lease
         return lease
 
     def find_resource(self, spec: Hashable) -> LeasedEnvironment | None:
         """Return the environment of that spec or kind that this rollout has now, or None; acquires none."""
         if isinstance(spec, EnvSpec):
             return self._pool_of(spec).find(self.rollout_id)
-        pools = {pool.spec: pool for pool in (*_DEFAULT_POOLS.all(), *self._pools) if pool.spec.kind == spec}
+        pools = {pool.spec: pool for pool in (*list(_DEFAULT_POOLS.values()), *self._pools) if pool.spec.kind == spec}
         found = [lease for pool in pools.values() if (lease := pool.find(self.rollout_id)) is not None]
         if len(found) > 1:
             raise UsageError(
@@ -155,8 +130,8 @@ class Context:
         This is what a reward reads: an environment that was released before it was scored is an error, and different
         from an episode that never was.
         """
-        had = [lease for lease in self._had.values() if spec in (lease.spec, lease.spec.kind)]
-        return self.find_resource(spec) or (had[-1] if had else None)
+        past = [lease for lease in self._past.values() if spec in (lease.spec, lease.spec.kind)]
+        return self.find_resource(spec) or (past[-1] if past else None)
 
     async def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""
@@ -193,22 +168,22 @@ class Context:
             )
 
     def _release(self, spec: Hashable | None, *, end: bool) -> None:
-        leases = [*self._mine.values()] if spec is None else [self.find_resource(spec)]
+        leases = [*self._leases.values()] if spec is None else [self.find_resource(spec)]
         for lease in leases:
             if lease is not None:
-                self._mine.pop(lease.spec, None)
+                self._leases.pop(lease.spec, None)
                 lease.pool.release(lease, holder=self._holder, end=end)
 
     def _pool_of(self, spec: Hashable) -> Pool:
         """Return the pool that serves a spec or kind; an unknown kind is an error."""
         if isinstance(spec, EnvSpec):
-            return next((pool for pool in self._pools if pool.spec == spec), None) or _DEFAULT_POOLS.get(spec)
+            return next((pool for pool in self._pools if pool.spec == spec), None) or _default_pool(spec)
         if not isinstance(spec, str):
             raise UsageError(f"acquire a spec or the name of a kind, not {type(spec).__name__}", code="bad-spec")
         given = [pool for pool in self._pools if pool.spec.kind == spec]
         if len(given) > 1:
             raise UsageError(f"there are {len(given)} pools of kind {spec!r}: name the spec", code="ambiguous-kind")
-        return given[0] if given else _DEFAULT_POOLS.get(default_spec(spec))
+        return given[0] if given else _default_pool(default_spec(spec))
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:

@@ -163,13 +163,11 @@ class HttpBackend:
     async def start(self, spec: EnvSpec, limits: PoolLimits) -> "HttpInstance":
         """Open a session: the server leases one of its instances to it."""
         instance = HttpInstance(self._client, self.url, limits, self._token)
-        is_open = False
         try:
             await instance.open(spec, limits.start_s)
-            is_open = True
-        finally:
-            if not is_open:
-                await instance.close()
+        except BaseException:
+            await instance.close()
+            raise
         return instance
 
 

@@ -108,13 +108,13 @@ class LeasedEnvironment:
         self._episode = lost = _Episode(None, Step(""))
         lost.lost = EnvDied("the last reset did not finish")
         try:
-            wanted = self.spec.task(task)
-            first = await self._reset(wanted)
+            checked_task = self.spec.task(task)
+            first = await self._reset(checked_task)
         except AdjudgeError as error:
             lost.lost = error
             raise
         else:
-            self._episode = _Episode(wanted, first)
+            self._episode = _Episode(checked_task, first)
             return first.observation
         finally:
             self._finish()
@@ -172,9 +172,9 @@ class LeasedEnvironment:
         """Raise `EnvBadTask` unless the episode was started with this task."""
         if self._episode is None or self._episode.lost is not None:
             return
-        wanted = self.spec.task(task)
-        if wanted != self._episode.task:
-            raise EnvBadTask(f"the episode was started with task {self._episode.task!r}, not with {wanted!r}")
+        checked_task = self.spec.task(task)
+        if checked_task != self._episode.task:
+            raise EnvBadTask(f"the episode was started with task {self._episode.task!r}, not with {checked_task!r}")
 
     async def __aenter__(self) -> Self:
         return self

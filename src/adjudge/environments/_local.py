@@ -1,5 +1,6 @@
 """Worlds on this machine: in this process, or in a worker process that can hang, crash, eat memory and be killed."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -48,27 +49,15 @@ class LocalInstance:
 
     async def reset(self, task: Any) -> Step:
         """Start an episode."""
-        with Caught() as caught:
-            return start_episode(self._world, task)
-        raise self._fault(caught)
+        return self._call(Step, start_episode, self._world, task)
 
     async def step(self, action: str) -> Step:
         """Do one action."""
-        with Caught() as caught:
-            step = self._world.step(action)
-            if isinstance(step, Step):
-                return step
-            raise EnvProtocolError(f"the world answered a step with {type(step).__name__} instead of a Step")
-        raise self._fault(caught)
+        return self._call(Step, self._world.step, action)
 
     async def outcome(self) -> Outcome:
         """Read the outcome."""
-        with Caught() as caught:
-            outcome = self._world.outcome()
-            if isinstance(outcome, Outcome):
-                return outcome
-            raise EnvProtocolError(f"the world's outcome must be an Outcome, not {type(outcome).__name__}")
-        raise self._fault(caught)
+        return self._call(Outcome, self._world.outcome)
 
     async def health(self) -> bool:
         """Return whether no call has broken it."""
@@ -84,11 +73,18 @@ class LocalInstance:
         with Caught(fatal_too=True):
             self._world.close()
 
-    def _fault(self, caught: Caught) -> AdjudgeError:
-        """Return what a world's exception means: its own errors are answers, everything else is its end."""
+    def _call(self, kind: type[T], function: Callable[..., object], *arguments: object) -> T:
+        """Call the world: its own errors are answers, any other exception is its end."""
+        with Caught() as caught:
+            found = function(*arguments)
+            if isinstance(found, kind):
+                return found
+            raise EnvProtocolError(f"the world answered {type(found).__name__} instead of {kind.__name__}")
         error = caught.error
-        self.alive = isinstance(error, AdjudgeError) and not isinstance(error, EnvDied | EnvStepTimeout)
-        return error if isinstance(error, AdjudgeError) else EnvDied(f"the world broke: {caught.reason}")
+        if not isinstance(error, AdjudgeError):
+            error = EnvDied(f"the world broke: {caught.reason}")
+        self.alive = not isinstance(error, EnvDied | EnvStepTimeout)
+        raise error
 
 
 class WorkerBackend:

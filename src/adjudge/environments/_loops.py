@@ -35,7 +35,6 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._users = 0
         self._tasks: set[asyncio.Task[None]] = set()  # a loop itself holds its tasks only weakly
-        self._is_registered = False
 
     def submit(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         """Run a coroutine to its end on the loop."""
@@ -65,9 +64,7 @@ class Background:
         with self._lock:
             self._users += 1
             if self._loop is None:
-                if not self._is_registered:
-                    register_after_fork(self)
-                    self._is_registered = True
+                register_after_fork(self)
                 self._loop = asyncio.new_event_loop()
                 # A daemon: an environment must not delay the end of the program.
                 name = "adjudge-environments"

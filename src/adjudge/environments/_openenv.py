@@ -149,14 +149,11 @@ class OpenEnvInstance(Instance):
     async def _ask(self, what: str, data: object = None) -> dict[str, Any]:
         """Send a message and return its answer, on the background loop."""
         message = {"type": what} if data is None else {"type": what, "data": data}
-        answered = False
         try:
-            found = await asyncio.wrap_future(BACKGROUND.submit(self._exchange(message)))
-            answered = True
-        finally:
-            # A call that was left in the middle: nobody knows the state of the episode.
-            self._broken = self._broken or not answered
-        return found
+            return await asyncio.wrap_future(BACKGROUND.submit(self._exchange(message)))
+        except BaseException:
+            self._broken = True  # a call that was left in the middle: nobody knows the state of the episode
+            raise
 
     async def _exchange(self, message: Mapping[str, Any]) -> dict[str, Any]:
         import aiohttp

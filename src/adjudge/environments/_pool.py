@@ -250,11 +250,11 @@ class Pool:
             async with asyncio.timeout(self.limits.start_s):
                 member = Member(await self._backend.start(self.spec, self.limits))
         if caught.error is None:
-            self._roster.started(member)
+            self._roster.add(member)
         elif isinstance(caught.error, AdjudgeError):
-            self._roster.failed(caught.error)
+            self._roster.report_failure(caught.error)
         else:
-            self._roster.failed(EnvDied(f"no {self.spec.kind} environment could be started: {caught.reason}"))
+            self._roster.report_failure(EnvDied(f"no {self.spec.kind} environment could be started: {caught.reason}"))
 
     def _end(self, member: Member) -> None:
         self._follow(BACKGROUND.submit(member.instance.close()))

@@ -176,7 +176,7 @@ class Roster:
             self._end(member)
         self._start(starts)
 
-    def started(self, member: Member) -> None:
+    def add(self, member: Member) -> None:
         """Add a member that has been started."""
         with self.lock:
             self._starting -= 1
@@ -187,7 +187,7 @@ class Roster:
             self.tally["dead"] += 1
         self._end(member)
 
-    def failed(self, error: AdjudgeError) -> None:
+    def report_failure(self, error: AdjudgeError) -> None:
         """Hand a failed start to the first in line: the next start for it would probably fail in the same way.
 
         An error of the call, such as a missing package, goes to all: every start would fail in the same way.

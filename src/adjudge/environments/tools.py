@@ -166,7 +166,7 @@ def _name(tool: Tool) -> str:
     return str(getattr(tool, "__name__", tool))
 
 
-async def _started(context: Resources, kind: str) -> LeasedEnvironment:
+async def _running(context: Resources, kind: str) -> LeasedEnvironment:
     """Return the rollout's environment, in which an episode must be running."""
     lease: LeasedEnvironment = await context.acquire_resource(kind)
     if lease.first is None:
@@ -179,15 +179,15 @@ async def _started(context: Resources, kind: str) -> LeasedEnvironment:
 
 async def _steps(context: Resources, kind: str) -> tuple[Step, Step]:
     """Return the first and the last step of the episode."""
-    lease = await _started(context, kind)
+    lease = await _running(context, kind)
     return lease.first or Step(""), lease.last or Step("")
 
 
 async def _act(context: Resources, kind: str, action: str) -> str:
-    step: Step = await (await _started(context, kind)).step(action)
+    step: Step = await (await _running(context, kind)).step(action)
     return f"{step.observation}\n\nThe episode is over." if step.done else step.observation
 
 
 async def _restart(context: Resources, kind: str) -> str:
-    lease = await _started(context, kind)
+    lease = await _running(context, kind)
     return str(await lease.reset(lease.task))

@@ -182,20 +182,20 @@ def _die_with_owner(lifeline: int, *, kernel: bool) -> None:
         os.killpg(0, signal.SIGKILL)
 
 
-def _receive(channel: int) -> tuple[float, bytes] | None:
+def _receive(channel: int) -> tuple[float, bytes | bytearray] | None:
     """Read the next request as (timer seconds, body), or None when the owner has closed the channel."""
-    data = bytearray()
-    chunk = _FIRST_CHUNK
-    while True:
-        part = os.read(channel, chunk)
-        if not part:
-            return None
-        data += part
+    data: bytes | bytearray = os.read(channel, _FIRST_CHUNK)
+    while data:
         if len(data) >= REQUEST.size:
             length, timer_s = REQUEST.unpack_from(data)
-            if len(data) == REQUEST.size + length:
-                return timer_s, bytes(memoryview(data)[REQUEST.size :])
-            chunk = _CHUNK
+            if len(data) == REQUEST.size + length:  # nearly always after the first read
+                return timer_s, data[REQUEST.size :]
+        part = os.read(channel, _CHUNK)
+        if not part:
+            break
+        data = bytearray(data) if isinstance(data, bytes) else data  # grows without copying all of it each time
+        data += part
+    return None
 
 
 def _send(channel: int, frame: bytes) -> None:

@@ -5,6 +5,7 @@ import signal
 import threading
 import weakref
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from adjudge.errors import ProcessError, UsageError
@@ -38,6 +39,8 @@ _BRIEF_S = 0.0001
 _BRIEF_MS = 1
 _FIRST_CHUNK = 1 << 13  # most answers are small, and a large buffer costs more than they do
 _CHUNK = 1 << 18
+
+_limits_of = lru_cache(JobLimits)  # a world asks thousands of times a second with the same limits
 
 
 def pack(payload: object, *, cpu_s: float = 0.0) -> bytes:
@@ -129,7 +132,7 @@ class Worker:
 
     def call(self, payload: object, *, cpu_s: float, wall_s: float) -> Any:
         """Do one job and wait for its result."""
-        limits = JobLimits(cpu_s, wall_s)
+        limits = _limits_of(cpu_s, wall_s)
         return self.call_packed(pack(payload, cpu_s=cpu_s), limits)
 
     async def acall(self, payload: object, *, cpu_s: float, wall_s: float, brief: bool = False) -> Any:
@@ -138,7 +141,7 @@ class Worker:
         With `brief`, and if the last job took next to no CPU time, the answer is first waited for in place, for at most
         a millisecond: one that arrives after some microseconds costs less than a turn of the loop.
         """
-        limits = JobLimits(cpu_s, wall_s)
+        limits = _limits_of(cpu_s, wall_s)
         return await self.acall_packed(pack(payload, cpu_s=cpu_s), limits, brief=brief)
 
     def call_packed(self, request: bytes, limits: JobLimits) -> Any:

@@ -95,7 +95,12 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
     if isinstance(caught.error, UsageError):
         raise caught.error
     if outcome is not None and outcome.done_reason != _NO_EPISODE and task is not _ANY:
-        _check_task(env, outcome, task)
+        # The episode must have been started with the row's task.
+        expect = getattr(env, "expect", None)
+        if callable(expect):
+            expect(plain(task))
+        elif outcome.task is not None and outcome.task != plain(task):
+            raise AdjudgeError(f"the episode was started with task {outcome.task!r}, not with {task!r}", code=_BAD_TASK)
     return outcome, str(caught.reason or "")
 
 
@@ -112,15 +117,6 @@ async def _environment(context: Any, kind: str) -> Any:
 
 async def _maybe(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
-
-
-def _check_task(env: Any, outcome: Outcome, task: Any) -> None:
-    """Raise if the episode was started with another task than the row's."""
-    expect = getattr(env, "expect", None)
-    if callable(expect):
-        expect(plain(task))
-    elif outcome.task is not None and outcome.task != plain(task):
-        raise AdjudgeError(f"the episode was started with task {outcome.task!r}, not with {task!r}", code=_BAD_TASK)
 
 
 async def _read_alfworld(env: Any) -> Outcome:

@@ -70,7 +70,7 @@ class Alfworld:
 
     def step(self, action: str) -> Step:
         """Do one command; one that is not admissible changes nothing. Its `reward` is 1.0 when it wins the game."""
-        episode = self._started()
+        episode = self._current()
         if episode.done_reason is not None:
             over = f"The episode is over ({episode.done_reason})."
             return Step(observation=over, reward=0.0, done=True, info=self.info())
@@ -90,7 +90,7 @@ class Alfworld:
 
     def info(self) -> dict[str, Any]:
         """Return what is known beside the observation: the possible commands, whether the game is won, why it ended."""
-        episode = self._started()
+        episode = self._current()
         return {
             "admissible_commands": list(episode.commands),
             "won": episode.won,
@@ -121,7 +121,7 @@ class Alfworld:
         episode.commands = tuple(state["admissible_commands"])
         episode.won = bool(state["won"])
 
-    def _started(self) -> _Episode:
+    def _current(self) -> _Episode:
         if self._episode is None:
             raise EnvError("no episode was started: call reset with the name of a game first", code="no-episode")
         return self._episode

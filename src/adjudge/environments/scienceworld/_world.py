@@ -57,7 +57,7 @@ class ScienceWorld:
 
     def step(self, action: str) -> Step:
         """Do one action; its `reward` is the change of the score / 100."""
-        episode = self._running()
+        episode = self._current()
         before = episode.score
         if episode.done_reason is not None:
             over = f"The episode is over ({episode.done_reason})."
@@ -78,14 +78,14 @@ class ScienceWorld:
 
     def info(self) -> dict[str, Any]:
         """Return what is known beside the observation: the score (-100..100), the moves, why it ended if it did."""
-        episode = self._running()
+        episode = self._current()
         return {"score": episode.score, "moves": episode.moves, "done_reason": episode.done_reason}
 
     def outcome(self) -> Outcome:
         """Return the state of the episode: `reward` is the score / 100, or 0 if that is negative."""
         if self._episode is None:
             return Outcome(done_reason="no-episode")
-        episode = self._running()
+        episode = self._current()
         return Outcome(
             reward=max(episode.score, 0) / 100,
             success=episode.done_reason == "completed" and episode.score >= 100,
@@ -152,7 +152,7 @@ class ScienceWorld:
             return "step-limit"
         return "call-limit" if episode.calls >= self._spec.max_calls else None
 
-    def _running(self) -> _Episode:
+    def _current(self) -> _Episode:
         if self._episode is None:
             raise EnvError("no episode was started: call reset with a task first", code="no-episode")
         if self._episode.fault is not None:

@@ -66,7 +66,7 @@ def _item(chance: Chance, kind: Kind, asin: str) -> Item:
     if chance.below(5) == 0:
         options.pop(kind.axes[-1])
     title = f"{brand} {attributes[0].title()} {material.title()} {kind.name.title()} with {extra.title()}"
-    return _finished(chance, kind, asin, title, attributes, options)
+    return _complete(chance, kind, asin, title, attributes, options)
 
 
 def _twin(chance: Chance, other: Item, kind: Kind, asin: str) -> Item:
@@ -75,10 +75,10 @@ def _twin(chance: Chance, other: Item, kind: Kind, asin: str) -> Item:
     attributes = (*other.attributes[:-1], chance.pick(left))
     options = {name: values if chance.below(2) else values[:-1] for name, values in other.options.items()}
     edition = chance.pick(("Second Edition", "Classic", "Plus", "Mini"))
-    return _finished(chance, kind, asin, f"{other.title}, {edition}", attributes, options)
+    return _complete(chance, kind, asin, f"{other.title}, {edition}", attributes, options)
 
 
-def _finished(
+def _complete(
     chance: Chance,
     kind: Kind,
     asin: str,

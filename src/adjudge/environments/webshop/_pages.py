@@ -98,7 +98,7 @@ def has_next(visit: Visit) -> bool:
     return visit.number * WINDOW < len(visit.hits)
 
 
-def shown(visit: Visit) -> tuple[int, ...]:
+def visible_items(visit: Visit) -> tuple[int, ...]:
     """Return the positions of the items on this page of results."""
     return visit.hits[(visit.number - 1) * WINDOW : visit.number * WINDOW]
 
@@ -109,7 +109,7 @@ def _results(visit: Visit, catalogue: Catalogue) -> list[PagePart]:
         parts.append(PagePart(PREVIOUS, "button"))
     if has_next(visit):
         parts.append(PagePart(NEXT, "button"))
-    for place in shown(visit):
+    for place in visible_items(visit):
         item = catalogue.items[place]
         parts += (
             PagePart(item.asin, "product", item.asin in visit.seen),
@@ -210,7 +210,7 @@ class Shop(NamedTuple):
         if text == PREVIOUS.lower() and visit.number > 1:
             return replace(visit, number=visit.number - 1)
         place = self.catalogue.places.get(text)
-        if place is None or place not in shown(visit):
+        if place is None or place not in visible_items(visit):
             return visit
         item = self.catalogue.items[place]
         return replace(visit, page="item", item=item, seen=visit.seen | {item.asin})

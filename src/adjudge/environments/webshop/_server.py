@@ -41,25 +41,71 @@ class Link(NamedTuple):
     address: str
 
 
-class ServerPage(NamedTuple):
-    """What is on a page; `links` by their text in lower case, `search` the address of a search, `reward` once done."""
+class ServerPage(HTMLParser):
+    """What is on a page, however badly its tags are closed.
 
-    texts: tuple[str, ...]
-    links: dict[str, Link]
-    search: str | None
-    reward: str | None
+    `links` are by their text in lower case, `search` is the address of a search, `reward` is there once done.
 
-
-def read_page(text: str) -> ServerPage:
-    """Read a page, however badly its tags are closed.
-
-    >>> read_page('<form method="post" action="/a"><button class="btn">Buy Now</button></form>').links
+    >>> ServerPage('<form method="post" action="/a"><button class="btn">Buy Now</button></form>').links
     {'buy now': Link(method='POST', address='/a')}
     """
-    reader = _Reader()
-    reader.feed(text)
-    reader.close()
-    return ServerPage(tuple(reader.texts), reader.links, reader.search, reader.reward)
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.links: dict[str, Link] = {}
+        self.search: str | None = None
+        self.reward: str | None = None
+        self._form = ""
+        self._link: Link | None = None
+        self._hidden: tuple[str, int] | None = None  # the tag that hides, and how deep in tags of its name we are
+        self._is_score = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = {name: value or "" for name, value in attrs}
+        if self._hidden is not None:
+            if tag == self._hidden[0]:
+                self._hidden = (tag, self._hidden[1] + 1)
+            return
+        if tag in _SILENT or "hidden" in named or "display:none" in named.get("style", "").replace(" ", ""):
+            self._hidden = (tag, 1)
+            return
+        classes = named.get("class", "").split()
+        if tag == "form":
+            self._form = named.get("action", "")
+        elif tag == "button" and "btn" in classes:
+            self._link = Link("POST", self._form)
+        elif tag == "a" and "product-link" in classes:
+            self._link = Link("GET", named.get("href", ""))
+        elif tag == "input" and named.get("type") == "radio":
+            self.links[" ".join(named.get("value", "").lower().split())] = Link("GET", named.get("data-url", ""))
+        elif named.get("id") == "search_input":
+            self.search = self._form
+        elif named.get("id") == "reward":
+            self._is_score = True
+        elif tag == "pre" and self._is_score and self.reward is None:
+            self.reward = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._hidden is not None:
+            if tag == self._hidden[0]:
+                self._hidden = (tag, self._hidden[1] - 1) if self._hidden[1] > 1 else None
+        elif tag in ("button", "a"):
+            self._link = None
+        elif tag == "pre":
+            self._is_score = False
+
+    def handle_data(self, data: str) -> None:
+        text = " ".join(data.split())
+        if not text or self._hidden is not None:
+            return
+        self.texts.append(text)
+        if self._link is not None:
+            self.links[text.lower()] = self._link
+        if self._is_score and self.reward == "":
+            self.reward = text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +137,7 @@ class ServerWorld:
         self._timeout = timeout
         self._opener: OpenerDirector = build_opener(ProxyHandler({}), _SameOrigin(self._base))
         self._task: int | None = None
-        self._page = ServerPage((), {}, None, None)
+        self._page = ServerPage()
         self._kind = "search"
         self._reward = 0.0
 
@@ -109,7 +155,7 @@ class ServerWorld:
         if self._page.search is None:
             raise EnvProtocolError(f"{self._base} answered a page without a search bar: is it a WebShop server?")
         self._task = number
-        return self._shown()
+        return self._text()
 
     def step(self, action: str) -> Step:
         """Do an action; one that is not possible on the page is not sent."""
@@ -125,7 +171,7 @@ class ServerWorld:
             self._go(link, form)
         is_done = self._kind == "done"
         return Step(
-            self._shown(), self._reward if link is not None else 0.0, done=is_done, info=self._info(link is not None)
+            self._text(), self._reward if link is not None else 0.0, done=is_done, info=self._info(link is not None)
         )
 
     def outcome(self) -> Outcome:
@@ -135,7 +181,7 @@ class ServerWorld:
         return Outcome(
             reward=self._reward,
             success=self._reward == 1.0,
-            observation=self._shown(),
+            observation=self._text(),
             done_reason="bought" if self._kind == "done" else None,
             task=self._task,
         )
@@ -149,7 +195,7 @@ class ServerWorld:
         actions = {"has_search_bar": self._page.search is not None, "clickables": clickables}
         return {"page": self._kind, "actions": actions, "valid": is_valid}
 
-    def _shown(self) -> str:
+    def _text(self) -> str:
         return " [SEP] ".join(self._page.texts)
 
     def _go(self, link: Link, form: dict[str, str] | None = None) -> None:
@@ -158,7 +204,7 @@ class ServerWorld:
             raise EnvProtocolError("the server's page links to another server")
         body = urlencode(form or {}).encode() if link.method == "POST" else None
         text, landed = self._fetch(Request(address, data=body, method=link.method))  # noqa: S310 (checked above)
-        page, kind = read_page(text), _kind_of(landed)
+        page, kind = ServerPage(text), _kind_of(landed)
         reward = _score(page.reward) if kind == "done" else 0.0
         self._page, self._kind, self._reward = page, kind, reward
 
@@ -225,60 +271,3 @@ def _score(text: str | None) -> float:
     if not 0.0 <= score <= 1.0:
         raise EnvProtocolError("the server's last page has no score between 0 and 1")
     return score
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[str] = []
-        self.links: dict[str, Link] = {}
-        self.search: str | None = None
-        self.reward: str | None = None
-        self._form = ""
-        self._link: Link | None = None
-        self._hidden: tuple[str, int] | None = None  # the tag that hides, and how deep in tags of its name we are
-        self._is_score = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = {name: value or "" for name, value in attrs}
-        if self._hidden is not None:
-            if tag == self._hidden[0]:
-                self._hidden = (tag, self._hidden[1] + 1)
-            return
-        if tag in _SILENT or "hidden" in named or "display:none" in named.get("style", "").replace(" ", ""):
-            self._hidden = (tag, 1)
-            return
-        classes = named.get("class", "").split()
-        if tag == "form":
-            self._form = named.get("action", "")
-        elif tag == "button" and "btn" in classes:
-            self._link = Link("POST", self._form)
-        elif tag == "a" and "product-link" in classes:
-            self._link = Link("GET", named.get("href", ""))
-        elif tag == "input" and named.get("type") == "radio":
-            self.links[" ".join(named.get("value", "").lower().split())] = Link("GET", named.get("data-url", ""))
-        elif named.get("id") == "search_input":
-            self.search = self._form
-        elif named.get("id") == "reward":
-            self._is_score = True
-        elif tag == "pre" and self._is_score and self.reward is None:
-            self.reward = ""
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._hidden is not None:
-            if tag == self._hidden[0]:
-                self._hidden = (tag, self._hidden[1] - 1) if self._hidden[1] > 1 else None
-        elif tag in ("button", "a"):
-            self._link = None
-        elif tag == "pre":
-            self._is_score = False
-
-    def handle_data(self, data: str) -> None:
-        text = " ".join(data.split())
-        if not text or self._hidden is not None:
-            return
-        self.texts.append(text)
-        if self._link is not None:
-            self.links[text.lower()] = self._link
-        if self._is_score and self.reward == "":
-            self.reward = text

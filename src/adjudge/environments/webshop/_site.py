@@ -17,7 +17,17 @@ from zlib import crc32
 
 from adjudge.environments._errors import EnvBadTask
 from adjudge.environments.webshop._goods import Catalogue, Item
-from adjudge.environments.webshop._pages import BACK, BUY, NEXT, PREVIOUS, SUB_PAGES, Shop, Visit, has_next, shown
+from adjudge.environments.webshop._pages import (
+    BACK,
+    BUY,
+    NEXT,
+    PREVIOUS,
+    SUB_PAGES,
+    Shop,
+    Visit,
+    has_next,
+    visible_items,
+)
 from adjudge.environments.webshop._reward import colour_of
 from adjudge.environments.webshop._world import ShopWorld, WebShopSpec
 
@@ -199,7 +209,7 @@ def _results(catalogue: Catalogue, visit: Visit) -> str:
         buttons.append(_button(PREVIOUS))
     if has_next(visit):
         buttons.append(_button(NEXT))
-    cards = "".join(_card(catalogue.items[place], visit) for place in shown(visit))
+    cards = "".join(_card(catalogue.items[place], visit) for place in visible_items(visit))
     nothing = "" if visit.hits else '<p class="card">Nothing was found. Go back and try other words.</p>'
     return f"""<div class="bar">{"".join(buttons)}
 <span class="count">Page {visit.number} (Total results: {len(visit.hits)})</span></div>

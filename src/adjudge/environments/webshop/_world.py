@@ -105,7 +105,7 @@ class ShopWorld:
         self._shop = Shop(self.catalogue, self.catalogue.goals[number], self.nouns)
         self._task = number
         self._go(Visit())
-        return self._shown()
+        return self._text()
 
     def step(self, action: str) -> Step:
         """Do `search[words]` or `click[text]`; anything else leaves the page as it is.
@@ -124,7 +124,7 @@ class ShopWorld:
         if after.purchase is not None:
             info["purchase"] = after.purchase.to_dict()
             reward = after.purchase.reward if after is not before else 0.0
-        return Step(self._shown(), reward, done=after.page == "done", info=info)
+        return Step(self._text(), reward, done=after.page == "done", info=info)
 
     def outcome(self) -> Outcome:
         """Return the state of the episode: without a purchase the reward is 0."""
@@ -135,7 +135,7 @@ class ShopWorld:
         return Outcome(
             reward=reward,
             success=reward == 1.0,
-            observation=self._shown(),
+            observation=self._text(),
             done_reason="bought" if purchase is not None else None,
             task=self._task,
         )
@@ -165,7 +165,7 @@ class ShopWorld:
         if self._shop is not None:
             self._page = page_of(visit, self._shop.goal, self.catalogue)
 
-    def _shown(self) -> str:
+    def _text(self) -> str:
         if self._page is None:
             return ""
         return self._page.rich() if self._is_rich else self._page.text()
