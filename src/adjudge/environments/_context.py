@@ -115,6 +115,7 @@ class Context:
         """Return the environment of that spec or kind that this rollout has now, or None; acquires none."""
         if isinstance(spec, EnvSpec):
             return self._pool_of(spec).find(self.rollout_id)
+        # By spec, with the given pools last: they win over default pools of the same spec.
         pools = {pool.spec: pool for pool in (*list(_DEFAULT_POOLS.values()), *self._pools) if pool.spec.kind == spec}
         found = [lease for pool in pools.values() if (lease := pool.find(self.rollout_id)) is not None]
         if len(found) > 1:

@@ -140,7 +140,7 @@ class RemoteInstance(Instance):
             raise EnvStepTimeout(error.message) from error
         except HttpError as error:
             raise EnvDied(f"the environment server cannot be reached: {error.message}") from error
-        except AdjudgeError as error:
+        except AdjudgeError as error:  # raised by `read`: the server did answer
             answered = not isinstance(error, EnvDied | EnvStepTimeout)
             raise
         finally:

@@ -223,11 +223,13 @@ class LeasedEnvironment:
         """Record a step, and end the episode if the step or the call limit ends it."""
         episode.calls += 1
         if self._keeps:
+            # Hashes are enough to compare a replay with, and keep long episodes small.
             episode.actions.append(action)
             episode.hashes.append(hash(step.observation))
         if step.done:
             episode.end = str(step.info.get("done_reason") or "done")
         elif episode.calls >= self._most:
+            # The agent sees the cap as an ordinary end, on the call that reaches it.
             episode.end = CALL_LIMIT
             step = replace(step, done=True, info={**step.info, "done_reason": CALL_LIMIT})
         episode.last = step

@@ -138,6 +138,7 @@ class Ticket:
 
     def call(self) -> bool:
         """Notify the task that its turn has come; False if its loop is closed."""
+        # On the task's own loop no wake-up through its socket is needed.
         if asyncio._get_running_loop() is self._loop:  # noqa: SLF001 (the public one raises if there is none)
             self._resolve()
         else:

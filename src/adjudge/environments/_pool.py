@@ -47,6 +47,7 @@ class Pool:
         self.spec = spec
         self.limits = limits or PoolLimits()
         self._backend = _backend_of(spec.home if backend is None else backend)
+        # Worlds in this process are cheap; a worker costs a process, and more of them than cores gain nothing.
         home = backend if isinstance(backend, str) else spec.home
         most = _MOST_HERE if home == "process" else min(_MOST_WORKERS, os.cpu_count() or 1)
         self.size = most if size is None else size
@@ -84,6 +85,7 @@ class Pool:
                     return lease
                 if rollout_id in self._expired:
                     self._expired[rollout_id].check_open()
+                # Only the first task of a rollout acquires; the others wait for it, then find its lease.
                 others = self._acquiring.get(rollout_id)
                 if others is None:
                     self._acquiring[rollout_id] = []
@@ -228,11 +230,13 @@ class Pool:
             if not lease.is_open:
                 return
             lease.end(why)
+            # The rollout may have another lease by now: only its own entry goes.
             if self._leases.get(lease.rollout_id) is lease:
                 del self._leases[lease.rollout_id]
             self._roster.tally["returned"] += 1
             if why == "expired":
                 self._roster.tally["reaped"] += 1
+                # Kept, so that a late rollout gets an error instead of a fresh environment without its episode.
                 self._expired[lease.rollout_id] = lease
                 if len(self._expired) > _MOST_EXPIRED:
                     self._expired.popitem(last=False)

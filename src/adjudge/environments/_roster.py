@@ -158,6 +158,7 @@ class Roster:
 
     def give_back(self, member: Member, *, fit: bool = True) -> None:
         """Take a member back; one that is unfit, dead or due is ended, and another one started if somebody waits."""
+        # Asked before the lock: reading the memory of a process takes longer than the lock may be held.
         due = fit and self._is_due(member)
         alive = fit and not due and member.instance.alive
         with self.lock:
@@ -261,6 +262,7 @@ class Roster:
 
     def _top_up(self) -> int:
         """Return how many members to start for those who wait, and count them as starting."""
+        # One start for each rollout in line that no start is under way for, as far as the pool has room.
         room = self._size - len(self._out) - len(self._free) - self._starting
         starts = 0 if self._closed else max(0, min(len(self._line) - self._starting, room))
         self._starting += starts

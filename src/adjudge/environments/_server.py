@@ -57,6 +57,7 @@ class _Answers:
                 raise UsageError("the idempotency key was used for another request", code="key-reused")
             return await asyncio.shield(before[1])
 
+        # A task of its own, and shielded: a client that hangs up must not leave the call half done.
         task = asyncio.create_task(_guard(work))
         if key:
             self._kept[key] = (digest, task)
@@ -149,6 +150,7 @@ class EnvServer:
         if pool is None:
             kinds = ", ".join(self.pools)
             raise UsageError(f"this server has {kinds}, not {given.get('kind')!r}", code="unknown-environment")
+        # Through JSON, so that tuples and lists compare as the client sent them.
         ours = _DECODER.decode(_ENCODER.encode(asdict(pool.spec)))
         if given.get("spec", ours) != ours:
             raise UsageError(

@@ -147,6 +147,7 @@ class Crew:
 
     def _top_up(self, wished: int) -> None:
         """Order more workers, until `wished` are on their way or the pool is full."""
+        # Workers are ordered here and started by the keeper, because starting one takes milliseconds.
         coming = self._wanted + self._starting
         room = self._size - len(self._workers) - coming
         more = min(wished - coming, room)

@@ -340,6 +340,7 @@ class Worker:
 
     def _crashed(self, why: str | None = None) -> ProcessError:
         """Reap a worker that is already dying, and return what it died of."""
+        # Read before it is set: a worker that its owner ended did not crash.
         was_closed, self._over = self._over, True
         status = self._process.end() if self._finalizer.detach() else None
         if was_closed:

@@ -92,6 +92,7 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
         if not hasattr(found, "done_reason"):
             raise AdjudgeError(f"{kind} answered {type(found).__name__} instead of an Outcome", code=_PROTOCOL)
         outcome = found
+    # A wrong call is the caller's to fix; anything else is a fault of the environment and becomes the error.
     if isinstance(caught.error, UsageError):
         raise caught.error
     if outcome is not None and outcome.done_reason != _NO_EPISODE and task is not _ANY:

@@ -71,6 +71,7 @@ def _item(chance: Chance, kind: Kind, asin: str) -> Item:
 
 def _twin(chance: Chance, other: Item, kind: Kind, asin: str) -> Item:
     """Return an item with the title of another one, apart from its edition, that differs in one attribute."""
+    # One attribute other than the original's, so that a goal tells the two apart.
     left = [attribute for attribute in kind.attributes if attribute not in other.attributes]
     attributes = (*other.attributes[:-1], chance.pick(left))
     options = {name: values if chance.below(2) else values[:-1] for name, values in other.options.items()}

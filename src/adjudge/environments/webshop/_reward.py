@@ -165,6 +165,7 @@ def token_set_ratio(one: str, other: str) -> int:
     ours, theirs = _words(one), _words(other)
     if not ours or not theirs:
         return 0
+    # A subset counts in full, however long the other text is.
     shared = ours & theirs
     if shared and (ours <= theirs or theirs <= ours):
         return 100
@@ -188,6 +189,7 @@ def _common(left: str, right: str) -> int:
     places: dict[str, int] = {}
     for place, character in enumerate(left):
         places[character] = places.get(character, 0) | 1 << place
+    # Hyyrö's bit-parallel rule: a zero bit marks a character of the left text that is matched.
     full = (1 << len(left)) - 1
     row = full
     for character in right:
