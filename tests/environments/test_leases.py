@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from adjudge.environments import Context, EnvBadTask, EnvError, Pool, close_pools
-from adjudge.environments._ticket import Turn
+from adjudge.environments._loops import FairLock
 from adjudge.errors import UsageError
 from adjudge.model import Context as ContextShape
 from adjudge.model import Environment
@@ -209,7 +209,7 @@ async def test_nobody_overtakes_a_call_that_was_made_before() -> None:
 
 async def test_a_turn_is_passed_on_by_whoever_gives_up() -> None:
     """A call that is cancelled while it waits, or as its turn comes, holds up nobody."""
-    turn = Turn()
+    turn = FairLock()
     assert turn.take()
     waiting = [asyncio.create_task(turn.wait()) for _ in range(4)]
     await asyncio.sleep(0)

@@ -28,8 +28,8 @@ from adjudge.environments import (
     HttpBackend,
     Pool,
     PoolLimits,
+    default_spec,
 )
-from adjudge.environments._kinds import default_spec
 from adjudge.errors import UsageError
 from environments.toys import ChancySpec, ToySpec
 from environments.waiting import until

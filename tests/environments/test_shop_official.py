@@ -173,7 +173,7 @@ def test_official_items_want_spacy(folder: Path, monkeypatch: pytest.MonkeyPatch
         (lambda folder: (folder / "items_human_ins.json").write_text("[]"), "should hold a JSON object"),
         (lambda folder: (folder / "items_shuffle.json").write_text("{"), "items_shuffle.json"),
         (lambda folder: write(folder, ["x"]), "item 0 of the item file has no asin"),
-        (lambda folder: write(folder, [{"asin": "T1"}]), r"item 0 \(T1\) has not the form"),
+        (lambda folder: write(folder, [{"asin": "T1"}]), r"item 0 \(T1\) does not have the form"),
         (lambda folder: write(folder, [item(0, pricing="$.")]), r"item 0 \(T000000000\)"),
         (lambda folder: write(folder, [item(0)], {}, {"T000000000": [{}]}), "instruction 0 of item T000000000"),
         (lambda folder: write(folder, [item(0)]), "nothing to do"),

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.environments.webshop import Goal, Item, WebShopSpec, noun_finder, score_purchase
-from adjudge.environments.webshop._colours import colour_of
-from adjudge.environments.webshop._fuzzy import token_set_ratio
-from adjudge.environments.webshop._reward import same_option
+from adjudge.environments.webshop._reward import colour_of, same_option, token_set_ratio
 from adjudge.errors import MissingExtra, UsageError
 from support import golden
 
@@ -135,7 +133,7 @@ def test_spacy_gives_nouns_and_proper_nouns(monkeypatch: pytest.MonkeyPatch) -> 
     import sys
     from types import SimpleNamespace
 
-    from adjudge.environments.webshop._nouns import Spacy
+    from adjudge.environments.webshop._reward import Spacy
 
     tags = {"Oakmere": "PROPN", "Blue": "ADJ", "Bottle": "NOUN"}
 

@@ -13,8 +13,8 @@ import pytest
 from aiohttp import ClientSession, CookieJar
 
 from adjudge.environments.webshop import Catalogue, Goal, Item, Review, ShopSite, ShopWorld, WebShopSpec, noun_finder
-from adjudge.environments.webshop._html import home_page, visit_page
 from adjudge.environments.webshop._play import play_terminal
+from adjudge.environments.webshop._site import home_page, visit_page
 
 CATALOGUE = WebShopSpec().catalogue()
 NASTY = """<script>alert("1")</script> & 'x' </button>"""
@@ -158,7 +158,7 @@ def test_everything_is_escaped() -> None:
 
 def test_pages_of_all_kinds_have_a_picture() -> None:
     """Every kind of thing of the catalogue has a picture of its own."""
-    from adjudge.environments.webshop._picture import _shapes
+    from adjudge.environments.webshop._site import _shapes
 
     assert set(_shapes()) == {item.query for item in CATALOGUE.items}
 

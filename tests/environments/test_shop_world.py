@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adjudge.environments import EnvBadTask, EnvSpec, ScienceWorldSpec, ScienceWorldTask, World
 from adjudge.environments.webshop import BASELINES, ShopWorld, WebShopSpec, run_baseline
-from adjudge.environments.webshop._words import KINDS
+from adjudge.environments.webshop._words import kinds
 from adjudge.errors import UsageError
 from adjudge.model import Step, encode_json
 from support import golden
@@ -262,7 +262,7 @@ def test_catalogue_is_what_was_promised() -> None:
     assert len(items) >= 300
     assert len({item.category for item in items}) == 12
     assert len({item.asin for item in items}) == len(items) == len(CATALOGUE.places)
-    prices = {kind.name: kind.prices for kind in KINDS}
+    prices = {kind.name: kind.prices for kind in kinds()}
     for item in items:
         low, high = prices[item.query]
         assert low - 1.0 <= item.price <= 1.3 * high

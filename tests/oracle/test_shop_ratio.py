@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from adjudge.environments.webshop import WebShopSpec
-from adjudge.environments.webshop._fuzzy import token_set_ratio
+from adjudge.environments.webshop._reward import token_set_ratio
 
 fuzz: Any = import_module("thefuzz.fuzz")  # it has no type hints of its own
 

@@ -33,7 +33,7 @@ def occupied(*jobs: str) -> Pool:
     pool = new_pool(size=len(jobs), cpu_s=600, wall_s=600)
     for job in jobs:
         threading.Thread(target=pool.run, args=((job, 500),), daemon=True).start()
-    while sum(worker._taken for worker in list(pool._crew._workers)) < len(jobs):
+    while sum(worker._greeted and worker._using.locked() for worker in list(pool._crew._workers)) < len(jobs):
         time.sleep(0.01)
     return pool
 

@@ -26,7 +26,7 @@ FAULTS: list[tuple[str, object, type[ProcessError], str]] = [
     ("leave", 5, JobCrashed, "exit status 5"),
     ("leave_now", 7, JobCrashed, "exit status 7"),
     ("hang_up", None, JobCrashed, "worker"),
-    ("write_to_channel", b"\xff" * 100, JobCrashed, "no sensible length"),
+    ("write_to_channel", b"\xff" * 100, JobCrashed, "impossible length"),
     ("write_to_channel", struct.pack("!I", 5) + b"\xdd\xff\xff\xff\xff", JobCrashed, "not an answer"),
     ("write_to_channel", struct.pack("!I", 9) + b"\x93\xa4done\x00\xc1\xc1", JobCrashed, "not an answer"),
     ("write_to_channel", struct.pack("!I", 4000) + b"\x91" * 4000, JobCrashed, "not an answer"),

@@ -24,12 +24,16 @@ Examples:
 )
 @click.argument("kinds", nargs=-1, required=True, metavar="KIND...")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0: any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 means any free port.")
 @click.option("--size", type=click.IntRange(min=1), help="Instances of each kind; the default depends on the kind.")
-@click.option("--backend", type=click.Choice(["process", "worker"]), help="Where the worlds live; the spec says.")
+@click.option(
+    "--backend", type=click.Choice(["process", "worker"]), help="Where the worlds live; by default the spec decides."
+)
 @click.option("--lease", "lease_s", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True,
-              help="Seconds without a call after which a session is taken back.")  # fmt: skip
-@click.option("--token-file", type=click.Path(exists=True, dir_okay=False), help="Or ADJUDGE_ENV_TOKEN.")
+              help="Seconds without a call after which a session ends.")  # fmt: skip
+@click.option(
+    "--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token; or set ADJUDGE_ENV_TOKEN."
+)
 @debug_option
 def serve(
     kinds: tuple[str, ...],
@@ -42,22 +46,18 @@ def serve(
 ) -> None:
     """Lease environments of each KIND (webshop, alfworld, scienceworld, or module:Spec) until interrupted.
 
-    Other addresses than loopback need a token.
+    An address that other machines can reach needs a token.
     """
     import asyncio
     from pathlib import Path
 
     from adjudge.chat._key import Key
     from adjudge.cli._options import findable
-    from adjudge.environments._backend import PoolLimits
-    from adjudge.environments._http import TOKEN
-    from adjudge.environments._kinds import default_spec
-    from adjudge.environments._pool import Pool
-    from adjudge.environments._server import EnvServer
+    from adjudge.environments import TOKEN_VARIABLE, EnvServer, Pool, PoolLimits, default_spec
     from adjudge.errors import UsageError
 
     findable()
-    token = Key(None if token_file is None else Path(token_file), TOKEN).reveal()
+    token = Key(None if token_file is None else Path(token_file), TOKEN_VARIABLE).reveal()
     limits = PoolLimits(lease_s=lease_s)
     pools = [Pool(default_spec(kind), size, backend, limits=limits) for kind in dict.fromkeys(kinds)]
 

@@ -9,6 +9,8 @@
 The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 
+from adjudge.lazy import lazy_names
+
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.environments._agentgym import (
@@ -17,9 +19,7 @@ if TYPE_CHECKING:
         AgentGymScienceWorld,
         AgentGymWebShop,
     )
-    from adjudge.environments._backend import Backend, Instance, PoolLimits
-    from adjudge.environments._context import Context
-    from adjudge.environments._counts import Counts
+    from adjudge.environments._context import Context, SyncContext, SyncEnvironment, close_pools, default_spec
     from adjudge.environments._errors import (
         EnvAcquireTimeout,
         EnvBadTask,
@@ -28,21 +28,20 @@ if TYPE_CHECKING:
         EnvProtocolError,
         EnvStepTimeout,
     )
-    from adjudge.environments._http import HttpBackend
-    from adjudge.environments._in_process import InProcess
-    from adjudge.environments._kinds import close_pools
+    from adjudge.environments._http import TOKEN_VARIABLE, HttpBackend
     from adjudge.environments._lease import LeasedEnvironment
+    from adjudge.environments._local import InProcess, WorkerBackend
     from adjudge.environments._openenv import OpenEnvBackend, OpenEnvSpec
     from adjudge.environments._pool import Pool
+    from adjudge.environments._roster import Counts
     from adjudge.environments._server import EnvServer
-    from adjudge.environments._sync import SyncContext, SyncEnvironment
-    from adjudge.environments._worker import WorkerBackend
-    from adjudge.environments._world import EnvSpec, World
+    from adjudge.environments._world import Backend, EnvSpec, Instance, PoolLimits, World
     from adjudge.environments.alfworld import AlfworldSpec
     from adjudge.environments.scienceworld import ScienceWorldSpec, ScienceWorldTask
     from adjudge.environments.webshop import WebShopSpec
 
 __all__ = [
+    "TOKEN_VARIABLE",
     "AgentGymAlfworld",
     "AgentGymBackend",
     "AgentGymScienceWorld",
@@ -75,40 +74,25 @@ __all__ = [
     "WorkerBackend",
     "World",
     "close_pools",
+    "default_spec",
 ]
 
-_HOMES = {
-    "_agentgym": ("AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "AgentGymWebShop"),
-    "_backend": ("Backend", "Instance", "PoolLimits"),
-    "_context": ("Context",),
-    "_counts": ("Counts",),
-    "_errors": ("EnvAcquireTimeout", "EnvBadTask", "EnvDied", "EnvError", "EnvProtocolError", "EnvStepTimeout"),
-    "_http": ("HttpBackend",),
-    "_in_process": ("InProcess",),
-    "_kinds": ("close_pools",),
-    "_lease": ("LeasedEnvironment",),
-    "_openenv": ("OpenEnvBackend", "OpenEnvSpec"),
-    "_pool": ("Pool",),
-    "_server": ("EnvServer",),
-    "_sync": ("SyncContext", "SyncEnvironment"),
-    "_worker": ("WorkerBackend",),
-    "_world": ("EnvSpec", "World"),
-    "alfworld": ("AlfworldSpec",),
-    "scienceworld": ("ScienceWorldSpec", "ScienceWorldTask"),
-    "webshop": ("WebShopSpec",),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            from importlib import import_module
-
-            value: object = getattr(import_module(f"{__name__}.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_agentgym": ("AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "AgentGymWebShop"),
+        "_context": ("Context", "SyncContext", "SyncEnvironment", "close_pools", "default_spec"),
+        "_errors": ("EnvAcquireTimeout", "EnvBadTask", "EnvDied", "EnvError", "EnvProtocolError", "EnvStepTimeout"),
+        "_http": ("HttpBackend", "TOKEN_VARIABLE"),
+        "_lease": ("LeasedEnvironment",),
+        "_local": ("InProcess", "WorkerBackend"),
+        "_openenv": ("OpenEnvBackend", "OpenEnvSpec"),
+        "_pool": ("Pool",),
+        "_roster": ("Counts",),
+        "_server": ("EnvServer",),
+        "_world": ("Backend", "EnvSpec", "Instance", "PoolLimits", "World"),
+        "alfworld": ("AlfworldSpec",),
+        "scienceworld": ("ScienceWorldSpec", "ScienceWorldTask"),
+        "webshop": ("WebShopSpec",),
+    },
+)

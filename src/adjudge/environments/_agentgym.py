@@ -1,22 +1,21 @@
-"""Environments behind servers of AgentGym's kind: one address, and a number for each environment that it made.
+"""Environments behind AgentGym servers: one address, and a number for each environment that the server made.
 
     POST /create                               -> 7, or {"id": 7}
     POST /reset {"id": 7, "game": 3, ...}      -> the first observation
     POST /step  {"id": 7, "action": "look"}    -> observation, reward, done
 
-Each of its environments has words of its own for the same things; a dialect has them. A failure comes as `{"error":
-...}` with a status of 200. Its servers cannot tell a repeated step from a second one, so a step is sent once.
+Each environment has its own names for the same fields; a spec holds them. A failure arrives as `{"error": ...}` with a
+status of 200. The servers cannot tell a repeated step from a second one, so a step is sent once.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
-from adjudge.environments._backend import PoolLimits
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError
-from adjudge.environments._remote import Remote, SharedClient, read_json
-from adjudge.environments._world import EnvSpec
+from adjudge.environments._http import RemoteInstance, SharedClient, read_json
+from adjudge.environments._world import EnvSpec, PoolLimits
 from adjudge.errors import Caught, UsageError
 from adjudge.model import Outcome, Step
 
@@ -25,22 +24,21 @@ __all__ = ["AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "Agent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AgentGymSpec(EnvSpec):
-    """What the dialects share: tasks are numbers, and nothing is known to be repeatable."""
+    """What the specs share: tasks are numbers, and no episode can be replayed."""
 
     home: ClassVar[str] = "agentgym"
     id_name: ClassVar[str] = "id"
     task_name: ClassVar[str] = ""
     extra: ClassVar[tuple[tuple[str, str], ...]] = ()
-    closes: ClassVar[bool] = False  # whether the server has a call for it
+    closes: ClassVar[bool] = False  # whether the server has a call that closes an environment
 
     def task(self, task: Any) -> Any:
-        """Take the number of a task."""
+        """Return the number of a task."""
         if not isinstance(task, int) or isinstance(task, bool) or task < 0:
-            raise EnvBadTask(f"a task of this server is a number from 0, not {task!r}")
+            raise EnvBadTask(f"a task of this server must be a number from 0, not {task!r}")
         return task
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentGymWebShop(_AgentGymSpec):
     """WebShop behind AgentGym's server; a task is the number of a goal."""
 
@@ -49,7 +47,6 @@ class AgentGymWebShop(_AgentGymSpec):
     task_name: ClassVar[str] = "session_id"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentGymAlfworld(_AgentGymSpec):
     """ALFWorld behind AgentGym's server; a task is the number of a game in its list."""
 
@@ -58,7 +55,6 @@ class AgentGymAlfworld(_AgentGymSpec):
     extra: ClassVar[tuple[tuple[str, str], ...]] = (("world_type", "Text"),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentGymScienceWorld(_AgentGymSpec):
     """ScienceWorld behind AgentGym's server; a task is the number of a variation in its list."""
 
@@ -76,21 +72,19 @@ class AgentGymBackend:
         self._taken: set[int] = set()
 
     async def start(self, spec: EnvSpec, limits: PoolLimits) -> "AgentGymInstance":
-        """Have the server make an environment."""
+        """Let the server make an environment."""
         if not isinstance(spec, _AgentGymSpec):
             raise UsageError(f"an AgentGym server needs a spec such as AgentGymWebShop, not {type(spec).__name__}")
         instance = AgentGymInstance(self._client, self.url, limits, spec, self._taken)
-        is_made = False
         try:
             await instance.create()
-            is_made = True
-        finally:
-            if not is_made:
-                await instance.hang_up()
+        except BaseException:
+            await instance.hang_up()
+            raise
         return instance
 
 
-class AgentGymInstance(Remote):
+class AgentGymInstance(RemoteInstance):
     """One environment of an AgentGym server."""
 
     def __init__(
@@ -103,13 +97,14 @@ class AgentGymInstance(Remote):
         self._outcome = Outcome()
 
     async def create(self) -> None:
-        """Have an environment made; a full WebShop server gives out one that somebody has, which is refused here."""
-        found = await self._send("/create", {}, read_json)
-        found = _checked(found).get("id") if isinstance(found, Mapping) else found
+        """Make an environment. A full WebShop server hands out one that is in use, which is an error here."""
+        found = _check(await self._send("/create", {}, read_json))
+        if isinstance(found, Mapping):
+            found = found.get("id")
         if not isinstance(found, int):
-            raise EnvProtocolError(f"{self._url}/create answered {found!r}, which is no number")
+            raise EnvProtocolError(f"{self._url}/create answered {found!r} instead of a number")
         if found in self._taken:
-            raise EnvDied(f"{self._url} is full: it gave out environment {found} a second time", code="server-full")
+            raise EnvDied(f"{self._url} is full: it handed out environment {found} a second time", code="server-full")
         self._id = found
         self._taken.add(found)
 
@@ -117,8 +112,8 @@ class AgentGymInstance(Remote):
         """Start an episode."""
         found = await self._post("reset", {self._spec.task_name: task, **dict(self._spec.extra)})
         if isinstance(found, Mapping):
-            about = found.get("task_description")
-            text = "\n".join(str(part) for part in (about, found.get("observation")) if part)
+            parts = (found.get("task_description"), found.get("observation"))
+            text = "\n".join(str(part) for part in parts if part)
             info = _info(found)
         else:  # WebShop answers with a pair whose text is empty
             text, info = str(await self._get("observation")), {"actions": await self._get("available_actions")}
@@ -134,11 +129,22 @@ class AgentGymInstance(Remote):
         reward, score, done = found.get("reward"), found.get("score"), found.get("done")
         if not isinstance(text, str) or not isinstance(reward, int | float) or not isinstance(done, bool):
             raise EnvProtocolError(f"{self._url}/step answered without a text, a reward or done")
-        self._note(text, float(reward), score if isinstance(score, int | float) else None, done=done)
+        self._outcome = Outcome(
+            reward=float(reward),
+            success=reward >= 1.0 if done else None,
+            observation=text,
+            done_reason="done" if done else None,
+            task=self._outcome.task,
+        )
+        if isinstance(score, int | float):  # of 100, as ScienceWorld counts
+            share = max(0.0, score / 100.0)
+            self._outcome = replace(
+                self._outcome, reward=share, success=score >= 100, failed=score < 0, score_raw=float(score)
+            )
         return Step(text, float(reward), done=done, info=_info(found))
 
     async def outcome(self) -> Outcome:
-        """Say what the last step said: these servers have no call that only reads."""
+        """Return what the last step said: these servers have no call that only reads."""
         return self._outcome
 
     async def health(self) -> bool:
@@ -149,7 +155,7 @@ class AgentGymInstance(Remote):
         return False
 
     async def close(self) -> None:
-        """Give the environment back, where the server has a call for it."""
+        """Close the environment, if the server has a call for it."""
         if self._spec.closes and self._id >= 0 and self.alive:
             with Caught(fatal_too=True):
                 await self._post("close", {})
@@ -157,39 +163,22 @@ class AgentGymInstance(Remote):
         if self._spec.closes:
             self._taken.discard(self._id)
 
-    def _note(self, text: str, reward: float, score: float | None, *, done: bool) -> None:
-        success: bool | None = None
-        value = reward
-        if score is not None:
-            value, success = max(0.0, score / 100.0), score >= 100
-        elif done:
-            success = reward >= 1.0
-        self._outcome = Outcome(
-            reward=value,
-            success=success,
-            failed=None if score is None else score < 0,
-            score_raw=None if score is None else float(score),
-            observation=text,
-            done_reason="done" if done else None,
-            task=self._outcome.task,
-        )
-
     async def _post(self, what: str, body: dict[str, Any]) -> Any:
-        return _checked(await self._send(f"/{what}", {self._spec.id_name: self._id, **body}, read_json))
+        return _check(await self._send(f"/{what}", {self._spec.id_name: self._id, **body}, read_json))
 
     async def _get(self, what: str) -> Any:
         query = urlencode({self._spec.id_name: self._id})
-        return _checked(await self._send(f"/{what}?{query}", None, read_json, method="GET"))
+        return _check(await self._send(f"/{what}?{query}", None, read_json, method="GET"))
 
 
-def _checked(found: Any) -> Any:
+def _check(found: Any) -> Any:
     if isinstance(found, Mapping) and "error" in found:
         raise EnvProtocolError(f"the environment server failed: {str(found['error'])[:300]}")
     return found
 
 
 def _info(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said beside the observation, under the names that our own environments use."""
+    """Return what the answer says beside the observation, under the names that our own environments use."""
     info = {name: found[name] for name in ("score", "moves") if name in found}
     if "available_actions" in found:
         info["admissible_commands"] = found["available_actions"]

@@ -1,26 +1,72 @@
-"""One rollout's identity, through which its tools and its reward reach the same live environment."""
+"""One rollout's identity, through which its tools and its reward reach the same live environment.
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Self
+Below it: the kinds of environment by name, and the pools of this process for rollouts that bring none. Beside it: the
+same for code that cannot await.
+"""
 
-from adjudge.environments._kinds import default_pool, default_pools, default_spec
+from collections.abc import Coroutine, Hashable, Iterable, Mapping
+from importlib import import_module
+from typing import Any, Self, TypeVar
+
 from adjudge.environments._lease import LeasedEnvironment
+from adjudge.environments._loops import BACKGROUND
 from adjudge.environments._pool import Pool
-from adjudge.environments._sync import SyncContext
 from adjudge.environments._world import EnvSpec
-from adjudge.errors import UsageError
+from adjudge.errors import UsageError, closest
+from adjudge.model import Outcome, Step
 
-__all__ = ["Context"]
+__all__ = ["Context", "SyncContext", "SyncEnvironment", "close_pools", "default_spec"]
+
+T = TypeVar("T")
+
+_KINDS = {
+    "alfworld": "adjudge.environments.alfworld:AlfworldSpec",
+    "scienceworld": "adjudge.environments.scienceworld:ScienceWorldSpec",
+    "webshop": "adjudge.environments.webshop:WebShopSpec",
+}
+"""Where the spec of each kind is; imported when it is first used."""
+
+
+def default_spec(kind: str) -> EnvSpec:
+    """Return the spec that a bare kind means; a kind is a known name, or `module:Class`."""
+    place = _KINDS.get(kind, kind)
+    module, colon, name = place.partition(":")
+    if not colon:
+        raise UsageError(f"no environment is called {kind!r}{closest(kind, _KINDS)}", code="unknown-environment")
+    try:
+        found: object = getattr(import_module(module), name)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise UsageError(f"{place} cannot be imported: {error}", code="unknown-environment") from error
+    if not isinstance(found, type) or not issubclass(found, EnvSpec):
+        raise UsageError(f"{place} is not an EnvSpec", code="unknown-environment")
+    return found()
+
+
+# The pools of this process that nobody made by hand, one for each spec. A dict changes in one step, so no lock is
+# needed; in a forked child the pools themselves start with nothing.
+_DEFAULT_POOLS: dict[EnvSpec, Pool] = {}
+
+
+def close_pools() -> None:
+    """End every environment of the default pools; they are made again when they are needed."""
+    for spec in list(_DEFAULT_POOLS):
+        pool = _DEFAULT_POOLS.pop(spec, None)
+        if pool is not None:
+            pool.close()
+
+
+def _default_pool(spec: EnvSpec) -> Pool:
+    return _DEFAULT_POOLS.get(spec) or _DEFAULT_POOLS.setdefault(spec, Pool(spec))
 
 
 class Context:
-    """One rollout: `async with Context("rollout-1") as context`, or `with`, and all that it holds is given back.
+    """One rollout: `async with Context("rollout-1") as context`, or `with`; at the end it gives back all it holds.
 
     A lease belongs to the rollout and the spec: the same spec gives the same live environment, also through another
     `Context` of the same `rollout_id`; two specs give two. A bare kind ("webshop") means the rollout's open lease of
     that kind, or else the pool of that kind that was given here, or the kind's default spec. Specs for which no pool
-    is among `pools` share default pools. Code that cannot await uses `context.sync`. Once it was left, a context takes
-    nothing more, until it is entered again.
+    is among `pools` share default pools. Code that cannot await uses `context.sync`. A context that was left acquires
+    nothing more until it is entered again.
     """
 
     def __init__(
@@ -35,8 +81,8 @@ class Context:
         self.group_id = group_id
         self.metadata: dict[str, Any] = dict(metadata or {})
         self._pools = tuple(pools)
-        self._mine: dict[EnvSpec, LeasedEnvironment] = {}
-        self._had: dict[EnvSpec, LeasedEnvironment] = {}
+        self._leases: dict[EnvSpec, LeasedEnvironment] = {}
+        self._past: dict[EnvSpec, LeasedEnvironment] = {}
         self._holder = object()
         self._is_left = False
 
@@ -44,7 +90,7 @@ class Context:
         return f"Context({self.rollout_id!r}, {self.group_id!r})"
 
     @property
-    def sync(self) -> SyncContext:
+    def sync(self) -> "SyncContext":
         """The same for code that cannot await, from any thread."""
         return SyncContext(self)
 
@@ -59,17 +105,18 @@ class Context:
         pool = self._pool_of(spec) if lease is None else lease.pool
         self._check_entered()
         lease = await pool.acquire(self.rollout_id, timeout=timeout, holder=self._holder)
-        if self._is_left:  # meanwhile: nobody would give it back
+        if self._is_left:  # meanwhile: nobody would release it
             pool.release(lease, holder=self._holder)
             self._check_entered()
-        self._mine[pool.spec] = self._had[pool.spec] = lease
+        self._leases[pool.spec] = self._past[pool.spec] = lease
         return lease
 
     def find_resource(self, spec: Hashable) -> LeasedEnvironment | None:
-        """Return the environment of that spec or kind that this rollout has now, or None; takes none."""
+        """Return the environment of that spec or kind that this rollout has now, or None; acquires none."""
         if isinstance(spec, EnvSpec):
             return self._pool_of(spec).find(self.rollout_id)
-        pools = {pool.spec: pool for pool in (*default_pools(), *self._pools) if pool.spec.kind == spec}
+        # By spec, with the given pools last: they win over default pools of the same spec.
+        pools = {pool.spec: pool for pool in (*list(_DEFAULT_POOLS.values()), *self._pools) if pool.spec.kind == spec}
         found = [lease for pool in pools.values() if (lease := pool.find(self.rollout_id)) is not None]
         if len(found) > 1:
             raise UsageError(
@@ -79,29 +126,25 @@ class Context:
         return found[0] if found else None
 
     def last_resource(self, spec: Hashable) -> LeasedEnvironment | None:
-        """Return the environment of that spec or kind that this rollout has, or else had last; None: never one.
+        """Return the environment of that spec or kind that this rollout has, or had last; None if it never had one.
 
-        This is what a reward reads: an environment that was given back before it was scored is an error to be told, and
-        not an episode that never was.
+        This is what a reward reads: an environment that was released before it was scored is an error, and different
+        from an episode that never was.
         """
-        had = [lease for lease in self._had.values() if spec in (lease.spec, lease.spec.kind)]
-        return self.find_resource(spec) or (had[-1] if had else None)
+        past = [lease for lease in self._past.values() if spec in (lease.spec, lease.spec.kind)]
+        return self.find_resource(spec) or (past[-1] if past else None)
 
     async def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""
         return await (await self.acquire_resource(spec)).reset(task)
 
     async def release_resource(self, spec: Hashable | None = None) -> None:
-        """Give back an environment of this rollout, or all; another rollout may have it next. None held is legal."""
-        for lease in self._held(spec):
-            self._mine.pop(lease.spec, None)
-            lease.pool.release(lease, holder=self._holder)
+        """Release an environment of this rollout, or all, if it has any; another rollout may have it next."""
+        self._release(spec, end=False)
 
     async def end_resource(self, spec: Hashable | None = None) -> None:
         """End an environment of this rollout, or all, for good: the instance is closed and never used again."""
-        for lease in self._held(spec):
-            self._mine.pop(lease.spec, None)
-            lease.pool.release(lease, holder=self._holder, end=True)
+        self._release(spec, end=True)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -121,23 +164,78 @@ class Context:
     def _check_entered(self) -> None:
         if self._is_left:
             raise UsageError(
-                f"rollout {self.rollout_id} has left its context: what it took now nobody would give back",
+                f"rollout {self.rollout_id} has left its context: nobody would release what it acquires now",
                 code="context-left",
             )
 
-    def _held(self, spec: Hashable | None) -> list[LeasedEnvironment]:
-        if spec is None:
-            return list(self._mine.values())
-        lease = self.find_resource(spec)
-        return [] if lease is None else [lease]
+    def _release(self, spec: Hashable | None, *, end: bool) -> None:
+        leases = [*self._leases.values()] if spec is None else [self.find_resource(spec)]
+        for lease in leases:
+            if lease is not None:
+                self._leases.pop(lease.spec, None)
+                lease.pool.release(lease, holder=self._holder, end=end)
 
     def _pool_of(self, spec: Hashable) -> Pool:
-        """Return the pool that serves a spec or kind; a wrong name is an error here."""
+        """Return the pool that serves a spec or kind; an unknown kind is an error."""
         if isinstance(spec, EnvSpec):
-            return next((pool for pool in self._pools if pool.spec == spec), None) or default_pool(spec)
+            return next((pool for pool in self._pools if pool.spec == spec), None) or _default_pool(spec)
         if not isinstance(spec, str):
-            raise UsageError(f"a spec or the name of a kind, not {type(spec).__name__}", code="bad-spec")
+            raise UsageError(f"acquire a spec or the name of a kind, not {type(spec).__name__}", code="bad-spec")
         given = [pool for pool in self._pools if pool.spec.kind == spec]
         if len(given) > 1:
             raise UsageError(f"there are {len(given)} pools of kind {spec!r}: name the spec", code="ambiguous-kind")
-        return given[0] if given else default_pool(default_spec(spec))
+        return given[0] if given else _default_pool(default_spec(spec))
+
+
+def _wait(work: Coroutine[Any, Any, T]) -> T:
+    return BACKGROUND.submit(work).result()
+
+
+class SyncEnvironment:
+    """A leased environment, called without await from any thread."""
+
+    def __init__(self, environment: LeasedEnvironment) -> None:
+        self.environment = environment
+
+    def reset(self, task: Any) -> str:
+        """Start an episode and return the first observation."""
+        return _wait(self.environment.reset(task))
+
+    def step(self, action: str) -> Step:
+        """Do one action."""
+        return _wait(self.environment.step(action))
+
+    def outcome(self) -> Outcome:
+        """Return the state of the episode, without advancing it."""
+        return _wait(self.environment.outcome())
+
+    def health(self) -> bool:
+        """Return whether the instance answers."""
+        return _wait(self.environment.health())
+
+    def close(self) -> None:
+        """Give it back to the pool."""
+        _wait(self.environment.close())
+
+
+class SyncContext:
+    """A `Context`, called without await from any thread."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def acquire_resource(self, spec: Hashable, *, timeout: float = 60.0) -> SyncEnvironment:
+        """Return this rollout's environment of that spec or kind, waiting at most `timeout` seconds for a free one."""
+        return SyncEnvironment(_wait(self.context.acquire_resource(spec, timeout=timeout)))
+
+    def reset_resource(self, spec: Hashable, task: Any) -> str:
+        """Start an episode in this rollout's environment and return the first observation."""
+        return _wait(self.context.reset_resource(spec, task))
+
+    def release_resource(self, spec: Hashable | None = None) -> None:
+        """Release an environment of this rollout, or all."""
+        _wait(self.context.release_resource(spec))
+
+    def end_resource(self, spec: Hashable | None = None) -> None:
+        """End an environment of this rollout, or all, for good."""
+        _wait(self.context.end_resource(spec))

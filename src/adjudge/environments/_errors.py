@@ -1,11 +1,11 @@
 """What can go wrong with an environment; none of it is the agent's failure, so none of it is ever a reward.
 
 EnvError
-├── EnvAcquireTimeout    nobody gave an instance back in time
-├── EnvStepTimeout       one call took longer than it may; the instance is gone
+├── EnvAcquireTimeout    no instance became free in time
+├── EnvStepTimeout       one call took too long; the instance is gone
 ├── EnvDied              the instance ended, was killed or cannot be reached
-├── EnvBadTask           there is no such task, or it is not the one that the episode was started with
-└── EnvProtocolError     the instance answered something that is no answer
+├── EnvBadTask           the task does not exist, or the episode was started with another one
+└── EnvProtocolError     the instance answered something that is not a valid answer
 """
 
 from typing import ClassVar
@@ -22,13 +22,13 @@ class EnvError(AdjudgeError):
 
 
 class EnvAcquireTimeout(EnvError):
-    """Nobody gave an instance back in time."""
+    """No instance became free in time."""
 
     default_code = "env-acquire-timeout"
 
 
 class EnvStepTimeout(EnvError):
-    """One call took longer than it may; the instance is gone."""
+    """One call took too long; the instance is gone."""
 
     default_code = "env-step-timeout"
 
@@ -40,12 +40,12 @@ class EnvDied(EnvError):
 
 
 class EnvBadTask(EnvError):
-    """There is no such task, or it is not the one that the episode was started with."""
+    """The task does not exist, or the episode was started with another one."""
 
     default_code = "env-bad-task"
 
 
 class EnvProtocolError(EnvError):
-    """The instance answered something that is no answer."""
+    """The instance answered something that is not a valid answer."""
 
     default_code = "env-protocol"

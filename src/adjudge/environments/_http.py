@@ -8,7 +8,8 @@
     POST /v1/close     {}                            -> {}
 
 All but the first carry `Adjudge-Session`, all carry `Idempotency-Key`: a request that is sent again with the same key
-gets the answer of the first time. An error is `{"error": [kind, code, message]}`.
+gets the same answer. An error is `{"error": [kind, code, message]}`. `RemoteInstance` is what instances behind any
+HTTP server have in common.
 """
 
 import secrets
@@ -20,26 +21,131 @@ from typing import Any, TypeVar
 import msgspec
 
 from adjudge.chat._key import Key
-from adjudge.environments._backend import PoolLimits, error_of
-from adjudge.environments._errors import EnvDied, EnvProtocolError
-from adjudge.environments._remote import Remote, SharedClient
-from adjudge.environments._world import EnvSpec
-from adjudge.errors import Caught
-from adjudge.http import Again, BadStatus, HttpReply, is_transient
-from adjudge.model import Outcome, Step
+from adjudge.environments._errors import EnvDied, EnvProtocolError, EnvStepTimeout
+from adjudge.environments._protocol import ANYTHING, AskedInstance, restore_error
+from adjudge.environments._world import EnvSpec, Instance, PoolLimits
+from adjudge.errors import AdjudgeError, Caught, DataError
+from adjudge.http import (
+    Again,
+    AttemptTimeout,
+    BadStatus,
+    DeadlineExceeded,
+    HttpClient,
+    HttpError,
+    HttpReply,
+    Limits,
+    Reader,
+    Request,
+    is_transient,
+)
+from adjudge.model import decode_json, to_json
 
-__all__ = ["KEY", "SESSION", "TOKEN", "HttpBackend"]
+__all__ = ["KEY", "SESSION", "TOKEN_VARIABLE", "HttpBackend", "RemoteInstance", "SharedClient", "read_json"]
 
 T = TypeVar("T")
 
 SESSION = "Adjudge-Session"
 KEY = "Idempotency-Key"
-TOKEN = "ADJUDGE_ENV_TOKEN"  # noqa: S105 (the name of a variable)
+TOKEN_VARIABLE = "ADJUDGE_ENV_TOKEN"  # noqa: S105 (the name of a variable)
+
 _ATTEMPTS = 6
-_STEP = msgspec.json.Decoder(Step)
-_OUTCOME = msgspec.json.Decoder(Outcome)
-_MAPPING = msgspec.json.Decoder(dict[str, Any])
 _ERROR = msgspec.json.Decoder(dict[str, tuple[str, str, str]])
+_SLACK_S = 5.0
+_MOST_IN_FLIGHT = 4096
+
+
+class SharedClient:
+    """The client of all sessions of one backend; its connections are closed with the last of them.
+
+    `take` and `let_go` are called on the background loop only.
+    """
+
+    def __init__(self, *, attempts: int) -> None:
+        self._attempts = attempts
+        self._client: HttpClient | None = None
+        self._users = 0
+
+    def take(self, limits: PoolLimits) -> HttpClient:
+        """Return a client whose attempts outlast the longest call that the server may take."""
+        self._users += 1
+        if self._client is None:
+            longest = max(limits.step_s, limits.start_s) + _SLACK_S
+            self._client = HttpClient(
+                Limits(
+                    in_flight=_MOST_IN_FLIGHT,
+                    attempts=self._attempts,
+                    attempt_timeout_s=longest,
+                    deadline_s=2 * longest,
+                )
+            )
+        return self._client
+
+    async def let_go(self) -> None:
+        """Close the client when its last session ends."""
+        self._users -= 1
+        if self._users == 0 and self._client is not None:
+            client, self._client = self._client, None
+            await client.close()
+
+
+def read_json(reply: HttpReply) -> Any:
+    """Return the JSON of a successful answer."""
+    if not 200 <= reply.status < 300:
+        text = reply.body[:300].decode("utf-8", "replace")
+        raise EnvProtocolError(f"the environment server answered {reply.status}: {text}")
+    try:
+        return decode_json(reply.body, place="the answer: ")
+    except (DataError, RecursionError) as error:
+        raise EnvProtocolError(f"the environment server's answer is not JSON: {error}") from error
+
+
+class RemoteInstance(Instance):
+    """One session with a server. After a call without an answer, nobody knows the state of the episode."""
+
+    def __init__(self, shared: SharedClient, url: str, limits: PoolLimits) -> None:
+        self._shared: SharedClient | None = shared
+        self._client = shared.take(limits)
+        self._url = url.rstrip("/")
+        self._broken = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether every call so far had an answer."""
+        return not self._broken
+
+    async def hang_up(self) -> None:
+        """Release the client; calling it twice is legal."""
+        self._broken = True
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            await shared.let_go()
+
+    def headers(self) -> Mapping[str, str]:
+        """Return what every request carries."""
+        return {"Content-Type": "application/json"}
+
+    async def _send(
+        self, path: str, body: Any, read: Reader[T], *, method: str = "POST", more: Mapping[str, str] | None = None
+    ) -> T:
+        if self._broken:
+            raise EnvDied(f"a call to {self._url} ended without an answer: the state of the episode is unknown")
+        headers = {**self.headers(), **(more or {})}
+        content = None if method == "GET" else to_json(body)
+        request = Request(f"{self._url}{path}", content, method, lambda: headers)
+        answered = False
+        try:
+            value = await self._client.send(request, read)
+            answered = True
+        except (AttemptTimeout, DeadlineExceeded) as error:
+            raise EnvStepTimeout(error.message) from error
+        except HttpError as error:
+            raise EnvDied(f"the environment server cannot be reached: {error.message}") from error
+        except AdjudgeError as error:  # raised by `read`: the server did answer
+            answered = not isinstance(error, EnvDied | EnvStepTimeout)
+            raise
+        finally:
+            self._broken = not answered
+        return value
 
 
 class HttpBackend:
@@ -51,23 +157,21 @@ class HttpBackend:
 
     def __init__(self, url: str = "http://127.0.0.1:8765", *, token: str | Path | None = None) -> None:
         self.url = url
-        self._token = Key(token, TOKEN)
+        self._token = Key(token, TOKEN_VARIABLE)
         self._client = SharedClient(attempts=_ATTEMPTS)
 
     async def start(self, spec: EnvSpec, limits: PoolLimits) -> "HttpInstance":
         """Open a session: the server leases one of its instances to it."""
         instance = HttpInstance(self._client, self.url, limits, self._token)
-        is_open = False
         try:
             await instance.open(spec, limits.start_s)
-            is_open = True
-        finally:
-            if not is_open:
-                await instance.close()
+        except BaseException:
+            await instance.close()
+            raise
         return instance
 
 
-class HttpInstance(Remote):
+class HttpInstance(RemoteInstance, AskedInstance):
     """One session with our own server."""
 
     def __init__(self, shared: SharedClient, url: str, limits: PoolLimits, token: Key) -> None:
@@ -84,57 +188,34 @@ class HttpInstance(Remote):
 
     async def open(self, spec: EnvSpec, timeout_s: float) -> None:
         """Ask for a session."""
-        wanted = {"kind": spec.kind, "spec": asdict(spec), "timeout": 0.8 * timeout_s}  # it has to tell us in time
-        found = await self._ask("open", wanted, _MAPPING)
+        # Less than our own timeout, so that the server's answer arrives in time.
+        patience = 0.8 * timeout_s
+        found = await self._ask("open", ANYTHING, kind=spec.kind, spec=asdict(spec), timeout=patience)
         self._session = str(found.get("session", ""))
         if not self._session:
-            raise EnvProtocolError(f"{self._url} opened a session without a name")
-
-    async def reset(self, task: Any) -> Step:
-        """Start an episode."""
-        return await self._ask("reset", {"task": task}, _STEP)
-
-    async def step(self, action: str) -> Step:
-        """Do one action, once."""
-        return await self._ask("step", {"action": action}, _STEP)
-
-    async def outcome(self) -> Outcome:
-        """Read the outcome."""
-        return await self._ask("outcome", {}, _OUTCOME)
-
-    async def health(self) -> bool:
-        """Ask the server whether the instance answers."""
-        with Caught():
-            await self._ask("health", {}, _MAPPING)
-            return True
-        return False
+            raise EnvProtocolError(f"{self._url} opened a session but sent no session id")
 
     async def close(self) -> None:
         """Give the instance back to the server."""
         with Caught(fatal_too=True):
             if self._session:
-                self._broken = False  # this much can be asked whatever came before
-                await self._ask("close", {}, _MAPPING)
+                self._broken = False  # closing works whatever came before
+                await self._ask("close", ANYTHING)
         await self.hang_up()
 
-    async def _ask(self, what: str, body: Any, decoder: "msgspec.json.Decoder[T]") -> T:
+    async def _ask(self, what: str, decoder: "msgspec.json.Decoder[T]", **arguments: Any) -> T:
         def read(reply: HttpReply) -> T | Again:
-            return _read(reply, decoder)
+            try:
+                if 200 <= reply.status < 300:
+                    return decoder.decode(reply.body)
+                described = _ERROR.decode(reply.body).get("error")
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                if is_transient(reply.status):
+                    return Again(BadStatus(f"the server answered {reply.status}", status=reply.status))
+                raise EnvProtocolError(f"the server answered {reply.status} with an invalid body: {error}") from error
+            if described is None:
+                raise EnvDied(f"the server answered {reply.status} without a reason")
+            raise restore_error(*described)
 
-        return await self._send(f"/v1/{what}", body, read, more={KEY: secrets.token_hex(16)})
-
-
-def _read(reply: HttpReply, decoder: "msgspec.json.Decoder[T]") -> T | Again:
-    try:
-        if 200 <= reply.status < 300:
-            return decoder.decode(reply.body)
-        told = _ERROR.decode(reply.body).get("error")
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        if is_transient(reply.status):
-            return Again(BadStatus(f"the server answered {reply.status}", status=reply.status))
-        raise EnvProtocolError(
-            f"the server answered {reply.status} and something that is no answer: {error}"
-        ) from error
-    if told is None:
-        raise EnvDied(f"the server answered {reply.status} and no reason")
-    raise error_of(*told)
+        # The same key for every attempt: a request that arrives twice is done once.
+        return await self._send(f"/v1/{what}", arguments, read, more={KEY: secrets.token_hex(16)})

@@ -1,38 +1,42 @@
-"""An environment in a rollout's hands: one episode at a time, counted, and carried on where that is honest."""
+"""An environment that one rollout holds: one episode at a time, counted, replayed after a death if that is honest."""
 
+import re
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from adjudge.environments._backend import well_formed
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvError, EnvStepTimeout
-from adjudge.environments._ticket import Turn
+from adjudge.environments._loops import FairLock
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.model import Outcome, Step
 
 if TYPE_CHECKING:
     from adjudge.environments._pool import Pool
     from adjudge.environments._roster import Member
-    from adjudge.environments._world import EnvSpec
+    from adjudge.environments._world import EnvSpec, Instance
 
 __all__ = ["CALL_LIMIT", "NO_EPISODE", "LeasedEnvironment"]
+
+T = TypeVar("T")
 
 CALL_LIMIT = "call-limit"
 NO_EPISODE = "no-episode"
 
 _REPLAYS = 3
-"""How often one episode is carried on: an action that kills its world would kill every one of them."""
+"""How often one episode is replayed: an action that kills its world would kill every one of them."""
 
 _FINAL = frozenset({EnvStepTimeout.default_code, "replay-differs"})
-"""What another replay would only come to again."""
+"""Errors that another replay would only meet again."""
 
 _REPLACE_S = 120.0
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class _Episode:
-    """One episode: what was asked and what was seen, so that it can be done again."""
+    """One episode: its actions and its observations, so that it can be replayed."""
 
-    __slots__ = ("actions", "calls", "end", "first", "last", "lost", "replays", "seen", "task")
+    __slots__ = ("actions", "calls", "end", "first", "hashes", "last", "lost", "replays", "task")
 
     def __init__(self, task: Any, first: Step) -> None:
         self.task = task
@@ -40,19 +44,19 @@ class _Episode:
         self.calls = 0
         self.replays = 0
         self.actions: list[str] = []
-        self.seen: list[int] = []
+        self.hashes: list[int] = []  # of the observations
         self.end: str | None = None  # why it is over
-        self.lost: AdjudgeError | None = None  # what it died of
+        self.lost: AdjudgeError | None = None  # the error that ended it
 
 
 class LeasedEnvironment:
     """A live environment that belongs to one rollout until it is released.
 
-    Calls of one rollout are done one after another, in the order in which they were made. After `done` nothing more
-    is done: a further step returns the same end. The spec's `max_calls` is such an end too. Where the instance dies,
-    an episode goes on only if the spec says that it is deterministic: its actions are done again on a fresh instance,
-    and each must be answered as before. A step or a reset that ends as an error ends the episode: every further call
-    repeats the error, until a reset works.
+    Calls of one rollout run one after another, in the order in which they were made. After `done` nothing more happens:
+    a further step returns the same end. The spec's `max_calls` is such an end too. If the instance dies, an episode
+    continues only if the spec says that it is deterministic: its actions are replayed on a fresh instance, and each
+    must be answered as before. A step or a reset that ends as an error ends the episode: every further call repeats
+    the error, until a reset works.
     """
 
     def __init__(self, pool: "Pool", rollout_id: str, member: "Member") -> None:
@@ -61,7 +65,7 @@ class LeasedEnvironment:
         self.holders: set[object] = set()
         self.used = time.monotonic()
         self.pool = pool
-        self._turn = Turn()
+        self._lock = FairLock()
         self._episode: _Episode | None = None
         self._ended: str | None = None
         self._keeps = pool.spec.deterministic
@@ -69,18 +73,18 @@ class LeasedEnvironment:
 
     @property
     def spec(self) -> "EnvSpec":
-        """What kind of environment it is, and under which limits."""
+        """The kind of environment and its limits."""
         return self.pool.spec
 
     @property
     def is_open(self) -> bool:
-        """Whether the rollout still has it."""
+        """Whether the rollout still holds it."""
         return self._ended is None
 
     @property
     def is_busy(self) -> bool:
-        """Whether a call is under way."""
-        return self._turn.taken
+        """Whether a call is in progress."""
+        return self._lock.taken
 
     @property
     def task(self) -> Any:
@@ -89,28 +93,28 @@ class LeasedEnvironment:
 
     @property
     def first(self) -> Step | None:
-        """What the episode began with; None where there is none."""
+        """The first step of the episode; None without one."""
         return None if self._episode is None or self._episode.lost is not None else self._episode.first
 
     @property
     def last(self) -> Step | None:
-        """What was seen last; None where there is no episode."""
+        """The last step of the episode; None without one."""
         return None if self._episode is None or self._episode.lost is not None else self._episode.last
 
     async def reset(self, task: Any) -> str:
-        """Start an episode, whatever came before it, and return the first observation."""
+        """Start an episode, whatever the state of the last one, and return the first observation."""
         await self._begin()
-        # Until it has worked there is an episode of which nothing can be said: a fault must not look like no episode.
+        # Until the reset has worked, the episode counts as lost: a fault must not look as if there was no episode.
         self._episode = lost = _Episode(None, Step(""))
-        lost.lost = EnvDied("the last reset was not finished")
+        lost.lost = EnvDied("the last reset did not finish")
         try:
-            wanted = self.spec.task(task)
-            first = await self._reset(wanted)
+            checked_task = self.spec.task(task)
+            first = await self._reset(checked_task)
         except AdjudgeError as error:
             lost.lost = error
             raise
         else:
-            self._episode = _Episode(wanted, first)
+            self._episode = _Episode(checked_task, first)
             return first.observation
         finally:
             self._finish()
@@ -120,24 +124,17 @@ class LeasedEnvironment:
         if type(action) is not str:
             raise UsageError(f"an action is text, not {type(action).__name__}", code="bad-action")
         if not action.isascii():
-            action = well_formed(action)
-        if not self._turn.take():
-            await self._turn.wait()
+            action = _SURROGATES.sub("\ufffd", action)  # lone surrogates cannot be sent; the same over every backend
+        if not self._lock.take():
+            await self._lock.wait()
         try:
             episode = self._running()
             if episode.end is not None:
                 return replace(episode.last, reward=None, done=True, info={**episode.last.info, "repeated": True})
-            member = self.member
-            if member is None:
-                step = await self._step_again(episode, action, None)
-            else:
-                try:
-                    step = await member.instance.step(action)
-                except (EnvDied, EnvStepTimeout) as error:
-                    step = await self._step_again(episode, action, error)
-            return self._noted(episode, action, step)
+            step = await self._retry(episode, lambda instance: instance.step(action))
+            return self._record(episode, action, step)
         except EnvError as error:
-            # Whether the action was done, nobody can say any more: what the episode comes to is not the agent's doing.
+            # Nobody knows whether the action was done: the rest of the episode would not be the agent's doing.
             if self._episode is not None and self._episode.lost is None:
                 self._episode.lost = error
             raise
@@ -145,13 +142,13 @@ class LeasedEnvironment:
             self._finish()
 
     async def outcome(self) -> Outcome:
-        """Say how the episode stands, without advancing it; `done_reason` is "no-episode" before the first."""
+        """Return the state of the episode, without advancing it; `done_reason` is "no-episode" before the first."""
         await self._begin()
         try:
             if self._episode is None:
                 return Outcome(done_reason=NO_EPISODE)
             episode = self._running()
-            outcome = await self._outcome(episode)
+            outcome = await self._retry(episode, lambda instance: instance.outcome())
             if outcome.task is None:
                 outcome = replace(outcome, task=episode.task)
             return outcome if outcome.done_reason is not None else replace(outcome, done_reason=episode.end)
@@ -159,7 +156,7 @@ class LeasedEnvironment:
             self._finish()
 
     async def health(self) -> bool:
-        """Say whether the instance answers."""
+        """Return whether the instance answers."""
         await self._begin()
         try:
             member = self.member
@@ -168,16 +165,16 @@ class LeasedEnvironment:
             self._finish()
 
     async def close(self) -> None:
-        """Give it back to the pool; calling it twice is legal."""
+        """Return it to the pool; calling it twice is legal."""
         self.pool.take_back(self)
 
     def expect(self, task: Any) -> None:
         """Raise `EnvBadTask` unless the episode was started with this task."""
         if self._episode is None or self._episode.lost is not None:
             return
-        wanted = self.spec.task(task)
-        if wanted != self._episode.task:
-            raise EnvBadTask(f"the episode was started with task {self._episode.task!r}, not with {wanted!r}")
+        checked_task = self.spec.task(task)
+        if checked_task != self._episode.task:
+            raise EnvBadTask(f"the episode was started with task {self._episode.task!r}, not with {checked_task!r}")
 
     async def __aenter__(self) -> Self:
         return self
@@ -186,11 +183,11 @@ class LeasedEnvironment:
         await self.close()
 
     def end(self, why: str) -> None:
-        """Mark the lease as over; the pool's part."""
+        """Mark the lease as over; called by the pool."""
         self._ended = why
 
     def check_open(self) -> None:
-        """Raise where the rollout no longer has the environment."""
+        """Raise if the rollout no longer has the environment."""
         if self._ended is None:
             return
         if self._ended == "expired":
@@ -201,18 +198,18 @@ class LeasedEnvironment:
         raise UsageError(f"rollout {self.rollout_id} has given its environment back", code="lease-released")
 
     async def _begin(self) -> None:
-        if not self._turn.take():
-            await self._turn.wait()
+        if not self._lock.take():
+            await self._lock.wait()
         if self._ended is not None:
             self._finish()
             self.check_open()
 
     def _finish(self) -> None:
         self.used = time.monotonic()
-        self._turn.give()
+        self._lock.give()
 
     def _running(self) -> _Episode:
-        """Return the episode that can be acted in."""
+        """Return the episode if it can take an action; otherwise raise."""
         if self._ended is not None:
             self.check_open()
         episode = self._episode
@@ -222,22 +219,24 @@ class LeasedEnvironment:
             raise type(episode.lost)(episode.lost.message, code=episode.lost.code)
         return episode
 
-    def _noted(self, episode: _Episode, action: str, step: Step) -> Step:
-        """Count a step that was done, and end the episode where it ends."""
+    def _record(self, episode: _Episode, action: str, step: Step) -> Step:
+        """Record a step, and end the episode if the step or the call limit ends it."""
         episode.calls += 1
         if self._keeps:
+            # Hashes are enough to compare a replay with, and keep long episodes small.
             episode.actions.append(action)
-            episode.seen.append(hash(step.observation))
+            episode.hashes.append(hash(step.observation))
         if step.done:
             episode.end = str(step.info.get("done_reason") or "done")
         elif episode.calls >= self._most:
+            # The agent sees the cap as an ordinary end, on the call that reaches it.
             episode.end = CALL_LIMIT
             step = replace(step, done=True, info={**step.info, "done_reason": CALL_LIMIT})
         episode.last = step
         return step
 
     async def _reset(self, task: Any) -> Step:
-        """Reset the instance; a fresh one, where this one is gone: a reset needs nothing of what was."""
+        """Reset the instance, or a fresh one if it is gone: a reset needs nothing of what was before."""
         for tries_left in (2, 1, 0):
             if self.member is None or not self.member.instance.alive:
                 await self.pool.replace(self, timeout=_REPLACE_S)
@@ -251,29 +250,23 @@ class LeasedEnvironment:
             except EnvDied:
                 if not tries_left:
                     raise
-        raise EnvDied(f"no {self.spec.kind} environment stays alive")
+        raise EnvDied(f"every new {self.spec.kind} environment died")
 
-    async def _step_again(self, episode: _Episode, action: str, error: EnvError | None) -> Step:
-        while True:
-            member = await self._revived(episode, error)
-            try:
-                return await member.instance.step(action)
-            except (EnvDied, EnvStepTimeout) as again:
-                error = again
-
-    async def _outcome(self, episode: _Episode) -> Outcome:
-        error: EnvError | None = None
+    async def _retry(
+        self, episode: _Episode, call: Callable[["Instance"], Awaitable[T]], error: EnvError | None = None
+    ) -> T:
+        """Do a call; on a revived instance if the episode's own is gone or failed with `error`."""
         while True:
             member = self.member
             if member is None or error is not None:
-                member = await self._revived(episode, error)
+                member = await self._revive(episode, error)
             try:
-                return await member.instance.outcome()
+                return await call(member.instance)
             except (EnvDied, EnvStepTimeout) as again:
                 error = again
 
-    async def _revived(self, episode: _Episode, error: EnvError | None) -> "Member":
-        """Carry the episode on in a fresh instance, or say for good that it is lost."""
+    async def _revive(self, episode: _Episode, error: EnvError | None) -> "Member":
+        """Replay the episode in a fresh instance, or mark it as lost and raise."""
         self.check_open()
         # A call that was cancelled leaves no error, only no instance.
         error = error or EnvDied(f"the {self.spec.kind} environment of rollout {self.rollout_id} is gone")
@@ -298,9 +291,11 @@ class LeasedEnvironment:
         member.episodes += 1
         first = await member.instance.reset(episode.task)
         same = first.observation == episode.first.observation
-        for action, seen in zip(episode.actions, episode.seen, strict=True):
+        for action, expected in zip(episode.actions, episode.hashes, strict=True):
             if not same:
                 break
-            same = hash((await member.instance.step(action)).observation) == seen
+            same = hash((await member.instance.step(action)).observation) == expected
         if not same:
-            raise EnvDied("the instance died, and a replay of the episode went another way", code="replay-differs")
+            raise EnvDied(
+                "the instance died, and the replay of the episode gave other observations", code="replay-differs"
+            )

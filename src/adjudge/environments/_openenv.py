@@ -1,26 +1,25 @@
-"""Environments behind servers of OpenEnv's kind: a WebSocket is a session, and ends with it.
+"""Environments behind OpenEnv servers: a session is a WebSocket, and ends with it.
 
     {"type": "reset", "data": {"seed": 3}}           -> {"type": "observation", "data": ...}
     {"type": "step", "data": {"message": "look"}}    -> {"type": "observation", "data": ...}
     {"type": "state"}                                -> {"type": "state", "data": ...}
     {"type": "close"}
 
-The data of an answer are the observation, itself an object, the reward and whether the episode is done.
-An action is an object there: our text goes into one field of it. An action that does not fit the server's schema is the
-agent's: the server's words are the observation, and nothing has been done. Every other error is the environment's.
+The data of an answer are the observation, itself an object, the reward and whether the episode is done. An action is an
+object too: our text goes into one field of it. An action that does not fit the server's schema is the agent's mistake:
+the server's message is the observation, and nothing was done. Every other error is the environment's.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from adjudge.environments._backend import PoolLimits
-from adjudge.environments._background import BACKGROUND
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError, EnvStepTimeout
-from adjudge.environments._world import EnvSpec
+from adjudge.environments._loops import BACKGROUND
+from adjudge.environments._world import EnvSpec, Instance, PoolLimits
 from adjudge.errors import Caught, UsageError
 from adjudge.model import Outcome, Step
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     import aiohttp
 
 __all__ = ["OpenEnvBackend", "OpenEnvSpec"]
-
-T = TypeVar("T")
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(dict[str, Any])
@@ -41,7 +38,7 @@ class OpenEnvSpec(EnvSpec):
     """An OpenEnv server's environment; a task is what its reset takes, such as `{"seed": 3}`.
 
     The agent's text goes into the field `action` of the server's action; the observation is the text in the field
-    `observation` of its answer, or all of it as JSON where that is empty.
+    `observation` of its answer, or all of it as JSON if that is empty.
     """
 
     kind: ClassVar[str] = "openenv"
@@ -51,11 +48,11 @@ class OpenEnvSpec(EnvSpec):
     observation: str = ""
 
     def task(self, task: Any) -> Any:
-        """Take a mapping of what reset takes; None is an empty one."""
+        """Return the arguments of reset as a dict; None means no arguments."""
         if task is None:
             return {}
         if not isinstance(task, Mapping):
-            raise EnvBadTask(f"a task of an OpenEnv server is a mapping such as {{'seed': 3}}, not {task!r}")
+            raise EnvBadTask(f"a task of an OpenEnv server must be a mapping such as {{'seed': 3}}, not {task!r}")
         return dict(task)
 
 
@@ -74,8 +71,8 @@ class OpenEnvBackend:
         return instance
 
 
-class OpenEnvInstance:
-    """One session. The socket belongs to the background loop, whatever loop asks."""
+class OpenEnvInstance(Instance):
+    """One session. The socket belongs to the background loop, whichever loop calls."""
 
     def __init__(self, url: str, spec: OpenEnvSpec, limits: PoolLimits) -> None:
         self._url = url
@@ -108,42 +105,32 @@ class OpenEnvInstance:
 
     async def reset(self, task: Any) -> Step:
         """Start an episode."""
-        found = await self._elsewhere(self._ask({"type": "reset", "data": task}))
+        found = await self._ask("reset", task)
         if found.get("type") == "error":
-            raise EnvBadTask(f"{self._url} refused the task: {_said(found)}")
-        step = self._step_of(found)
-        self._outcome = Outcome(reward=step.reward, observation=step.observation, task=task)
+            raise EnvBadTask(f"{self._url} refused the task: {_error_of(found)[1]}")
+        step = self._read_step(found, task)
+        self._outcome = replace(self._outcome, done_reason=None)  # only an action can end an episode
         return step
 
     async def step(self, action: str) -> Step:
         """Do one action, sent once."""
-        found = await self._elsewhere(self._ask({"type": "step", "data": {self._spec.action: action}}))
+        found = await self._ask("step", {self._spec.action: action})
         if found.get("type") == "error":
-            if _code(found) != "VALIDATION_ERROR":
-                raise EnvProtocolError(f"{self._url} failed: {_said(found)}")
-            return Step(f"The action is not valid: {_said(found)}", info={"valid": False})
-        step = self._step_of(found)
-        self._outcome = Outcome(
-            reward=step.reward,
-            observation=step.observation,
-            done_reason="done" if step.done else None,
-            task=self._outcome.task,
-        )
-        return step
+            code, message = _error_of(found)
+            if code != "VALIDATION_ERROR":
+                raise EnvProtocolError(f"{self._url} failed: {message}")
+            return Step(f"The action is not valid: {message}", info={"valid": False})
+        return self._read_step(found, self._outcome.task)
 
     async def outcome(self) -> Outcome:
-        """Say what the last step said: these servers have no call that only reads."""
+        """Return what the last step said: these servers have no call that only reads."""
         return self._outcome
 
     async def health(self) -> bool:
         """Ask for the state."""
         with Caught():
-            return (await self._elsewhere(self._ask({"type": "state"}))).get("type") == "state"
+            return (await self._ask("state")).get("type") == "state"
         return False
-
-    def memory_mb(self) -> float | None:
-        """Nothing is known: the memory is the server's."""
-        return None
 
     async def close(self) -> None:
         """End the session; called on the background loop."""
@@ -159,21 +146,20 @@ class OpenEnvInstance:
             self._held = False
             BACKGROUND.let_go()
 
-    async def _elsewhere(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await something on the background loop; left in the middle, nobody knows where the episode stands."""
-        answered = False
+    async def _ask(self, what: str, data: object = None) -> dict[str, Any]:
+        """Send a message and return its answer, on the background loop."""
+        message = {"type": what} if data is None else {"type": what, "data": data}
         try:
-            value = await asyncio.wrap_future(BACKGROUND.submit(work))
-            answered = True
-        finally:
-            self._broken = self._broken or not answered
-        return value
+            return await asyncio.wrap_future(BACKGROUND.submit(self._exchange(message)))
+        except BaseException:
+            self._broken = True  # a call that was left in the middle: nobody knows the state of the episode
+            raise
 
-    async def _ask(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    async def _exchange(self, message: Mapping[str, Any]) -> dict[str, Any]:
         import aiohttp
 
         if not self.alive or self._socket is None:
-            raise EnvDied(f"the session with {self._url} has ended, or a call in it had no answer")
+            raise EnvDied(f"the session with {self._url} has ended, or one of its calls had no answer")
         try:
             async with asyncio.timeout(self._limits.step_s):
                 await self._socket.send_str(_ENCODER.encode(message).decode())
@@ -187,26 +173,26 @@ class OpenEnvInstance:
         try:
             return _DECODER.decode(reply.data)
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise EnvProtocolError(f"{self._url} answered something that is no answer: {error}") from error
+            raise EnvProtocolError(f"{self._url} sent an invalid answer: {error}") from error
 
-    def _step_of(self, found: Mapping[str, Any]) -> Step:
+    def _read_step(self, found: Mapping[str, Any], task: Any) -> Step:
         data = found.get("data")
-        seen = data.get("observation") if isinstance(data, Mapping) else None
-        if found.get("type") != "observation" or not isinstance(data, Mapping) or not isinstance(seen, Mapping):
-            raise EnvProtocolError(f"{self._url} answered {found.get('type')!r} where an observation was due")
+        observed = data.get("observation") if isinstance(data, Mapping) else None
+        if found.get("type") != "observation" or not isinstance(data, Mapping) or not isinstance(observed, Mapping):
+            raise EnvProtocolError(f"{self._url} answered {found.get('type')!r} instead of an observation")
         reward, done = data.get("reward"), data.get("done")
         if not (reward is None or isinstance(reward, int | float)) or not isinstance(done, bool):
             raise EnvProtocolError(f"{self._url} answered a reward of {reward!r} and done of {done!r}")
         field = self._spec.observation
-        text = str(seen.get(field, "")) if field else _ENCODER.encode(seen).decode()
-        return Step(text, None if reward is None else float(reward), done=done, info=dict(seen))
+        text = str(observed.get(field, "")) if field else _ENCODER.encode(observed).decode()
+        step = Step(text, None if reward is None else float(reward), done=done, info=dict(observed))
+        self._outcome = Outcome(reward=step.reward, observation=text, done_reason="done" if done else None, task=task)
+        return step
 
 
-def _said(found: Mapping[str, Any]) -> str:
+def _error_of(found: Mapping[str, Any]) -> tuple[object, str]:
+    """Return the code and the message of an error."""
     data = found.get("data")
-    return str(data.get("message", data) if isinstance(data, Mapping) else data)[:300]
-
-
-def _code(found: Mapping[str, Any]) -> object:
-    data = found.get("data")
-    return data.get("code") if isinstance(data, Mapping) else None
+    if not isinstance(data, Mapping):
+        return None, str(data)[:300]
+    return data.get("code"), str(data.get("message", data))[:300]

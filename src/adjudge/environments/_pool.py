@@ -5,37 +5,35 @@ import os
 import time
 from collections import OrderedDict
 from concurrent.futures import Future
+from contextlib import suppress
 from math import isnan
 from typing import Self
 
-from adjudge.environments._backend import Backend, PoolLimits
-from adjudge.environments._background import BACKGROUND
-from adjudge.environments._counts import Counts
 from adjudge.environments._errors import EnvAcquireTimeout, EnvDied
 from adjudge.environments._lease import LeasedEnvironment
-from adjudge.environments._roster import Member, Place, Roster
-from adjudge.environments._ticket import Ticket
-from adjudge.environments._world import EnvSpec
+from adjudge.environments._loops import BACKGROUND, Ticket
+from adjudge.environments._roster import Counts, InstanceTicket, Member, Roster
+from adjudge.environments._world import Backend, EnvSpec, PoolLimits
 from adjudge.errors import AdjudgeError, Caught, UsageError
-from adjudge.processes import _fork
+from adjudge.processes import register_after_fork
 
 __all__ = ["Pool"]
 
 _MOST_HERE = 4096
 _MOST_WORKERS = 8
-_LOOKS = 4  # how often in a lease's time the reaper looks
+_LOOKS = 4  # how often in a lease's time the reaper looks at it
 _LONGEST_LOOK_S = 0.25
 _HEALTH_S = 15.0
-_MOST_EXPIRED = 10_000  # rollouts that lost their environment and are remembered
+_MOST_EXPIRED = 10_000  # rollouts to remember that have lost their environment
 
 
 class Pool:
     """Up to `size` instances of `spec`, started when they are needed and leased to one rollout at a time.
 
-    `backend` is "process" (this one), "worker", or a backend object; by default the spec says. Waiting is first come,
-    first served and bounded. An instance that comes back is handed out again only if it answers, and its next rollout
-    cannot act before it was reset; one that died or is due is replaced. A lease without a call for `limits.lease_s`
-    seconds is taken back. Usable from any number of threads and event loops, one after another or at once.
+    `backend` is "process" (this one), "worker", or a backend object; by default the spec decides. Waiting is first
+    come, first served and bounded. An instance that comes back is handed out again only if it answers, and its next
+    rollout cannot act before a reset; one that died or is due is replaced. A lease without a call for `limits.lease_s`
+    seconds is taken back. A pool serves any number of threads and event loops, one after another or at once.
     """
 
     def __init__(
@@ -49,20 +47,21 @@ class Pool:
         self.spec = spec
         self.limits = limits or PoolLimits()
         self._backend = _backend_of(spec.home if backend is None else backend)
+        # Worlds in this process are cheap; a worker costs a process, and more of them than cores gain nothing.
         home = backend if isinstance(backend, str) else spec.home
         most = _MOST_HERE if home == "process" else min(_MOST_WORKERS, os.cpu_count() or 1)
         self.size = most if size is None else size
         if self.size < 1:
-            raise UsageError(f"a pool has at least one instance, not {size!r}", code="bad-limit")
+            raise UsageError(f"a pool needs at least one instance, not {size!r}", code="bad-limit")
         if type(spec.max_calls) is not int or spec.max_calls < 1:
-            raise UsageError(f"max_calls is a whole number from 1, not {spec.max_calls!r}", code="bad-limit")
-        self._roster = Roster(self.size, self.limits, self._start, self._bury)
+            raise UsageError(f"max_calls must be a whole number from 1, not {spec.max_calls!r}", code="bad-limit")
+        self._roster = Roster(self.size, self.limits, self._start, self._end)
         self._leases: dict[str, LeasedEnvironment] = {}
         self._expired: OrderedDict[str, LeasedEnvironment] = OrderedDict()
         self._acquiring: dict[str, list[Ticket]] = {}
         self._reaping = False
-        self._under_way: set[Future[None]] = set()  # starts and ends of instances
-        _fork.register(self)
+        self._in_progress: set[Future[None]] = set()  # starts and ends of instances
+        register_after_fork(self)
 
     async def acquire(
         self,
@@ -73,7 +72,7 @@ class Pool:
     ) -> LeasedEnvironment:
         """Return the rollout's environment: the one that it has, or one that is free within `timeout` seconds.
 
-        A rollout that has lost its environment by not calling it is told so, until it releases it.
+        A rollout that lost its environment because it did not call it gets an error, until it releases it.
         """
         deadline = time.monotonic() + _seconds(timeout)
         while True:
@@ -86,6 +85,7 @@ class Pool:
                     return lease
                 if rollout_id in self._expired:
                     self._expired[rollout_id].check_open()
+                # Only the first task of a rollout acquires; the others wait for it, then find its lease.
                 others = self._acquiring.get(rollout_id)
                 if others is None:
                     self._acquiring[rollout_id] = []
@@ -96,43 +96,39 @@ class Pool:
                 return await self._acquire_first(rollout_id, left, holder)
             try:
                 async with asyncio.timeout(left):
-                    await ticket.wait()  # another task of the rollout is at it already
+                    await ticket.wait()  # another task of the rollout is acquiring it already
             except TimeoutError:
                 raise self._too_late(timeout) from None
 
     def find(self, rollout_id: str) -> LeasedEnvironment | None:
-        """Return the environment that the rollout has now, or has lost by not calling it, if any."""
+        """Return the environment that the rollout has, or has lost because it did not call it; otherwise None."""
         return self._leases.get(rollout_id) or self._expired.get(rollout_id)
 
     def release(self, lease: LeasedEnvironment, *, holder: object = None, end: bool = False) -> None:
-        """Take a holder off a lease, and the instance back with the last of them; with `end` it is not used again."""
+        """Remove a holder from a lease, and take the instance back with the last one; `end` ends the instance now."""
         with self._roster.lock:
             lease.holders.discard(holder)
             if self._expired.get(lease.rollout_id) is lease:
                 del self._expired[lease.rollout_id]
             if lease.holders and not end:
                 return
-        self._take_back(lease, fit=not end)
-
-    def take_back(self, lease: LeasedEnvironment) -> None:
-        """End a lease, whoever holds it."""
-        self._take_back(lease, fit=True)
+        self.take_back(lease, fit=not end)
 
     def counts(self) -> Counts:
         """Count instances, leases and waits."""
         return self._roster.counts()
 
     def close(self) -> None:
-        """End every instance; leases that are open end with their next call, whoever waits is turned away."""
+        """End every instance; open leases end with their next call, and whoever waits gets an error."""
         self._roster.close()
         for lease in list(self._leases.values()):
-            self._take_back(lease, fit=False)
+            self.take_back(lease, fit=False)
 
     async def aclose(self) -> None:
-        """Close, and wait until every instance has ended, those too that are only being started."""
+        """Close, and wait until every instance has ended, including those that are still starting."""
         self.close()
-        while self._under_way:
-            await asyncio.gather(*map(asyncio.wrap_future, tuple(self._under_way)))
+        while self._in_progress:
+            await asyncio.gather(*map(asyncio.wrap_future, tuple(self._in_progress)))
 
     def __enter__(self) -> Self:
         return self
@@ -147,14 +143,17 @@ class Pool:
         await self.aclose()
 
     def after_fork(self) -> None:
-        """In a forked child: leave the parent's instances alone and start with none."""
+        """In a forked child: ignore the parent's instances and start with none."""
         self._roster.after_fork()
         self._leases, self._expired, self._acquiring = {}, OrderedDict(), {}
-        self._reaping, self._under_way = False, set()
+        self._reaping, self._in_progress = False, set()
 
     async def replace(self, lease: LeasedEnvironment, *, timeout: float) -> None:  # noqa: ASYNC109 (as acquire)
-        """Give a lease a fresh instance for one that is dead; it stands in front of those who have none yet."""
-        self._drop(lease)
+        """Give a lease a fresh instance for a dead one; it waits in front of those who have none yet."""
+        with self._roster.lock:
+            dead, lease.member = lease.member, None
+        if dead is not None:
+            self._roster.give_back(dead, fit=False)
         member = await self._ready_member(timeout, first=True)
         with self._roster.lock:
             if lease.is_open:
@@ -164,7 +163,7 @@ class Pool:
         lease.check_open()
 
     async def _acquire_first(self, rollout_id: str, timeout: float, holder: object) -> LeasedEnvironment:  # noqa: ASYNC109
-        """Acquire for a rollout of which no other task is at it; wakes those that come meanwhile."""
+        """Acquire for a rollout whose first task this is; wakes its other tasks that came meanwhile."""
         try:
             member = await self._ready_member(timeout, first=False)
             lease = LeasedEnvironment(self, rollout_id, member)
@@ -172,8 +171,8 @@ class Pool:
             with self._roster.lock:
                 self._leases[rollout_id] = lease
                 self._roster.tally["given"] += 1
-                watched, self._reaping = self._reaping, True
-            if not watched:
+                is_reaping, self._reaping = self._reaping, True
+            if not is_reaping:
                 BACKGROUND.submit(self._reap())
             return lease
         finally:
@@ -189,9 +188,12 @@ class Pool:
             member = None if first else self._roster.take()
             if member is None:
                 member = await self._in_line(deadline, timeout, first=first)
-            fit = member.state == "idle"
+            fit = member.state == "idle"  # never used: there is nothing to ask
             try:
-                fit = fit or await self._answers(member)
+                if not fit and member.instance.alive:
+                    with suppress(TimeoutError, AdjudgeError):
+                        async with asyncio.timeout(_HEALTH_S):
+                            fit = await member.instance.health()
             finally:
                 if fit:
                     member.state = "leased"
@@ -199,86 +201,74 @@ class Pool:
                     self._roster.give_back(member, fit=False)
             if fit:
                 return member
-            first = True  # it was this rollout's turn, and it still is
+            first = True  # it is still this rollout's turn
 
     async def _in_line(self, deadline: float, timeout: float, *, first: bool) -> Member:  # noqa: ASYNC109 (as acquire)
-        place = Place()
+        ticket = InstanceTicket()
         try:
             async with asyncio.timeout(deadline - time.monotonic()):
-                self._roster.line_up(place, first=first)
-                await place.wait()
-            return self._roster.redeem(place)
+                self._roster.line_up(ticket, first=first)
+                await ticket.wait()
+            return self._roster.redeem(ticket)
         except TimeoutError:
             with self._roster.lock:
                 self._roster.tally["timeouts"] += 1
             raise self._too_late(timeout) from None
         finally:
-            self._roster.leave(place)
-
-    async def _answers(self, member: Member) -> bool:
-        if not member.instance.alive:
-            return False
-        try:
-            async with asyncio.timeout(_HEALTH_S):
-                return await member.instance.health()
-        except (TimeoutError, AdjudgeError):
-            return False
+            self._roster.leave(ticket)
 
     def _too_late(self, timeout: float) -> EnvAcquireTimeout:
         counts, waited = self.counts(), max(timeout, 0.0)
         return EnvAcquireTimeout(
             f"no {self.spec.kind} environment was free within {waited:g} s: {counts.leased} of {self.size} leased, "
-            f"{counts.starting} starting, {counts.waiting} other rollouts wait; make the pool larger or wait longer"
+            f"{counts.starting} starting, {counts.waiting} other rollouts waiting; make the pool larger or wait longer"
         )
 
-    def _drop(self, lease: LeasedEnvironment) -> None:
-        with self._roster.lock:
-            member, lease.member = lease.member, None
-        if member is not None:
-            self._roster.give_back(member, fit=False)
-
-    def _take_back(self, lease: LeasedEnvironment, *, fit: bool, why: str = "released") -> None:
-        """End a lease; nothing here waits, so nothing here can be cancelled."""
+    def take_back(self, lease: LeasedEnvironment, *, fit: bool = True, why: str = "released") -> None:
+        """End a lease, whoever holds it; nothing here waits, so nothing here can be cancelled."""
         with self._roster.lock:
             if not lease.is_open:
                 return
             lease.end(why)
+            # The rollout may have another lease by now: only its own entry goes.
             if self._leases.get(lease.rollout_id) is lease:
                 del self._leases[lease.rollout_id]
             self._roster.tally["returned"] += 1
             if why == "expired":
                 self._roster.tally["reaped"] += 1
+                # Kept, so that a late rollout gets an error instead of a fresh environment without its episode.
                 self._expired[lease.rollout_id] = lease
                 if len(self._expired) > _MOST_EXPIRED:
                     self._expired.popitem(last=False)
             member, lease.member = lease.member, None
         if member is not None:
-            # With a call under way nobody knows when it will be usable again.
+            # With a call in progress nobody knows when it will be usable again.
             self._roster.give_back(member, fit=fit and not lease.is_busy)
 
-    def _start(self) -> None:
-        self._follow(BACKGROUND.submit(self._start_one()))
+    def _start(self, count: int) -> None:
+        for _ in range(count):
+            self._follow(BACKGROUND.submit(self._start_one()))
 
     async def _start_one(self) -> None:
         with Caught(fatal_too=True) as caught:
             async with asyncio.timeout(self.limits.start_s):
                 member = Member(await self._backend.start(self.spec, self.limits))
         if caught.error is None:
-            self._roster.started(member)
+            self._roster.add(member)
         elif isinstance(caught.error, AdjudgeError):
-            self._roster.failed(caught.error)
+            self._roster.report_failure(caught.error)
         else:
-            self._roster.failed(EnvDied(f"no {self.spec.kind} environment could be started: {caught.reason}"))
+            self._roster.report_failure(EnvDied(f"no {self.spec.kind} environment could be started: {caught.reason}"))
 
-    def _bury(self, member: Member) -> None:
+    def _end(self, member: Member) -> None:
         self._follow(BACKGROUND.submit(member.instance.close()))
 
     def _follow(self, work: Future[None]) -> None:
-        self._under_way.add(work)
-        work.add_done_callback(self._under_way.discard)
+        self._in_progress.add(work)
+        work.add_done_callback(self._in_progress.discard)
 
     async def _reap(self) -> None:
-        """Take back leases without a sign of life, for as long as there are leases."""
+        """Take back the leases that nobody called in time, for as long as there are leases."""
         lease_s = self.limits.lease_s
         while True:
             await asyncio.sleep(min(_LONGEST_LOOK_S, lease_s / _LOOKS))
@@ -289,24 +279,24 @@ class Pool:
                     return
                 late = [one for one in self._leases.values() if not one.is_busy and now - one.used > lease_s]
             for lease in late:
-                self._take_back(lease, fit=True, why="expired")
+                self.take_back(lease, fit=True, why="expired")
 
 
 def _seconds(timeout: object) -> float:
     if not isinstance(timeout, int | float) or isnan(timeout):
-        raise UsageError(f"timeout is a number of seconds, not {timeout!r}", code="bad-limit")
+        raise UsageError(f"timeout must be a number of seconds, not {timeout!r}", code="bad-limit")
     return timeout
 
 
 def _backend_of(backend: str | Backend) -> Backend:
     if backend == "process":
-        from adjudge.environments._in_process import InProcess
+        from adjudge.environments._local import InProcess
 
         return InProcess()
     if backend == "worker":
-        from adjudge.environments._worker import WorkerBackend
+        from adjudge.environments._local import WorkerBackend
 
         return WorkerBackend()
     if isinstance(backend, str):
-        raise UsageError(f"a backend is 'process', 'worker' or an object, not {backend!r}", code="bad-backend")
+        raise UsageError(f"a backend must be 'process', 'worker' or an object, not {backend!r}", code="bad-backend")
     return backend

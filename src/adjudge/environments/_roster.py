@@ -1,4 +1,4 @@
-"""Who is free, who is out and who waits: the state of one pool, changed under one lock that is held for microseconds.
+"""Who is free, who is leased and who waits: the state of one pool, under one lock that is held for microseconds.
 
 A member is starting, idle, leased, dirty or dead:
 
@@ -6,25 +6,64 @@ A member is starting, idle, leased, dirty or dead:
                   │         │          │
                   └─────────┴──────────┴─────> dead
 
-A dirty member was used before: whoever gets it asks first whether it answers, and cannot act in it before it was
-reset. Nothing here waits, starts or ends anything; that is done by whoever is told to, on the background loop.
+A dirty member was used before: whoever gets it first asks whether it answers, and cannot act in it before a reset.
+Nothing here waits, starts or ends anything: the pool's callbacks do, on the background loop.
 """
 
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from typing import Literal
 
-from adjudge.environments._backend import Instance, PoolLimits
-from adjudge.environments._counts import Counts, Waits
-from adjudge.environments._ticket import Ticket
+from adjudge.environments._loops import Ticket
+from adjudge.environments._world import Instance, PoolLimits
 from adjudge.errors import AdjudgeError, UsageError
 
-__all__ = ["Member", "Place", "Roster"]
+__all__ = ["Counts", "InstanceTicket", "Member", "Roster"]
+
+_WAITS_KEPT = 1000
 
 State = Literal["idle", "leased", "dirty", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """One pool at one moment, and since it was made.
+
+    Now: instances that are `starting`, `idle` (never used), `dirty` (used, not yet handed out again) and `leased`,
+    and the rollouts that are `waiting`. Since it was made: instances that were started (`starts`) and that are gone
+    (`dead`), of these the `recycles` for episodes, age or memory and the `faults`; leases `given` and `returned`, of
+    these the `reaped`, which nobody called in time; `timeouts` of waiting. Always starts = starting + idle + dirty +
+    leased + dead; given - returned leases are open.
+
+    `waited_s` is the total time that rollouts have waited for an instance, `longest_wait_s` the longest wait,
+    `median_wait_s` that of the last thousand.
+    """
+
+    starting: int = 0
+    idle: int = 0
+    dirty: int = 0
+    leased: int = 0
+    waiting: int = 0
+    starts: int = 0
+    dead: int = 0
+    recycles: int = 0
+    given: int = 0
+    returned: int = 0
+    reaped: int = 0
+    timeouts: int = 0
+    faults: int = 0
+    waited_s: float = 0.0
+    longest_wait_s: float = 0.0
+    median_wait_s: float = 0.0
+
+    @property
+    def free(self) -> int:
+        """How many instances are not in use."""
+        return self.idle + self.dirty
 
 
 class Member:
@@ -39,8 +78,8 @@ class Member:
         self.born = time.monotonic()
 
 
-class Place(Ticket):
-    """A ticket for a member, or for the error that stands in its stead."""
+class InstanceTicket(Ticket):
+    """A ticket for a member, or for the error that takes its place."""
 
     __slots__ = ("error", "member", "since")
 
@@ -55,61 +94,71 @@ class Roster:
     """The members of one pool, handed out first come, first served."""
 
     def __init__(
-        self, size: int, limits: PoolLimits, start: Callable[[], object], bury: Callable[[Member], object]
+        self, size: int, limits: PoolLimits, start: Callable[[int], object], end: Callable[[Member], object]
     ) -> None:
         self.lock = threading.Lock()
         self.limits = limits
-        self.waits = Waits()
         self._size = size
         self._start = start
-        self._bury = bury
+        self._end = end
         self._free: list[Member] = []
-        self._line: OrderedDict[Place, None] = OrderedDict()  # whoever gives up leaves it at no cost to the others
+        self._line: OrderedDict[InstanceTicket, None] = OrderedDict()  # leaving it costs the same anywhere
         self._out: set[Member] = set()
         self._starting = 0
         self._closed = False
+        self._waited_s = self._longest_wait_s = 0.0
+        self._last_waits: deque[float] = deque(maxlen=_WAITS_KEPT)
         self.tally = dict.fromkeys(
             ("starts", "dead", "recycles", "given", "returned", "reaped", "timeouts", "faults"), 0
         )
 
     def take(self) -> Member | None:
-        """Take a free member at once; None: one has to stand in line."""
+        """Take a free member, or return None: the caller has to wait in line."""
         with self.lock:
             self._check_open()
-            return self._hand_out(self._free.pop()) if self._free and not self._line else None
+            if not self._free or self._line:
+                return None
+            member = self._free.pop()
+            self._out.add(member)
+            return member
 
-    def line_up(self, place: Place, *, first: bool = False) -> None:
-        """Stand in line (in front, for whoever has lost what it had), and have a member started where there may be."""
+    def line_up(self, ticket: InstanceTicket, *, first: bool = False) -> None:
+        """Wait in line (in front, for a rollout that lost its member), and start a member if the pool may have one."""
         with self.lock:
             self._check_open()
-            self._line[place] = None
+            self._line[ticket] = None
             if first:
-                self._line.move_to_end(place, last=False)
+                self._line.move_to_end(ticket, last=False)
             if self._free:
                 self._offer(self._free.pop())
             starts = self._top_up()
-        self._begin(starts)
+        self._start(starts)
 
-    def leave(self, place: Place) -> None:
-        """Give up one's place, and the member that one was handed but did not take."""
+    def leave(self, ticket: InstanceTicket) -> None:
+        """Leave the line, and return a member that was handed over but not taken."""
         with self.lock:
-            self._line.pop(place, None)
-            member, place.member = place.member, None
+            self._line.pop(ticket, None)
+            member, ticket.member = ticket.member, None
         if member is not None:
             self.give_back(member)
 
-    def redeem(self, place: Place) -> Member:
-        """Take the member out of a place that was called; it is the caller's from now on."""
-        if place.error is not None:
-            raise place.error
-        member, place.member = place.member, None
+    def redeem(self, ticket: InstanceTicket) -> Member:
+        """Take the member out of a ticket that was called; from now on it belongs to the caller."""
+        if ticket.error is not None:
+            raise ticket.error
+        member, ticket.member = ticket.member, None
         if member is None:
             raise UsageError("the pool was closed", code="pool-closed")
-        self.waits.add(time.monotonic() - place.since)
+        waited_s = time.monotonic() - ticket.since
+        with self.lock:
+            self._waited_s += waited_s
+            self._longest_wait_s = max(self._longest_wait_s, waited_s)
+            self._last_waits.append(waited_s)
         return member
 
     def give_back(self, member: Member, *, fit: bool = True) -> None:
-        """Return a member; one that is unfit, dead or due is buried, and another started if somebody waits."""
+        """Take a member back; one that is unfit, dead or due is ended, and another one started if somebody waits."""
+        # Asked before the lock: reading the memory of a process takes longer than the lock may be held.
         due = fit and self._is_due(member)
         alive = fit and not due and member.instance.alive
         with self.lock:
@@ -125,11 +174,11 @@ class Roster:
                 self.tally["faults"] += not due and not self._closed and not member.instance.alive
                 starts = self._top_up()
         if member.state == "dead":
-            self._bury(member)
-        self._begin(starts)
+            self._end(member)
+        self._start(starts)
 
-    def started(self, member: Member) -> None:
-        """Take in a member that has been started."""
+    def add(self, member: Member) -> None:
+        """Add a member that has been started."""
         with self.lock:
             self._starting -= 1
             if not self._closed:
@@ -137,12 +186,12 @@ class Roster:
                 return
             member.state = "dead"
             self.tally["dead"] += 1
-        self._bury(member)
+        self._end(member)
 
-    def failed(self, error: AdjudgeError) -> None:
-        """Tell whoever is next that no member could be started: it would only be followed by another such.
+    def report_failure(self, error: AdjudgeError) -> None:
+        """Hand a failed start to the first in line: the next start for it would probably fail in the same way.
 
-        What is wrong with the call, such as a missing package, is told to all: the next start would end so too.
+        An error of the call, such as a missing package, goes to all: every start would fail in the same way.
         """
         is_for_all = isinstance(error, UsageError)
         with self.lock:
@@ -150,15 +199,15 @@ class Roster:
             self.tally["dead"] += 1
             self.tally["faults"] += 1
             while self._line:
-                place, _ = self._line.popitem(last=False)
-                place.error = copy(error)
-                if place.call() and not is_for_all:
+                ticket, _ = self._line.popitem(last=False)
+                ticket.error = copy(error)
+                if ticket.call() and not is_for_all:
                     break
             starts = self._top_up()
-        self._begin(starts)
+        self._start(starts)
 
     def close(self) -> None:
-        """Bury what is free and turn away whoever waits; what is out is buried when it comes back."""
+        """End what is free and refuse whoever waits; what is leased ends when it comes back."""
         with self.lock:
             self._closed = True
             free, self._free = self._free, []
@@ -166,21 +215,22 @@ class Roster:
             for member in free:
                 member.state = "dead"
             self.tally["dead"] += len(free)
-        for place in line:
-            place.call()
+        for ticket in line:
+            ticket.call()
         for member in free:
-            self._bury(member)
+            self._end(member)
 
     def after_fork(self) -> None:
-        """In a forked child: all members are the parent's."""
+        """In a forked child: all members belong to the parent."""
         self.lock = threading.Lock()
         self._free, self._line, self._out = [], OrderedDict(), set()
         self._starting = 0
         self.tally = dict.fromkeys(self.tally, 0)
 
     def counts(self) -> Counts:
-        """Count."""
+        """Count members, leases and waits."""
         with self.lock:
+            waits = sorted(self._last_waits)
             idle = sum(member.state == "idle" for member in self._free)
             return Counts(
                 starting=self._starting,
@@ -188,9 +238,9 @@ class Roster:
                 dirty=len(self._free) - idle,
                 leased=len(self._out),
                 waiting=len(self._line),
-                waited_s=self.waits.total_s,
-                longest_wait_s=self.waits.longest_s,
-                median_wait_s=self.waits.median_s,
+                waited_s=self._waited_s,
+                longest_wait_s=self._longest_wait_s,
+                median_wait_s=waits[len(waits) // 2] if waits else 0.0,
                 **self.tally,
             )
 
@@ -198,32 +248,26 @@ class Roster:
         if self._closed:
             raise UsageError("the pool was closed", code="pool-closed")
 
-    def _hand_out(self, member: Member) -> Member:
-        self._out.add(member)
-        return member
-
     def _offer(self, member: Member) -> None:
-        """Hand a member to the first in line that is still there, or keep it."""
+        """Hand a member to the first in line whose loop still runs, or keep it."""
         while self._line:
-            place, _ = self._line.popitem(last=False)
-            place.member = self._hand_out(member)
-            if place.call():
+            ticket, _ = self._line.popitem(last=False)
+            ticket.member = member
+            self._out.add(member)
+            if ticket.call():
                 return
-            place.member = None
+            ticket.member = None
             self._out.discard(member)
         self._free.append(member)
 
     def _top_up(self) -> int:
-        """Say how many members to start for those who wait, and count them as starting."""
+        """Return how many members to start for those who wait, and count them as starting."""
+        # One start for each rollout in line that no start is under way for, as far as the pool has room.
         room = self._size - len(self._out) - len(self._free) - self._starting
         starts = 0 if self._closed else max(0, min(len(self._line) - self._starting, room))
         self._starting += starts
         self.tally["starts"] += starts
         return starts
-
-    def _begin(self, starts: int) -> None:
-        for _ in range(starts):
-            self._start()
 
     def _is_due(self, member: Member) -> bool:
         limits = self.limits

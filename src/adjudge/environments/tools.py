@@ -3,9 +3,9 @@
     text = await webshop_search("red kettle", context=context)
     schemas = [tool_schema(tool) for tool in TOOLS["webshop"]]
 
-They act in the same live environment that the reward reads. What the model writes is text to the environment and
-nothing else; an observation comes back as text. The task is the harness's choice, not the model's: `alfworld_reset`
-starts the same game again.
+They act in the same live environment that the reward reads. What the model writes is only text to the environment, and
+the answer is an observation as text. The harness chooses the task, not the model: `alfworld_reset` starts the same game
+again.
 """
 
 import inspect
@@ -37,7 +37,7 @@ _OBJECTIVE = "Your task is to:"
 
 
 class Resources(Protocol):
-    """What a tool asks of a context."""
+    """What a tool needs of a context."""
 
     async def acquire_resource(self, spec: Any, /) -> Any:
         """Return the rollout's environment of that kind."""
@@ -63,17 +63,18 @@ async def webshop_click(target: str, *, context: Resources) -> str:
 
 async def webshop_actions(*, context: Resources) -> str:
     """List what can be done on the page: whether there is a search bar, and everything that can be clicked."""
-    lease = await _started(context, "webshop")
-    actions = _info(lease).get("actions")
+    _, last = await _steps(context, "webshop")
+    actions = last.info.get("actions")
     if not isinstance(actions, Mapping):
-        return _page(lease)
+        return last.observation
     lines = ["search[...]"] if actions.get("has_search_bar") else []
     return "\n".join([*lines, *(f"click[{target}]" for target in actions.get("clickables", ()))])
 
 
 async def webshop_instruction(*, context: Resources) -> str:
     """Show the first page again, with what is to be bought."""
-    return _beginning(await _started(context, "webshop"))
+    first, _ = await _steps(context, "webshop")
+    return first.observation
 
 
 async def alfworld_step(command: str, *, context: Resources) -> str:
@@ -86,20 +87,20 @@ async def alfworld_step(command: str, *, context: Resources) -> str:
 
 async def alfworld_reset(*, context: Resources) -> str:
     """Begin the same game again from its first scene."""
-    lease = await _started(context, "alfworld")
-    return str(await lease.reset(lease.task))
+    return await _restart(context, "alfworld")
 
 
 async def alfworld_admissible_commands(*, context: Resources) -> str:
     """List the commands that are possible now, one a line."""
-    commands = _info(await _started(context, "alfworld")).get("admissible_commands")
+    _, last = await _steps(context, "alfworld")
+    commands = last.info.get("admissible_commands")
     return "\n".join(map(str, commands)) if commands else "The commands are not known before the first one: try look."
 
 
 async def alfworld_objective(*, context: Resources) -> str:
     """Say what is to be done in this game."""
-    beginning = _beginning(await _started(context, "alfworld"))
-    return beginning.rpartition(_OBJECTIVE)[2].strip() if _OBJECTIVE in beginning else beginning
+    first, _ = await _steps(context, "alfworld")
+    return first.observation.rpartition(_OBJECTIVE)[2].strip()
 
 
 async def scienceworld_step(action: str, *, context: Resources) -> str:
@@ -112,13 +113,13 @@ async def scienceworld_step(action: str, *, context: Resources) -> str:
 
 async def scienceworld_reset(*, context: Resources) -> str:
     """Begin the same task again from the start."""
-    lease = await _started(context, "scienceworld")
-    return str(await lease.reset(lease.task))
+    return await _restart(context, "scienceworld")
 
 
 async def scienceworld_objective(*, context: Resources) -> str:
     """Show the beginning again, with what is to be done."""
-    return _beginning(await _started(context, "scienceworld"))
+    first, _ = await _steps(context, "scienceworld")
+    return first.observation
 
 
 Tool = Callable[..., Awaitable[str]]
@@ -132,22 +133,22 @@ TOOLS: dict[str, tuple[Tool, ...]] = {
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
-    """Return the description of a tool as chat models take it; every parameter is text, and required.
+    """Return the description of a tool in the form for chat models; every parameter is text, and required.
 
     >>> tool_schema(alfworld_step)["function"]["parameters"]["required"]
     ['command']
     """
     first, _, rest = (inspect.getdoc(tool) or "").partition("\n\n")
     names = [name for name in inspect.signature(tool).parameters if name != "context"]
-    said = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
-    properties = {name: {"type": "string", "description": said.get(name, name)} for name in names}
+    descriptions = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
+    properties = {name: {"type": "string", "description": descriptions.get(name, name)} for name in names}
     parameters = {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
     function = {"name": _name(tool), "description": first, "parameters": parameters}
     return {"type": "function", "function": function}
 
 
 async def call_tool(name: str, arguments: Mapping[str, Any], context: Resources) -> str:
-    """Call a tool by name with what a model wrote; arguments that it does not take are answered, not raised."""
+    """Call a tool by name with what a model wrote; wrong names and arguments get an answer, not an exception."""
     known = {_name(tool): tool for tools in TOOLS.values() for tool in tools}
     if name not in known:
         return f"There is no tool {name!r}; there are {', '.join(known)}."
@@ -165,28 +166,28 @@ def _name(tool: Tool) -> str:
     return str(getattr(tool, "__name__", tool))
 
 
-async def _started(context: Resources, kind: str) -> LeasedEnvironment:
+async def _running(context: Resources, kind: str) -> LeasedEnvironment:
+    """Return the rollout's environment, in which an episode must be running."""
     lease: LeasedEnvironment = await context.acquire_resource(kind)
     if lease.first is None:
-        await lease.outcome()  # which tells what the episode died of, where there was one
+        await lease.outcome()  # raises the error that ended the episode, if there was one
         raise UsageError(
             f"no episode was started: reset the {kind} environment before the agent acts", code="no-episode"
         )
     return lease
 
 
+async def _steps(context: Resources, kind: str) -> tuple[Step, Step]:
+    """Return the first and the last step of the episode."""
+    lease = await _running(context, kind)
+    return lease.first or Step(""), lease.last or Step("")
+
+
 async def _act(context: Resources, kind: str, action: str) -> str:
-    step: Step = await (await _started(context, kind)).step(action)
+    step: Step = await (await _running(context, kind)).step(action)
     return f"{step.observation}\n\nThe episode is over." if step.done else step.observation
 
 
-def _info(lease: LeasedEnvironment) -> Mapping[str, Any]:
-    return {} if lease.last is None else lease.last.info
-
-
-def _page(lease: LeasedEnvironment) -> str:
-    return "" if lease.last is None else lease.last.observation
-
-
-def _beginning(lease: LeasedEnvironment) -> str:
-    return "" if lease.first is None else lease.first.observation
+async def _restart(context: Resources, kind: str) -> str:
+    lease = await _running(context, kind)
+    return str(await lease.reset(lease.task))

@@ -1,10 +1,10 @@
 """Work in other processes: chunks in order, or jobs under a hard limit in workers that can be killed.
 
     map_chunks(function, chunks, workers=4)      ordered results of trusted work
-    Pool("module:function").run(payload)         a job that may hang, under a limit of CPU time
+    WorkerPool("module:function").run(payload)   a job that may hang, under a limit of CPU time
     Worker("module:function")                    one process, kept for as long as it is needed
 
-No process of ours outlives its parent.
+No process of ours outlives its parent. `Pool` is another name of `WorkerPool`.
 """
 
 from adjudge.processes._chunks import map_chunks
@@ -16,10 +16,12 @@ from adjudge.processes._errors import (
     WorkerClosed,
     WorkerStartError,
 )
-from adjudge.processes._pool import Pool
+from adjudge.processes._fork import ForkAware, register_after_fork
+from adjudge.processes._pool import WorkerPool
 from adjudge.processes._worker import Worker
 
 __all__ = [
+    "ForkAware",
     "JobCrashed",
     "JobFailed",
     "JobTimeout",
@@ -27,6 +29,10 @@ __all__ = [
     "Pool",
     "Worker",
     "WorkerClosed",
+    "WorkerPool",
     "WorkerStartError",
     "map_chunks",
+    "register_after_fork",
 ]
+
+Pool = WorkerPool

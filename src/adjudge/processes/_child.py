@@ -1,32 +1,50 @@
-"""The inside of a worker process: take a job, do it, answer, until the owner is gone."""
+"""The inside of a worker process (take a job, do it, answer, until the owner is gone), and what goes over its channel.
+
+To the worker: a header (length, CPU seconds to arm a timer with or 0), then a pickle. The owner is trusted.
+Back: a header (length), then a msgpack array `[kind, cpu_s, value]`. What comes back is never unpickled, because
+the worker has handled text that somebody else wrote; it decodes to plain data or not at all.
+"""
 
 import fcntl
 import os
 import pickle
 import select
 import signal
+import struct
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
-from adjudge.processes._wire import MAX_BYTES, REQUEST, Reply, encode, frame_reply
+import msgspec
 
-__all__ = ["OUT_OF_MEMORY", "Setup", "main"]
+__all__ = ["MAX_BYTES", "OUT_OF_MEMORY", "REPLY", "REQUEST", "JobReply", "Setup", "decode_reply", "main"]
 
 OUT_OF_MEMORY = 91
 """The exit status of a worker that reached its memory limit."""
+
+MAX_BYTES = 64 * 1024 * 1024
+"""The largest payload and the largest result on the wire."""
+
+REQUEST = struct.Struct("!Id")
+REPLY = struct.Struct("!I")
 
 _MESSAGE_CHARS = 4000
 _FIRST_CHUNK = 1 << 13  # most requests are small, and a large buffer costs more than they do
 _CHUNK = 1 << 18
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What a worker is told before its first job."""
+class JobReply(msgspec.Struct, frozen=True, array_like=True):
+    """One answer of a worker: what kind, the CPU time that the job took, and the result or the reason."""
+
+    kind: Literal["ready", "done", "failed", "too-large"]
+    cpu_s: float
+    value: Any = None
+
+
+class Setup(NamedTuple):
+    """What a worker receives before its first job."""
 
     target: str
     warm: tuple[str, ...]
@@ -35,12 +53,24 @@ class Setup:
     """Whether the kernel kills the worker when its owner dies; otherwise a thread watches."""
 
 
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(JobReply)
+
+
+def decode_reply(body: bytes) -> JobReply:
+    """Turn bytes into an answer; raises ValueError if they are not one."""
+    try:
+        return _DECODER.decode(body)
+    except (msgspec.MsgspecError, RecursionError, MemoryError, UnicodeDecodeError) as error:
+        raise ValueError(f"not an answer: {error}") from error
+
+
 def main(channel: int, lifeline: int) -> None:
     """Serve jobs from `channel` until its owner closes it."""
     try:
         _serve(channel, lifeline)
     except MemoryError:
-        _out_of_memory()
+        _exit_out_of_memory()
     except ConnectionError:
         return  # the owner closed the channel while an answer was on its way
 
@@ -56,41 +86,41 @@ def _serve(channel: int, lifeline: int) -> None:
     _die_with_owner(lifeline, kernel=setup.kernel_watch)
     _set_limits(setup.memory_mb)
     jobs: list[Callable[[Any], object]] = []
-    _send(channel, _guarded(lambda: jobs.append(_load(setup)), kind="ready"))
+    _send(channel, _answer(lambda: jobs.append(_load(setup)), kind="ready"))
     if not jobs:
         return
     while (request := _receive(channel)) is not None:
-        _send(channel, _run(jobs[0], *request))
+        timer_s, body = request
+        # The timer, where the owner asks for one, ends the process by the signal's default action.
+        if timer_s:
+            signal.setitimer(signal.ITIMER_PROF, timer_s)
+        answer = _answer(lambda body=body: jobs[0](pickle.loads(body)))  # type: ignore[misc]  # noqa: S301  # as above
+        if timer_s:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        _send(channel, answer)
 
 
-def _run(job: Callable[[Any], object], timer_s: float, body: bytes) -> bytes:
-    """Do one job. The timer, where one is asked for, ends the process by the signal's default action."""
-    if timer_s:
-        signal.setitimer(signal.ITIMER_PROF, timer_s)
-    answer = _guarded(lambda: job(pickle.loads(body)))  # noqa: S301  # from our own owner
-    if timer_s:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-    return answer
-
-
-def _guarded(action: Callable[[], object], *, kind: Any = "done") -> bytes:
+def _answer(action: Callable[[], object], *, kind: Any = "done") -> bytes:
     """Do something and encode how it went: the one place where a stray exception becomes an answer."""
     start = time.process_time()
+
+    def encode(kind: Any, value: object) -> bytes:
+        return _ENCODER.encode(JobReply(kind, time.process_time() - start, value))
+
     try:
-        value = action()
-        body = encode(Reply(kind, time.process_time() - start, value))
+        body = encode(kind, action())
     except MemoryError:
-        _out_of_memory()
+        _exit_out_of_memory()
     except Exception as error:  # noqa: BLE001
         # str() of a hostile exception may raise again; then this process dies of it, which is an answer too.
         text = str(error)[:_MESSAGE_CHARS].encode("utf-8", "backslashreplace").decode()
-        body = encode(Reply("failed", time.process_time() - start, f"{type(error).__name__}: {text}"))
+        body = encode("failed", f"{type(error).__name__}: {text}")
     if len(body) > MAX_BYTES:
-        body = encode(Reply("too-large", time.process_time() - start, len(body)))
-    return frame_reply(body)
+        body = encode("too-large", len(body))
+    return REPLY.pack(len(body)) + body
 
 
-def _out_of_memory() -> NoReturn:
+def _exit_out_of_memory() -> NoReturn:
     # A heap at its limit is good for nothing more, not even for an orderly exit.
     os._exit(OUT_OF_MEMORY)
 
@@ -111,7 +141,7 @@ def _load(setup: Setup) -> Callable[[Any], object]:
 def _set_limits(memory_mb: int | None) -> None:
     import resource
 
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # an owner that ignores it would have us ignore it
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # a worker inherits the signals that its owner ignores
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory_mb is None:
         return
@@ -133,51 +163,39 @@ def _die_with_owner(lifeline: int, *, kernel: bool) -> None:
     The kernel's parent-death signal is not used: it fires when the *thread* that started us ends, and it spares our
     own children. A signal on hang-up of a pipe has neither fault, and needs no interpreter lock to be free.
     """
-    if kernel:
-        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-        poll = select.poll()
-        poll.register(lifeline, 0)
-        if poll.poll(0):  # it closed before the signal was armed
-            _kill_group()
+
+    def watch() -> None:
+        os.read(lifeline, 1)  # the owner never writes: this returns when it is gone
+        os.killpg(0, signal.SIGKILL)
+
+    if not kernel:
+        import threading
+
+        threading.Thread(target=watch, daemon=True).start()
         return
-    import threading
-
-    threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
-
-
-def _watch(lifeline: int) -> None:
-    os.read(lifeline, 1)  # nothing is ever written: this returns when the owner is gone
-    _kill_group()
-
-
-def _kill_group() -> None:
-    os.killpg(0, signal.SIGKILL)
+    fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(lifeline, 0)
+    if poll.poll(0):  # it closed before the signal was armed
+        os.killpg(0, signal.SIGKILL)
 
 
-def _receive(channel: int) -> tuple[float, bytes] | None:
+def _receive(channel: int) -> tuple[float, bytes | bytearray] | None:
     """Read the next request as (timer seconds, body), or None when the owner has closed the channel."""
-    first = os.read(channel, _FIRST_CHUNK)
-    if len(first) >= REQUEST.size:
-        length, timer_s = REQUEST.unpack_from(first)
-        if len(first) == REQUEST.size + length:  # nearly every one, without a detour
-            return timer_s, first[REQUEST.size :]
-    elif not first:
-        return None
-    data = bytearray(first)
-    while len(data) < REQUEST.size:
-        part = os.read(channel, _FIRST_CHUNK)
-        if not part:
-            return None
-        data += part
-    length, timer_s = REQUEST.unpack_from(data)
-    while len(data) < REQUEST.size + length:
+    data: bytes | bytearray = os.read(channel, _FIRST_CHUNK)
+    while data:
+        if len(data) >= REQUEST.size:
+            length, timer_s = REQUEST.unpack_from(data)
+            if len(data) == REQUEST.size + length:  # nearly always after the first read
+                return timer_s, data[REQUEST.size :]
         part = os.read(channel, _CHUNK)
         if not part:
-            return None
+            break
+        data = bytearray(data) if isinstance(data, bytes) else data  # grows without copying all of it each time
         data += part
-    return timer_s, bytes(memoryview(data)[REQUEST.size :])
+    return None
 
 
 def _send(channel: int, frame: bytes) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Work = TypeVar("Work")
 Result = TypeVar("Result")
 
-AHEAD = 3  # chunks under way or waiting, for each worker: bounds what is held in memory
+AHEAD = 3  # chunks in progress or waiting, for each worker: bounds what is held in memory
 
 
 def map_chunks(function: Callable[[Work], Result], chunks: Iterable[Work], *, workers: int = 1) -> Iterator[Result]:
@@ -36,7 +36,7 @@ def _map_parallel(function: Callable[[Work], Result], chunks: Iterable[Work], wo
     from multiprocessing import get_context
 
     # Spawned, not forked: the same on every system, and safe whatever threads the caller has.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow_parent)
     waiting: deque[Future[Result]] = deque()
     done = False
     try:
@@ -50,30 +50,29 @@ def _map_parallel(function: Callable[[Work], Result], chunks: Iterable[Work], wo
     except BrokenProcessPool:
         raise ProcessError("a worker process died: killed from outside, or out of memory", code="worker-died") from None
     finally:
-        if not done:  # interrupted: nobody wants the rest, and a chunk under way may hang
+        if not done:  # interrupted: nobody wants the rest, and a chunk that is being worked on may hang
             _kill(pool)
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _kill(pool: "ProcessPoolExecutor") -> None:
+    # A function of its own: a traceback of the caller's frame would keep the last process and its descriptor alive.
     for process in list((pool._processes or {}).values()):  # noqa: SLF001 (public only from Python 3.14 on)
         process.kill()
 
 
-def _begin() -> None:
+def _follow_parent() -> None:
     """Leave Ctrl-C to the parent, and never outlive it."""
+    import multiprocessing
+    import os
     import signal
     import threading
 
+    def wait_for_parent() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    import multiprocessing
-    import os
-
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    threading.Thread(target=wait_for_parent, daemon=True).start()

@@ -1,32 +1,30 @@
 """Two ways to run a rule that waits: in this thread, or on an event loop.
 
-A rule that waits is a generator. It yields what it waits for and is resumed when that is there or the time is up;
-which of the two, it finds out by trying. So the rule is written once, and knows neither threads nor loops.
+A rule that waits is a generator. It yields what it waits for, is resumed when that is there or the time is up, and
+finds out by trying which of the two it was. So the rule is written once, and knows neither threads nor loops.
 """
 
 import select
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from collections.abc import Generator
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Steps", "Wait", "drive", "drive_async", "resolve"]
+__all__ = ["Readiness", "Steps", "drive", "drive_async", "resolve"]
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Until a descriptor can be read or written, but no longer than `seconds`."""
+class Readiness(NamedTuple):
+    """A descriptor to wait for, until it can be read (or written), but no longer than `seconds`."""
 
     descriptor: int
-    way: Literal["read", "write"]
     seconds: float
+    to_write: bool = False
 
 
-Steps = Generator[Wait, None, T]
+Steps = Generator[Readiness, None, T]
 
 
 def drive(steps: Steps[T]) -> T:
@@ -35,7 +33,7 @@ def drive(steps: Steps[T]) -> T:
     try:
         while True:
             wait = next(steps)
-            poll.register(wait.descriptor, select.POLLIN if wait.way == "read" else select.POLLOUT)
+            poll.register(wait.descriptor, select.POLLOUT if wait.to_write else select.POLLIN)
             # Rounded up: a wait that ends a little early would only look once more.
             poll.poll(int(wait.seconds * 1000) + 1)
     except StopIteration as stop:
@@ -46,13 +44,21 @@ def drive(steps: Steps[T]) -> T:
 
 
 async def drive_async(steps: Steps[T]) -> T:
-    """Run a rule on the running event loop; when cancelled, the rule is closed where it stands."""
+    """Run a rule on the running event loop; when cancelled, the rule is closed where it is."""
     import asyncio
 
     loop = asyncio.get_running_loop()
     try:
         while True:
-            await _wait(loop, next(steps))
+            wait = next(steps)
+            ready: asyncio.Future[None] = loop.create_future()
+            (loop.add_writer if wait.to_write else loop.add_reader)(wait.descriptor, resolve, ready)
+            timer = loop.call_later(wait.seconds, resolve, ready)
+            try:
+                await ready
+            finally:
+                timer.cancel()
+                (loop.remove_writer if wait.to_write else loop.remove_reader)(wait.descriptor)
     except StopIteration as stop:
         result: T = stop.value
         return result
@@ -60,25 +66,7 @@ async def drive_async(steps: Steps[T]) -> T:
         steps.close()
 
 
-async def _wait(loop: "asyncio.AbstractEventLoop", wait: Wait) -> None:
-    ready: asyncio.Future[None] = loop.create_future()
-    add, remove = _methods(loop, wait.way)
-    add(wait.descriptor, resolve, ready)
-    timer = loop.call_later(wait.seconds, resolve, ready)
-    try:
-        await ready
-    finally:
-        timer.cancel()
-        remove(wait.descriptor)
-
-
-def _methods(loop: "asyncio.AbstractEventLoop", way: str) -> tuple[Callable[..., object], Callable[[int], object]]:
-    if way == "read":
-        return loop.add_reader, loop.remove_reader
-    return loop.add_writer, loop.remove_writer
-
-
 def resolve(ready: "asyncio.Future[None]") -> None:
-    """Let whoever awaits `ready` go on, unless it was cancelled meanwhile."""
+    """Wake whoever awaits `ready`, unless it was cancelled meanwhile."""
     if not ready.done():
         ready.set_result(None)

@@ -1,4 +1,4 @@
-"""What a job in a worker process can end with, other than its result.
+"""The errors that a job in a worker process can end with.
 
     ProcessError
     ├── JobTimeout         the job used up its CPU time, or slept past the wall-clock backstop
@@ -8,8 +8,8 @@
     ├── WorkerStartError   no worker could be started: a missing module, no such function, no process left
     └── WorkerClosed       the worker or the pool was closed, or has died since
 
-After `JobFailed` and `MessageTooLarge` the worker is as good as before. After `JobTimeout` and `JobCrashed` it is
-gone: a `Pool` has already replaced it, a lone `Worker` has to be made anew.
+After `JobFailed` and `MessageTooLarge` the worker is unharmed. After `JobTimeout` and `JobCrashed` it is gone: a
+`WorkerPool` has already replaced it, a lone `Worker` has to be made again.
 """
 
 from adjudge.errors import ProcessError
@@ -51,7 +51,7 @@ class JobFailed(ProcessError):
 
 
 class MessageTooLarge(ProcessError):
-    """A payload or a result is over the size bound; nothing of it was handed over."""
+    """A payload or a result is over the size bound; no part of it was delivered."""
 
     default_code = "message-too-large"
 

@@ -1,8 +1,8 @@
 """Starting, watching and ending one process.
 
-The child is started by `subprocess` (no fork of our threads' state, no `multiprocessing` and its rules about who
-may have children), in a session and process group of its own, with two descriptors: the channel, and a lifeline whose
-other end nobody but us holds.
+`subprocess` starts the child (no fork of our threads' state, and none of `multiprocessing`'s rules about who may have
+children) in a session and process group of its own, with two descriptors: the channel, and a lifeline whose other end
+only we hold.
 """
 
 import fcntl
@@ -11,17 +11,20 @@ import select
 import signal
 import sys
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
-from adjudge.processes import _fork
+from adjudge.errors import UsageError
 from adjudge.processes._errors import WorkerStartError
+from adjudge.processes._fork import guard, register_after_fork
 
 if TYPE_CHECKING:
     import socket
     import subprocess
+    from types import ModuleType
 
-__all__ = ["KERNEL_WATCH", "Process", "Stderr", "launch"]
+__all__ = ["KERNEL_WATCH", "Process", "Stderr", "check_options", "launch", "load_means", "means_loaded"]
 
 Stderr = Literal["inherit", "discard"]
 
@@ -33,6 +36,49 @@ _REAP_S = 5.0
 _BOOTSTRAP = (
     "import sys; sys.path[:] = {path!r}; from adjudge.processes._child import main; main({channel}, {lifeline})"
 )
+
+
+_loaded: "list[ModuleType]" = []
+
+
+def means_loaded() -> bool:
+    """Whether the first job's imports are done."""
+    return bool(_loaded)
+
+
+def load_means() -> "ModuleType":
+    """Import what the first job needs, and return the module of the child's side.
+
+    No fork can happen meanwhile: a child forked in the middle could never finish the imports.
+    """
+    if not _loaded:
+        with guard():
+            import socket  # noqa: F401 (these two for `launch`)
+            import subprocess  # noqa: F401
+
+            from adjudge.processes import _child
+
+            _loaded.append(_child)
+    return _loaded[0]
+
+
+def check_options(target: str, *, memory_mb: int | None, warm: Iterable[str], stderr: str) -> tuple[str, ...]:
+    """Reject options that could never start a worker, and return the modules to import in advance."""
+    module, colon, path = target.partition(":")
+    if not colon or not all(part.isidentifier() for part in (*module.split("."), *path.split("."))):
+        raise UsageError(f"a target must be 'module:function', not {target!r}", code="bad-target")
+    if module == "__main__":
+        raise UsageError(
+            f"{target!r} is in the running script, which a worker does not import; put it in a module",
+            code="bad-target",
+        )
+    if isinstance(warm, str):
+        raise UsageError(f"warm must be a sequence of module names: ({warm!r},)", code="bad-warm")
+    if memory_mb is not None and memory_mb <= 0:
+        raise UsageError(f"memory_mb must be above 0 or None, not {memory_mb!r}", code="bad-limit")
+    if stderr not in {"inherit", "discard"}:
+        raise UsageError(f"stderr must be 'inherit' or 'discard', not {stderr!r}", code="bad-stderr")
+    return tuple(warm)
 
 
 class Process:
@@ -57,9 +103,9 @@ class Process:
         return not poll.poll(0)
 
     def kill(self) -> None:
-        """Send SIGKILL to the child and its whole group; returns at once, frees nothing."""
-        # Not waited for: whoever holds it has sent the signal already. Held, because after the reaping the
-        # pid may be somebody else's.
+        """Send SIGKILL to the child and its whole group; returns immediately and frees nothing."""
+        # Never waited for: whoever holds the lock has sent the signal already. Held while signalling, because after
+        # the reaping the pid may belong to another process.
         if not self._foreign and self._ending.acquire(blocking=False):
             try:
                 self._signal()
@@ -69,59 +115,49 @@ class Process:
     def end(self, grace_s: float = 0.0) -> int | None:
         """Close the channel, wait `grace_s` for the child to leave, kill what is left, and return the exit status.
 
-        Only for whoever has the channel to itself: a closed descriptor's number is soon another file's.
+        Call it only while nobody else uses the channel: the number of a closed descriptor soon means another file.
         """
+        import subprocess
+        import time
+
         if self._foreign:
             return None
         with self._ending:
             self.channel.close()
-            if grace_s > 0:
-                self._left_within(grace_s)
+            deadline = time.monotonic() + grace_s
+            while grace_s > 0 and not self._has_left() and time.monotonic() <= deadline:
+                time.sleep(0.005)
             self._signal()
-            if self._lifeline >= 0:
-                os.close(self._lifeline)
-                self._lifeline = -1
-            self._wait(_REAP_S)
+            self._drop_lifeline()
+            with suppress(subprocess.TimeoutExpired):
+                self._popen.wait(_REAP_S)
             return self._popen.returncode
 
     def after_fork(self) -> None:
-        """In a forked child: this process is not ours to speak to, to signal or to wait for."""
+        """In a forked child: the parent owns this process; do not talk to it, signal it or wait for it."""
         self._foreign = True
         self.channel.close()
-        if self._lifeline >= 0:
-            os.close(self._lifeline)
-            self._lifeline = -1
+        self._drop_lifeline()
         self._popen.returncode = 0  # or its finaliser would warn about a child that still runs
 
     def _signal(self) -> None:
-        # Also when the child is dead: its own children may not be. Until it is reaped the group's id is taken.
+        # Also if the child is dead: its own children may live. Until it is reaped nobody else gets the group's id.
         if self._popen.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
 
-    def _left_within(self, seconds: float) -> bool:
-        """Whether the child left of its own will, without reaping it where that can be avoided."""
-        import time
+    def _drop_lifeline(self) -> None:
+        if self._lifeline >= 0:
+            os.close(self._lifeline)
+            self._lifeline = -1
 
-        deadline = time.monotonic() + seconds
-        while not self._left():
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.005)
-        return True
-
-    def _left(self) -> bool:
+    def _has_left(self) -> bool:
+        """Whether the child has exited, without reaping it where that can be avoided: its group may not be gone."""
         if not hasattr(os, "waitid"):
             return self._popen.poll() is not None
         with suppress(ChildProcessError):
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         return True
-
-    def _wait(self, seconds: float) -> None:
-        import subprocess
-
-        with suppress(subprocess.TimeoutExpired):
-            self._popen.wait(seconds)
 
 
 def launch(stderr: Stderr) -> Process:
@@ -130,16 +166,16 @@ def launch(stderr: Stderr) -> Process:
     import subprocess
 
     if not sys.executable:
-        raise WorkerStartError("the path of the Python interpreter is not known here (sys.executable is empty)")
-    with _fork.guard():
+        raise WorkerStartError("cannot start a worker: sys.executable is empty, so the Python interpreter is unknown")
+    with guard():
         ours, theirs = socket.socketpair()
         watched, lifeline = os.pipe()
-        code = _BOOTSTRAP.format(
-            path=list(map(str, sys.path)),
-            channel=theirs.fileno(),
-            lifeline=watched,
-        )
-        output = _usable_stderr() if stderr == "inherit" else subprocess.DEVNULL
+        code = _BOOTSTRAP.format(path=list(map(str, sys.path)), channel=theirs.fileno(), lifeline=watched)
+        output = subprocess.DEVNULL
+        if stderr == "inherit":
+            with suppress(OSError):  # our standard error may be closed
+                os.fstat(2)
+                output = 2
         try:
             popen = subprocess.Popen(  # noqa: S603  # our own interpreter and code
                 [sys.executable, "-c", code],
@@ -158,16 +194,5 @@ def launch(stderr: Stderr) -> Process:
             os.close(watched)
         ours.setblocking(False)  # noqa: FBT003  # its only parameter
         process = Process(popen, ours, lifeline)
-        _fork.register(process)
+        register_after_fork(process)
     return process
-
-
-def _usable_stderr() -> int:
-    """Our standard error, or the null device where it is closed."""
-    import subprocess
-
-    try:
-        os.fstat(2)
-    except OSError:
-        return subprocess.DEVNULL
-    return 2

@@ -2,30 +2,32 @@
 
 The CPU limit counts the time that the worker itself was running since it took the job, so that other processes on
 the machine cannot use it up. The wall backstop is for jobs that sleep; time in which the worker was ready to run but
-stood in the scheduler's queue does not count towards it where the kernel tells (Linux: `/proc/PID/schedstat`).
+waited in the scheduler's queue does not count where the kernel reports it (Linux: `/proc/PID/schedstat`).
 """
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from adjudge.errors import UsageError
 from adjudge.processes._errors import JobTimeout
 
-__all__ = ["Limits", "Meter", "cpu_time", "own_timer", "queued_time"]
+__all__ = ["JobLimits", "Meter", "cpu_time", "own_timer", "queued_time"]
 
 _SLICE_S = 0.1
 """The longest that the owner waits before it reads the worker's clock again: the overrun of a threaded job."""
 
 _LEAST_S = 0.005
-"""The shortest: near its limit a job is looked at this often, not in a spin."""
+"""The shortest: near its limit a job is checked this often instead of in a busy loop."""
 
 _SCHEDULER_CLOCK = 2
 """Linux's CPUCLOCK_SCHED: the process clock in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JobLimits:
     """What one job may use: seconds of the worker's CPU time, and of wall-clock time as a backstop."""
 
     cpu_s: float
@@ -33,13 +35,17 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, seconds in (("cpu_s", self.cpu_s), ("wall_s", self.wall_s)):
-            # Written so that NaN is refused too.
+            # Written so that NaN is rejected too.
             if not seconds > 0:
                 raise UsageError(f"{name} must be a number of seconds above 0, not {seconds!r}", code="bad-limit")
 
+    def overrun(self) -> JobTimeout:
+        """Return the error of a job that used too much CPU time."""
+        return JobTimeout(f"the job used more than {self.cpu_s:g} s of CPU time and its worker was killed")
+
 
 def cpu_time(pid: int) -> float | None:
-    """Seconds of CPU time that a process has used, or None where the system does not tell.
+    """Return the seconds of CPU time that a process has used, or None if the system cannot report it.
 
     The id is what `clock_getcpuclockid` makes of a pid on Linux; one system call, no file of `/proc` to parse.
     """
@@ -50,12 +56,17 @@ def cpu_time(pid: int) -> float | None:
 
 
 def own_timer(cpu_s: float) -> float:
-    """Say what a worker's own CPU timer has to be set to: 0.0, which is off, where its owner can read its clock."""
-    return cpu_s if cpu_time(os.getpid()) is None else 0.0
+    """Return the seconds for a worker's own CPU timer: 0.0, which is off, if its owner can read its clock."""
+    return 0.0 if _is_readable(cpu_time) else cpu_s
+
+
+@cache
+def _is_readable(clock: Callable[[int], float | None]) -> bool:
+    return clock(os.getpid()) is not None
 
 
 def queued_time(pid: int) -> float:
-    """Seconds that a process was ready to run and had to wait for a core; 0.0 where the system does not tell."""
+    """Return the seconds that a process was ready to run but waited for a core; 0.0 if the system cannot report it."""
     try:
         with open(f"/proc/{pid}/schedstat", "rb") as file:  # noqa: PTH123  # read while a job runs, pathlib is an import
             return int(file.read().split()[1]) / 1e9
@@ -68,7 +79,7 @@ class Meter:
 
     __slots__ = ("_cpu_start", "_limits", "_pid", "_queued_start", "_wall_start")
 
-    def __init__(self, pid: int, limits: Limits, cpu_start: float | None) -> None:
+    def __init__(self, pid: int, limits: JobLimits, cpu_start: float | None) -> None:
         self._pid = pid
         self._limits = limits
         self._cpu_start = cpu_start
@@ -76,23 +87,15 @@ class Meter:
         self._wall_start = time.monotonic()
 
     def first_look(self) -> float:
-        """How long to wait before the clocks are worth reading: most jobs are done by then."""
+        """Return how long to wait before the first look at the clocks: most jobs are done by then."""
         return min(self._limits.cpu_s, self._limits.wall_s, _SLICE_S)
 
     def next_look(self) -> float:
-        """How long to wait before looking again; raises `JobTimeout` where a limit is reached."""
+        """Return how long to wait before the next look; raises `JobTimeout` if a limit is reached."""
         if self._queued_start is None:
             # Not read when the job starts: it costs as much as a small job, and at most one slice is lost here.
             self._queued_start = queued_time(self._pid)
         return min(max(self._cpu_left(), _LEAST_S), max(self._wall_left(), _LEAST_S), _SLICE_S)
-
-    def check_used(self, cpu_s: float) -> None:
-        """Raise `JobTimeout` for an answer that came but took too much CPU time.
-
-        Whether the owner looked in time depends on how busy the machine is. What the job used does not.
-        """
-        if cpu_s > self._limits.cpu_s:
-            raise self._overrun()
 
     def _cpu_left(self) -> float:
         now = None if self._cpu_start is None else cpu_time(self._pid)
@@ -100,7 +103,7 @@ class Meter:
             return _SLICE_S
         left = self._limits.cpu_s - (now - self._cpu_start)
         if left <= 0:
-            raise self._overrun()
+            raise self._limits.overrun()
         return left
 
     def _wall_left(self) -> float:
@@ -112,6 +115,3 @@ class Meter:
                 f"the job was not done after {self._limits.wall_s:g} s of wall-clock time and its worker was killed"
             )
         return left
-
-    def _overrun(self) -> JobTimeout:
-        return JobTimeout(f"the job used more than {self._limits.cpu_s:g} s of CPU time and its worker was killed")

@@ -5,11 +5,12 @@ import signal
 import threading
 import weakref
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from adjudge.errors import ProcessError, UsageError
-from adjudge.processes import _fork, _launch
-from adjudge.processes._drive import Steps, Wait, drive, drive_async
+from adjudge.processes import _launch
+from adjudge.processes._drive import Readiness, Steps, drive, drive_async
 from adjudge.processes._errors import (
     JobCrashed,
     JobFailed,
@@ -18,15 +19,13 @@ from adjudge.processes._errors import (
     WorkerClosed,
     WorkerStartError,
 )
-from adjudge.processes._limits import Limits, Meter, cpu_time
-from adjudge.processes._request import check_options, load_means, pack
+from adjudge.processes._fork import register_after_fork
+from adjudge.processes._limits import JobLimits, Meter, cpu_time, own_timer
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from adjudge.processes._child import JobReply
 
-    from adjudge.processes._wire import Reply
-
-__all__ = ["Worker"]
+__all__ = ["Worker", "pack"]
 
 _START_S = 120.0
 """How long a worker may take to import what it needs; generous, because a busy machine may take most of it."""
@@ -41,6 +40,22 @@ _BRIEF_MS = 1
 _FIRST_CHUNK = 1 << 13  # most answers are small, and a large buffer costs more than they do
 _CHUNK = 1 << 18
 
+_limits_of = lru_cache(JobLimits)  # a world asks thousands of times a second with the same limits
+
+
+def pack(payload: object, *, cpu_s: float = 0.0) -> bytes:
+    """Turn a payload into a request."""
+    child = _launch.load_means()
+    pickle = child.pickle
+    try:
+        body: bytes = pickle.dumps(payload, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the payload cannot be sent to a worker: {error}", code="unpicklable") from error
+    if len(body) > child.MAX_BYTES:
+        raise MessageTooLarge(f"the payload has {len(body)} bytes; the limit is {child.MAX_BYTES}")
+    header: bytes = child.REQUEST.pack(len(body), own_timer(cpu_s))
+    return header + body
+
 
 class Worker:
     """One child process that does one job at a time and keeps its state between them.
@@ -49,8 +64,8 @@ class Worker:
     with each payload. A payload is anything that pickles. A result is plain data: None, bool, int of 64 bits, float,
     str, bytes, and lists and dicts of them (a tuple comes back as a list).
 
-    It is started at once, in a process group of its own, and dies with its owner, whatever the owner dies of.
-    `memory_mb` bounds its address space (None: no bound). One call at a time; for many at once there is `Pool`.
+    It starts immediately, in a process group of its own, and dies with its owner, whatever the owner dies of.
+    `memory_mb` bounds its address space (None: no bound). It takes one call at a time; a `WorkerPool` takes many.
 
     >>> with Worker("math:sqrt") as worker:
     ...     worker.call(2.25, cpu_s=1, wall_s=10)
@@ -65,31 +80,25 @@ class Worker:
         warm: Iterable[str] = (),
         stderr: _launch.Stderr = "inherit",
     ) -> None:
-        load_means()
+        child = _launch.load_means()
         import socket
 
-        from adjudge.processes._child import Setup
-        from adjudge.processes._wire import decode
-
-        modules = check_options(target, memory_mb=memory_mb, warm=warm, stderr=stderr)
+        modules = _launch.check_options(target, memory_mb=memory_mb, warm=warm, stderr=stderr)
         self.target = target
         self._process = _launch.launch(stderr)
         self._finalizer = weakref.finalize(self, self._process.end)
         self._using = threading.Lock()
         self._inbox = bytearray()
         self._greeted = False
-        self._taken = False
         self._over = False
         self._reported_cpu_s = 0.0
         self._last_cpu_s = _BRIEF_S
         self._channel = self._process.channel
         self._flags = getattr(socket, "MSG_NOSIGNAL", 0)
-        self._decoded = decode
-        self._unsent = b""
-        self._soon = select.poll()
-        self._soon.register(self._channel.fileno(), select.POLLIN)
-        _fork.register(self)
-        setup = Setup(target, modules, memory_mb, kernel_watch=_launch.KERNEL_WATCH)
+        self._arrival = select.poll()
+        self._arrival.register(self._channel.fileno(), select.POLLIN)
+        register_after_fork(self)
+        setup = child.Setup(target, modules, memory_mb, kernel_watch=_launch.KERNEL_WATCH)
         try:
             self._send(memoryview(pack(setup)))
         except JobCrashed as error:
@@ -102,7 +111,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there to take a job."""
+        """Whether the process can take a job."""
         return not self._over and self._process.running
 
     @property
@@ -117,21 +126,25 @@ class Worker:
 
     @property
     def cpu_s(self) -> float:
-        """Seconds of CPU time that the worker has used; where the system does not tell, what its jobs reported."""
+        """Seconds of CPU time that the worker has used; what its jobs reported, if the system cannot say."""
         now = None if self._over else cpu_time(self.pid)
         return self._reported_cpu_s if now is None else now
 
     def call(self, payload: object, *, cpu_s: float, wall_s: float) -> Any:
-        """Have one job done and wait for its result."""
-        limits = Limits(cpu_s, wall_s)
+        """Do one job and wait for its result."""
+        limits = _limits_of(cpu_s, wall_s)
         return self.call_packed(pack(payload, cpu_s=cpu_s), limits)
 
-    async def acall(self, payload: object, *, cpu_s: float, wall_s: float) -> Any:
-        """Have one job done; the event loop goes on meanwhile. When cancelled, the worker is killed."""
-        limits = Limits(cpu_s, wall_s)
-        return await self.acall_packed(pack(payload, cpu_s=cpu_s), limits)
+    async def acall(self, payload: object, *, cpu_s: float, wall_s: float, brief: bool = False) -> Any:
+        """Do one job while the event loop continues. When cancelled, the worker is killed.
 
-    def call_packed(self, request: bytes, limits: Limits) -> Any:
+        With `brief`, and if the last job took next to no CPU time, the answer is first waited for in place, for at most
+        a millisecond: one that arrives after some microseconds costs less than a turn of the loop.
+        """
+        limits = _limits_of(cpu_s, wall_s)
+        return await self.acall_packed(pack(payload, cpu_s=cpu_s), limits, brief=brief)
+
+    def call_packed(self, request: bytes, limits: JobLimits) -> Any:
         """`call` for a payload that is packed already."""
         self._take()
         try:
@@ -141,19 +154,14 @@ class Worker:
             if self._over:
                 self._finalizer()
 
-    async def acall_packed(self, request: bytes, limits: Limits, *, brief: bool = False) -> Any:
-        """`acall` for a payload that is packed already.
-
-        With `brief`, and where the last job took next to nothing, the answer is first waited for in place, for at most
-        a millisecond: one that is there after some microseconds costs less than a turn of the loop.
-        """
+    async def acall_packed(self, request: bytes, limits: JobLimits, *, brief: bool = False) -> Any:
+        """`acall` for a payload that is packed already."""
         self._take()
         try:
             if brief and self._last_cpu_s < _BRIEF_S:
-                reply = self._briefly(request, limits)
+                request, reply = self._exchange_briefly(request)
                 if reply is not None:
-                    return reply.value if reply.kind == "done" else _result(reply)
-                request = self._unsent
+                    return self._result(reply, limits)
             return await drive_async(self._exchange(request, limits))
         finally:
             self._using.release()
@@ -162,9 +170,8 @@ class Worker:
                 threading.Thread(target=self._finalizer, name="adjudge-bury", daemon=True).start()
 
     def kill(self) -> None:
-        """End the worker and all of its process group now; a call that is under way ends as `WorkerClosed`."""
-        self._over = True
-        self._process.kill()
+        """End the worker and all of its process group now; a call in progress ends as `WorkerClosed`."""
+        self._condemn()
         if self._using.acquire(blocking=False):
             try:
                 self._finalizer()
@@ -172,7 +179,7 @@ class Worker:
                 self._using.release()
 
     def close(self, *, grace_s: float = _GRACE_S) -> None:
-        """End the worker: an idle one may clean up for `grace_s` seconds, whatever is left then is killed."""
+        """End the worker: an idle one may clean up for `grace_s` seconds, then whatever is left is killed."""
         if self._using.acquire(blocking=False):
             try:
                 self._over = True
@@ -186,100 +193,81 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         import asyncio
 
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
     def after_fork(self) -> None:
-        """In a forked child: the worker is the parent's, here it is gone."""
+        """In a forked child: the worker belongs to the parent and is gone here."""
         self._finalizer.detach()
         self._over = True
         self._using = threading.Lock()
 
     def _take(self) -> None:
-        """Have the worker to oneself, or raise."""
+        """Reserve the worker for one call, or raise."""
         is_free = self._using.acquire(blocking=False)
         # Checked first: whoever ends a worker holds it too, and a pool may end one just after it was handed over.
         if self._over:
             if is_free:
                 self._using.release()
-            raise WorkerClosed(f"worker {self.pid} was closed, has died or is another process's; make a new one")
+            raise WorkerClosed(f"worker {self.pid} was closed, has died or belongs to another process; make a new one")
         if not is_free:
-            raise UsageError(f"worker {self.pid} has a job already; use a Pool for several", code="worker-busy")
+            raise UsageError(f"worker {self.pid} has a job already; use a WorkerPool for several", code="worker-busy")
 
-    def _briefly(self, request: bytes, limits: Limits) -> "Reply | None":
-        """Send a request and wait for its answer for a moment, in this thread.
+    def _exchange_briefly(self, request: bytes) -> "tuple[bytes, JobReply | None]":
+        """Send a request and wait a moment for its answer, in this thread, without a generator or a meter.
 
-        None: the answer is not there yet, or not all of it; `_unsent` is what could not be sent of the request.
+        Returns what could not be sent, and the answer if all of it is there.
         """
-        self._taken = True
-        self._unsent = request
         try:
-            sent = self._channel.send(request, self._flags)
-            self._unsent = request[sent:]
-            if self._unsent or not self._soon.poll(_BRIEF_MS):
-                return None
-            answer = self._channel.recv(_FIRST_CHUNK)
-            if not answer:
-                raise self._crashed()
-            if len(answer) < 4 or len(answer) != 4 + int.from_bytes(answer[:4], "big"):
-                self._inbox += answer
-                return None
-            reply = self._decode(answer[4:])
-        except BlockingIOError:
-            return None
-        except OSError as error:
-            raise self._crashed() from error
+            unsent = bytes(self._send(memoryview(request)))
+            if unsent or not self._arrival.poll(_BRIEF_MS):
+                return unsent, None
+            self._receive(_FIRST_CHUNK)
+            return unsent, self._pop_reply()
         except BaseException:
             self._condemn()  # interrupted: nobody would know whose answer comes next
             raise
-        self._last_cpu_s = reply.cpu_s
-        self._reported_cpu_s += reply.cpu_s
-        if reply.cpu_s > limits.cpu_s:
-            self._condemn()
-            raise JobTimeout(f"the job used more than {limits.cpu_s:g} s of CPU time and its worker was killed")
-        self._taken = False
-        return reply
 
-    def _decode(self, body: bytes) -> "Reply":
-        try:
-            return self._decoded(body)
-        except ValueError as error:
-            raise self._crashed(str(error)) from error
-
-    def _exchange(self, request: bytes, limits: Limits) -> Steps[Any]:
-        """One job from request to result. Left in the middle, for whatever reason, it takes the worker with it."""
+    def _exchange(self, request: bytes, limits: JobLimits) -> Steps[Any]:
+        """Do one job from request to result. If it is left in the middle, for whatever reason, the worker is killed."""
         yield from self._greet()
         meter = Meter(self.pid, limits, cpu_time(self.pid))
-        self._taken = True
+        reply = None
         try:
             yield from self._deliver(request, meter)
             reply = yield from self._collect(meter)
-            self._last_cpu_s = reply.cpu_s
-            self._reported_cpu_s += reply.cpu_s
-            meter.check_used(reply.cpu_s)
-            self._taken = False
         finally:
-            if self._taken:
+            if reply is None:
                 self._condemn()
-        return _result(reply)
+        return self._result(reply, limits)
+
+    def _result(self, reply: "JobReply", limits: JobLimits) -> Any:
+        """Return a job's result, or raise what it failed with."""
+        self._last_cpu_s = reply.cpu_s
+        self._reported_cpu_s += reply.cpu_s
+        # Whether the owner looked in time depends on how busy the machine is. What the job used does not.
+        if reply.cpu_s > limits.cpu_s:
+            self._condemn()
+            raise limits.overrun()
+        if reply.kind == "done":
+            return reply.value
+        if reply.kind == "too-large":
+            raise MessageTooLarge(f"the result has {reply.value} bytes, more than a message may have")
+        raise JobFailed(str(reply.value))
 
     def _greet(self) -> Steps[None]:
-        """Wait until the imports are done. They are not the job's: no limit of the job counts here."""
+        """Wait until the imports are done. They are not part of the job: none of its limits counts here."""
         if self._greeted:
             return
-        meter = Meter(self.pid, Limits(_START_S, _START_S), None)
+        meter = Meter(self.pid, JobLimits(_START_S, _START_S), None)
         try:
             reply = yield from self._collect(meter)
         except JobTimeout as error:
@@ -294,36 +282,44 @@ class Worker:
 
     def _deliver(self, request: bytes, meter: Meter) -> Steps[None]:
         rest = memoryview(request)
-        while rest:
-            rest = self._send(rest)
-            if rest:
-                yield Wait(self._process.channel.fileno(), "write", meter.next_look())
+        while rest := self._send(rest):
+            yield Readiness(self._channel.fileno(), meter.next_look(), to_write=True)
 
-    def _collect(self, meter: Meter) -> Steps["Reply"]:
-        """Read one whole answer. What has arrived is kept, so that a greeting can be waited for in several goes."""
-        from adjudge.processes._wire import MAX_BYTES, REPLY
-
+    def _collect(self, meter: Meter) -> Steps["JobReply"]:
+        """Read one whole answer. The inbox keeps what has arrived, so that several calls can wait for one greeting."""
         patience, chunk = meter.first_look(), _FIRST_CHUNK
         while True:
-            yield Wait(self._process.channel.fileno(), "read", patience)
+            yield Readiness(self._channel.fileno(), patience)
             self._receive(chunk)
-            if len(self._inbox) >= REPLY.size:
-                (length,) = REPLY.unpack_from(self._inbox)
-                if length > MAX_BYTES:
-                    raise self._crashed("its answer has no sensible length")
-                if len(self._inbox) >= REPLY.size + length:
-                    break
-                chunk = _CHUNK
-            patience = meter.next_look()
-        body = bytes(memoryview(self._inbox)[REPLY.size : REPLY.size + length])
+            reply = self._pop_reply()
+            if reply is not None:
+                return reply
+            patience, chunk = meter.next_look(), _CHUNK
+
+    def _pop_reply(self) -> "JobReply | None":
+        """Take the answer out of the inbox, if all of it has arrived."""
+        child = _launch.load_means()
+        start = child.REPLY.size
+        if len(self._inbox) < start:
+            return None
+        (length,) = child.REPLY.unpack_from(self._inbox)
+        if length > child.MAX_BYTES:
+            raise self._crashed("its answer has an impossible length")
+        if len(self._inbox) < start + length:
+            return None
+        body = bytes(memoryview(self._inbox)[start : start + length])
         self._inbox = bytearray()
-        return self._decode(body)
+        try:
+            reply: JobReply = child.decode_reply(body)
+        except ValueError as error:
+            raise self._crashed(str(error)) from error
+        return reply
 
     def _send(self, data: memoryview) -> memoryview:
         """Send what the channel takes and return the rest."""
         try:
-            # An owner that has put SIGPIPE back to its default must not die of a dead worker.
-            return data[self._process.channel.send(data, self._flags) :]
+            # Without the flag, an owner that has reset SIGPIPE to its default would die of a dead worker.
+            return data[self._channel.send(data, self._flags) :]
         except BlockingIOError:
             return data
         except OSError as error:
@@ -332,7 +328,7 @@ class Worker:
     def _receive(self, chunk: int) -> None:
         """Move what has arrived, if anything, into the inbox."""
         try:
-            part = self._process.channel.recv(chunk)
+            part = self._channel.recv(chunk)
         except BlockingIOError:
             return
         except OSError as error:
@@ -346,36 +342,27 @@ class Worker:
         self._process.kill()
 
     def _crashed(self, why: str | None = None) -> ProcessError:
-        """Bury a worker that is dying already, and say what it died of."""
-        from adjudge.processes._child import OUT_OF_MEMORY
-
-        closed, self._over = self._over, True
+        """Reap a worker that is already dying, and return what it died of."""
+        # Read before it is set: a worker that its owner ended did not crash.
+        was_closed, self._over = self._over, True
         status = self._process.end() if self._finalizer.detach() else None
-        if closed:
+        if was_closed:
             return WorkerClosed(f"worker {self.pid} was closed while it had a job")
         if why is not None:
             return JobCrashed(f"worker {self.pid} was killed: {why}")
-        if status == OUT_OF_MEMORY:
+        if status == _launch.load_means().OUT_OF_MEMORY:
             return JobCrashed(f"worker {self.pid} reached its memory limit", code="out-of-memory")
         if status == -signal.SIGPROF:
             return JobTimeout("the job used up its CPU time and its worker was killed")
-        return JobCrashed(f"worker {self.pid} {_cause(status)}")
+        return JobCrashed(f"worker {self.pid} {_describe_exit(status)}")
 
 
-def _cause(status: int | None) -> str:
+def _describe_exit(status: int | None) -> str:
     if status is None:
         return "is gone"
     if status >= 0:
-        return f"left with exit status {status}"
+        return f"ended with exit status {status}"
     try:
-        return f"was ended by {signal.Signals(-status).name}"
+        return f"was killed by {signal.Signals(-status).name}"
     except ValueError:
-        return f"was ended by signal {-status}"
-
-
-def _result(reply: "Reply") -> Any:
-    if reply.kind == "done":
-        return reply.value
-    if reply.kind == "too-large":
-        raise MessageTooLarge(f"the result takes {reply.value} bytes, more than a message may have")
-    raise JobFailed(str(reply.value))
+        return f"was killed by signal {-status}"

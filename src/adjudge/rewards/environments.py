@@ -2,9 +2,9 @@
 
     await webshop_reward(final_response, context=context, task_id=0)      {"reward": 2/3, "output": "..."}
 
-The environment is known by its shape alone: `outcome()`, or the read command that clients of other libraries define.
-What the environment does wrong is never the agent's: a direct call then has `reward` 0.0 and an `error`, and the engine
-makes it an error Score. A rollout in which no episode was started is 0.0 with the reason `no-episode`.
+An environment is anything with `outcome()`, or with the read command that clients of other libraries define. A fault of
+the environment is never the agent's: a direct call then returns `reward` 0.0 and an `error`, and the engine makes it an
+error Score. A rollout in which no episode was started is 0.0 with the reason `no-episode`.
 """
 
 import inspect
@@ -19,7 +19,7 @@ from adjudge.text.values import plain
 __all__ = ["alfworld_episode_reward", "scienceworld_reward", "webshop_reward"]
 
 _NO_EPISODE = "no-episode"
-_BAD_TASK = "env-bad-task"  # the codes by which errors of environments are known here, which their types are not
+_BAD_TASK = "env-bad-task"  # codes: this package cannot import the types of environment errors
 _PROTOCOL = "env-protocol"
 _ANY = object()
 
@@ -28,7 +28,7 @@ Read = Callable[[Any], Awaitable[Outcome]]
 
 @reward(version="1", parts=(), range=(0.0, 1.0))
 async def webshop_reward(final_response: str | None, context: Any, task_id: Any) -> dict[str, Any]:  # noqa: ARG001 (the seed's signature)
-    """How well the purchase fits the goal of `task_id`, from 0 to 1; without a purchase 0.
+    """How well the purchase fits the goal of `task_id`, from 0 to 1; 0 without a purchase.
 
     A `task_id` other than the one with which the episode was started is `EnvBadTask`.
     """
@@ -56,8 +56,8 @@ async def alfworld_episode_reward(context: Any) -> dict[str, Any]:
 async def scienceworld_reward(final_response: str | None, context: Any) -> dict[str, Any]:  # noqa: ARG001 (the seed's signature)
     """Score so far as a share of 100, from 0 to 1; a negative one is 0.
 
-    `score_raw` is the score itself, from -100 to 100; `success` is that the task was completed, `failed` that it was
-    lost for good.
+    `score_raw` is the score itself, from -100 to 100; `success` means that the task was completed, `failed` that it
+    can no longer be.
     """
     outcome, error = await _outcome(context, "scienceworld", _read_scienceworld)
     if outcome is None:
@@ -75,14 +75,12 @@ async def scienceworld_reward(final_response: str | None, context: Any) -> dict[
 
 
 async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tuple[Outcome | None, str]:
-    """Return how the rollout's episode stands, or what is wrong with its environment.
+    """Return the outcome of the rollout's episode, or the fault of its environment.
 
-    What is wrong with the call or the row (a missing package, another task) is raised.
+    A fault of the call or the row (a missing package, another task) is raised.
     """
     if not hasattr(context, "acquire_resource"):
-        raise UsageError(
-            f"{kind}: the rollout's Context is needed, got {type(context).__name__}", code="missing-context"
-        )
+        raise UsageError(f"{kind} needs the rollout's Context, got {type(context).__name__}", code="missing-context")
     env = outcome = None
     with Caught() as caught:
         env = await _environment(context, kind)
@@ -92,17 +90,23 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
             return await read(env), ""
         found = await _maybe(env.outcome())
         if not hasattr(found, "done_reason"):
-            raise AdjudgeError(f"{kind} answered {type(found).__name__}, which is no Outcome", code=_PROTOCOL)
+            raise AdjudgeError(f"{kind} answered {type(found).__name__} instead of an Outcome", code=_PROTOCOL)
         outcome = found
+    # A wrong call is the caller's to fix; anything else is a fault of the environment and becomes the error.
     if isinstance(caught.error, UsageError):
         raise caught.error
     if outcome is not None and outcome.done_reason != _NO_EPISODE and task is not _ANY:
-        _check_task(env, outcome, task)
+        # The episode must have been started with the row's task.
+        expect = getattr(env, "expect", None)
+        if callable(expect):
+            expect(plain(task))
+        elif outcome.task is not None and outcome.task != plain(task):
+            raise AdjudgeError(f"the episode was started with task {outcome.task!r}, not with {task!r}", code=_BAD_TASK)
     return outcome, str(caught.reason or "")
 
 
 async def _environment(context: Any, kind: str) -> Any:
-    """Return the rollout's environment; None where it is known that it never had one: no reason to start one now."""
+    """Return the rollout's environment; None if it never had one: a reward must not start one now."""
     last = getattr(context, "last_resource", None)
     if callable(last):
         return last(kind)
@@ -116,19 +120,10 @@ async def _maybe(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-def _check_task(env: Any, outcome: Outcome, task: Any) -> None:
-    """Raise where the episode was started with another task than the row's."""
-    expect = getattr(env, "expect", None)
-    if callable(expect):
-        expect(plain(task))
-    elif outcome.task is not None and outcome.task != plain(task):
-        raise AdjudgeError(f"the episode was started with task {outcome.task!r}, not with {task!r}", code=_BAD_TASK)
-
-
 async def _read_alfworld(env: Any) -> Outcome:
     answer = await _maybe(env.step(""))
     if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != 4:
-        raise AdjudgeError(f"alfworld answered {type(answer).__name__}, not four things", code=_PROTOCOL)
+        raise AdjudgeError(f"alfworld answered {type(answer).__name__} instead of four values", code=_PROTOCOL)
     observation, value, _, info = answer
     won = _single(info.get("won")) if isinstance(info, Mapping) else None
     number = _number(_single(value))
@@ -152,12 +147,14 @@ def _from_mapping(answer: Any, kind: str, *, least: float) -> Outcome:
         raise AdjudgeError(f"{kind} answered {type(answer).__name__} without a reward", code=_PROTOCOL)
     share = _number(answer["reward"])
     if not least <= share <= 1.0:
-        raise AdjudgeError(f"{kind} answered a reward of {share:g}, which is no share of 1", code=_PROTOCOL)
+        raise AdjudgeError(
+            f"{kind} answered a reward of {share:g}, which is not between {least:g} and 1", code=_PROTOCOL
+        )
     return Outcome(reward=share, observation=_text(answer.get("observation")))
 
 
 def _single(value: Any) -> Any:
-    """Return the one item of a batch of one, as some clients have it."""
+    """Return the one item of a batch of one, which some clients answer with."""
     value = plain(value)
     return value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
 
@@ -167,7 +164,7 @@ def _number(value: Any) -> float:
     if value is None:
         return 0.0
     if isinstance(value, str) or not hasattr(value, "__float__") or float(value) != float(value):
-        raise AdjudgeError(f"the environment answered {value!r}, which is no number", code=_PROTOCOL)
+        raise AdjudgeError(f"the environment answered {value!r} instead of a number", code=_PROTOCOL)
     return float(value)
 
 

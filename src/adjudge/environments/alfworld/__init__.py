@@ -7,7 +7,6 @@ It needs `pip install 'adjudge[alfworld]'`; this package can be imported without
 GPL: it is loaded only where the world is built, which is a worker process.
 """
 
-from adjudge.environments.alfworld._games import Game, games
-from adjudge.environments.alfworld._spec import AlfworldSpec
+from adjudge.environments.alfworld._games import AlfworldSpec, Game, games
 
 __all__ = ["AlfworldSpec", "Game", "games"]

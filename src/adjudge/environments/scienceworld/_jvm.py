@@ -1,8 +1,8 @@
-"""One Java process with the simulator in it, and the line to it.
+"""One Java process that runs the simulator, and the connection to it.
 
-The package's own wrapper is passed by: it starts Java without a bound on its heap (one such process grew to 5 GB),
+The package's own wrapper is not used: it starts Java without a bound on its heap (one such process grew to 5 GB),
 loads every task twice, asks for every valid action at every step (more work than the step itself), copies all that the
-simulator prints through a Python thread, and opens a port at which any process of the machine may give it commands.
+simulator prints through a Python thread, and opens a port through which any process of the machine can command it.
 """
 
 import logging
@@ -25,12 +25,12 @@ _OPTIONS = (
     "-Xms32m",
     "-XX:+UseSerialGC",  # one collector thread: many of these run side by side
     "-XX:MaxMetaspaceSize=96m",
-    "-XX:CompressedClassSpaceSize=32m",  # reserved whole; a worker's address space may be limited
+    "-XX:CompressedClassSpaceSize=32m",  # all of it is reserved, and a worker's address space may be limited
     "-XX:ReservedCodeCacheSize=48m",
-    "-XX:+ExitOnOutOfMemoryError",  # a full heap is a death, not an answer
+    "-XX:+ExitOnOutOfMemoryError",  # with a full heap the process must die, not answer
     "-XX:-UsePerfData",  # no file in the temporary folder that a killed process leaves behind
 )
-_WORDS_SHOWN = 300
+_CHARS_SHOWN = 300
 
 
 class Jvm:
@@ -44,8 +44,8 @@ class Jvm:
             port, token = _greeting(self._process)
             parameters = gateway.GatewayParameters(port=port, auth_token=token)
             self._gateway = gateway.JavaGateway(gateway_parameters=parameters)
-            # A call that found nobody is not made again: a step would be done twice.
-            self._gateway._gateway_client._should_retry = lambda *_: False  # noqa: SLF001  # there is no option for it
+            # A call that failed is not repeated: a step would be done twice.
+            self._gateway._gateway_client._should_retry = lambda *_: False  # noqa: SLF001  # no option does this
             self.server: Any = self.call(self._simulator)
         except BaseException:
             self.close()
@@ -57,7 +57,7 @@ class Jvm:
         return self._process.pid
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Ask the simulator; what goes wrong there is an `EnvError` here."""
+        """Call the simulator; its failures become an `EnvError`."""
         from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
@@ -80,7 +80,7 @@ class Jvm:
         self._hang_up()
 
     def _hang_up(self) -> None:
-        """Close the sockets, and let no object that is collected later open another one to a port that is not ours."""
+        """Close the sockets, and keep objects that are collected later from opening another one, to a port not ours."""
         if self._gateway is not None:
             self._gateway._gateway_client.is_connected = False  # noqa: SLF001  # `close` alone leaves it connected
             self._gateway.close()
@@ -90,9 +90,9 @@ class Jvm:
         version = int(str(java.lang.System.getProperty("java.specification.version")).removeprefix("1."))
         if version < _LEAST_JAVA:
             raise MissingExtra(
-                f"ScienceWorld needs Java {_LEAST_JAVA} or newer, found is {version}: install it {_INSTALL}"
+                f"ScienceWorld needs Java {_LEAST_JAVA} or newer, found {version}: install it {_INSTALL}"
             )
-        # The simulator prints whole rooms at every step. Scala keeps the stream that it finds when it is first used.
+        # The simulator prints whole rooms at every step. Scala keeps the stream that is set when it is first used.
         java.lang.System.setOut(java.io.PrintStream(java.io.OutputStream.nullOutputStream()))
         return self._gateway.jvm.scienceworld.runtime.pythonapi.PythonInterface()
 
@@ -102,7 +102,7 @@ def _gateway_module() -> Any:
         from py4j import java_gateway
     except ImportError as error:
         raise MissingExtra.of("scienceworld", "ScienceWorld") from error
-    # A lost process is one error, not pages of log. Some of it py4j writes to the root logger: it gets its own instead.
+    # A lost process should be one error, not pages of log. py4j writes some of it to the root logger, hence its own.
     java_gateway.logging = logging.getLogger("py4j")
     java_gateway.logging.setLevel(logging.CRITICAL + 1)
     return java_gateway
@@ -139,23 +139,23 @@ def _java() -> str:
     found = found or shutil.which("java")
     if found is None:
         raise MissingExtra(
-            f"ScienceWorld needs Java {_LEAST_JAVA} or newer, and there is no `java`: install it {_INSTALL}"
+            f"ScienceWorld needs Java {_LEAST_JAVA} or newer, but there is no `java`: install it {_INSTALL}"
         )
     return found
 
 
 def _greeting(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
-    """Read the port and the token that the gateway prints first, and stop listening to anything it prints later."""
+    """Read the port and the token that the gateway prints first, and ignore what it prints later."""
     output = _open(process.stdout)
-    said = []
+    lines = []
     for line in iter(output.readline, b""):
         text = line.decode(errors="replace").strip()
         if text.isdigit():
             token = output.readline().decode(errors="replace").strip()
             output.close()
             return int(text), token
-        said.append(text)  # such as the options that Java picked up from its environment
-    raise EnvDied(f"Java did not start the simulator: {' '.join(said)[:_WORDS_SHOWN] or 'it said nothing'}")
+        lines.append(text)  # such as the options that Java picked up from its environment
+    raise EnvDied(f"Java did not start the simulator: {' '.join(lines)[:_CHARS_SHOWN] or 'it printed nothing'}")
 
 
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -168,6 +168,6 @@ def _first_line(java_exception: Any) -> str:
     from py4j.protocol import Py4JError
 
     try:
-        return str(java_exception.toString()).partition("\n")[0][:_WORDS_SHOWN]
+        return str(java_exception.toString()).partition("\n")[0][:_CHARS_SHOWN]
     except (Py4JError, OSError):
-        return "it could not say of what"
+        return "the cause is unknown"

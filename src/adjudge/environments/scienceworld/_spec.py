@@ -1,4 +1,4 @@
-"""What is asked for: the limits of an episode, and the task that is played in it."""
+"""The spec of ScienceWorld, and one task of it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ class ScienceWorldTask:
     """One variation of one of the 30 tasks, by the simulator's own name of it.
 
     `simplifications` is `"easy"`, or any of `teleportAction`, `openDoors`, `openContainers`, `selfWateringFlowerPots`
-    and `noElectricalAction` with commas between them; none of them where it is empty.
+    and `noElectricalAction` with commas between them; empty means none.
     """
 
     name: str
@@ -34,8 +34,8 @@ class ScienceWorldTask:
 class ScienceWorldSpec(EnvSpec):
     """ScienceWorld with a limit on moves: the episode ends when the simulator has counted more than `step_limit`.
 
-    Moves are what takes time in the simulator: looking around takes none, waiting takes several. `heap_mb` bounds the
-    heap of the Java process.
+    A move is whatever takes time in the simulator: looking around takes none, waiting takes several. `heap_mb` bounds
+    the heap of the Java process.
     """
 
     kind: ClassVar[str] = "scienceworld"
@@ -59,7 +59,7 @@ class ScienceWorldSpec(EnvSpec):
         return ScienceWorld(self)
 
     def task(self, task: Any) -> dict[str, Any]:
-        """Return a `ScienceWorldTask`, a mapping of its fields or a bare name as a mapping of all its fields."""
+        """Return a task (a `ScienceWorldTask`, a mapping of its fields or a bare name) as a mapping of all fields."""
         if isinstance(task, str):
             task = ScienceWorldTask(task)
         elif isinstance(task, Mapping):
@@ -68,7 +68,7 @@ class ScienceWorldSpec(EnvSpec):
             except TypeError as error:
                 raise EnvBadTask(f"a ScienceWorld task has name, variation and simplifications: {error}") from error
         if not isinstance(task, ScienceWorldTask):
-            raise EnvBadTask(f"a ScienceWorld task is a ScienceWorldTask or a mapping, not {type(task).__name__}")
+            raise EnvBadTask(f"a ScienceWorld task must be a ScienceWorldTask or a mapping, not {type(task).__name__}")
         fields = asdict(task)
         number = whole(task.variation)
         if number is not None:
@@ -78,9 +78,9 @@ class ScienceWorldSpec(EnvSpec):
 
 
 def _check(name: Any, variation: Any, simplifications: Any) -> None:
-    """Refuse what no simulator has to be asked about; whether there is such a task, only it knows."""
+    """Reject what is wrong without asking a simulator; only the simulator knows which tasks exist."""
     if not isinstance(name, str) or not name:
-        raise EnvBadTask(f"a ScienceWorld task is named by a text such as 'boil', not {name!r}")
+        raise EnvBadTask(f"the name of a ScienceWorld task must be a text such as 'boil', not {name!r}")
     if type(variation) is not int or variation < 0:
         raise EnvBadTask(f"variation of {name!r} must be a whole number from 0, not {variation!r}")
     if not isinstance(simplifications, str):
@@ -91,7 +91,7 @@ def _check(name: Any, variation: Any, simplifications: Any) -> None:
         if one not in _SIMPLIFICATIONS:
             known = ", ".join(_SIMPLIFICATIONS)
             raise EnvBadTask(
-                f"simplifications are 'easy' alone, or any of {known} with commas and no spaces between them, "
+                f"simplifications must be 'easy', or any of {known} with commas and no spaces between them, "
                 f"not {one!r}{closest(one, _SIMPLIFICATIONS)}"
             )
     if "noElectricalAction" in simplifications and ("power-component" in name or "conductivity" in name):

@@ -14,7 +14,7 @@ __all__ = ["ScienceWorld"]
 
 @dataclass(slots=True)
 class _Episode:
-    """How far an episode has come; `score` runs from -100 to 100."""
+    """The state of an episode; `score` is from -100 to 100."""
 
     task: dict[str, Any]
     observation: str = ""
@@ -26,10 +26,10 @@ class _Episode:
 
 
 class ScienceWorld:
-    """One simulator. An episode ends by `completed`, `failed` (a score below 0), `step-limit` or `call-limit`.
+    """One simulator. An episode ends with `completed`, `failed` (a score below 0), `step-limit` or `call-limit`.
 
-    After its end a step changes nothing any more. A fault of the simulator is raised, again at every call, until the
-    next reset: the score of such an episode means nothing.
+    After its end a step changes nothing. A fault of the simulator is raised, and again by every call until the next
+    reset: the score of such an episode means nothing.
     """
 
     def __init__(self, spec: ScienceWorldSpec) -> None:
@@ -45,19 +45,19 @@ class ScienceWorld:
         return self._jvm.pid
 
     def reset(self, task: Any) -> str:
-        """Start a task and return its description, and what is to be seen where the agent stands."""
+        """Start a task and return its description, and what the agent sees."""
         self._episode = None
         task = self._load(task, gold_path=False)
-        # A step, because the score and the completion that the simulator reports are the last step's, of any episode.
+        # Because the score and the completion that the simulator reports are of the last step, in any episode.
         episode = _Episode(task)
-        seen = self._move(episode, "look around")
-        episode.observation = f"{self._jvm.call(self._jvm.server.getTaskDescription)}\n\n{seen}"
+        view = self._move(episode, "look around")
+        episode.observation = f"{self._jvm.call(self._jvm.server.getTaskDescription)}\n\n{view}"
         self._episode = episode
         return episode.observation
 
     def step(self, action: str) -> Step:
-        """Do one action; its `reward` is by how much it changed the score, / 100."""
-        episode = self._running()
+        """Do one action; its `reward` is the change of the score / 100."""
+        episode = self._current()
         before = episode.score
         if episode.done_reason is not None:
             over = f"The episode is over ({episode.done_reason})."
@@ -78,14 +78,14 @@ class ScienceWorld:
 
     def info(self) -> dict[str, Any]:
         """Return what is known beside the observation: the score (-100..100), the moves, why it ended if it did."""
-        episode = self._running()
+        episode = self._current()
         return {"score": episode.score, "moves": episode.moves, "done_reason": episode.done_reason}
 
     def outcome(self) -> Outcome:
-        """Say how the episode stands: `reward` is the score / 100, and 0 where that is negative."""
+        """Return the state of the episode: `reward` is the score / 100, or 0 if that is negative."""
         if self._episode is None:
             return Outcome(done_reason="no-episode")
-        episode = self._running()
+        episode = self._current()
         return Outcome(
             reward=max(episode.score, 0) / 100,
             success=episode.done_reason == "completed" and episode.score >= 100,
@@ -97,9 +97,9 @@ class ScienceWorld:
         )
 
     def gold_path(self, task: Any) -> list[str]:
-        """Return actions that complete a task, as the simulator finds them; they hold under no or few simplifications.
+        """Return actions that complete a task, as the simulator finds them; valid with no or few simplifications.
 
-        No episode is under way afterwards.
+        Afterwards no episode is running.
         """
         self._episode = None
         self._load(task, gold_path=True)
@@ -129,12 +129,12 @@ class ScienceWorld:
     def _move(self, episode: _Episode, action: str) -> str:
         """Do an action and read what it changed."""
         server = self._jvm.server
-        # Half of a surrogate pair cannot be sent; what it is replaced by matches no action either.
+        # Half of a surrogate pair cannot be sent; its replacement matches no action either.
         text: str = self._jvm.call(server.step, action.encode("utf-8", "backslashreplace").decode())
         if text.startswith("ERROR:"):
             raise EnvProtocolError(f"the simulator failed at {action!r}: {text}")
         if self._jvm.call(self._agent.isInErrorState):
-            # Left alone it would answer every further step with a score of -100, as if the agent had failed.
+            # It would answer every further step with a score of -100, as if the agent had failed.
             problem = self._jvm.call(self._agent.getErrorStateMessage)
             raise EnvProtocolError(f"the simulator failed at {action!r}: {problem}")
         episode.score = round(100 * self._jvm.call(server.getScore))
@@ -152,7 +152,7 @@ class ScienceWorld:
             return "step-limit"
         return "call-limit" if episode.calls >= self._spec.max_calls else None
 
-    def _running(self) -> _Episode:
+    def _current(self) -> _Episode:
         if self._episode is None:
             raise EnvError("no episode was started: call reset with a task first", code="no-episode")
         if self._episode.fault is not None:

@@ -4,21 +4,22 @@ Rewards from it are called "adjudge shop"; they are not WebShop scores. The pack
 when it is first used.
 """
 
+from adjudge.lazy import lazy_names
+
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
-    from adjudge.environments.webshop._baselines import (
+    from adjudge.environments.webshop._goods import Catalogue, Goal, Item, Review
+    from adjudge.environments.webshop._official import load_official
+    from adjudge.environments.webshop._play import (
         BASELINES,
         BaselineResult,
         play_naive,
         play_oracle,
         play_random,
+        play_terminal,
         run_baseline,
     )
-    from adjudge.environments.webshop._goods import Catalogue, Goal, Item, Review
-    from adjudge.environments.webshop._nouns import NounFinder, noun_finder
-    from adjudge.environments.webshop._official import load_official
-    from adjudge.environments.webshop._play import play_terminal
-    from adjudge.environments.webshop._reward import Purchase, score_purchase
+    from adjudge.environments.webshop._reward import NounFinder, Purchase, noun_finder, score_purchase
     from adjudge.environments.webshop._server import ServerWorld, WebShopServerSpec
     from adjudge.environments.webshop._site import ShopSite
     from adjudge.environments.webshop._world import ShopWorld, WebShopSpec
@@ -47,29 +48,23 @@ __all__ = [
     "score_purchase",
 ]
 
-_HOMES = {
-    "_baselines": ("BASELINES", "BaselineResult", "play_naive", "play_oracle", "play_random", "run_baseline"),
-    "_goods": ("Catalogue", "Goal", "Item", "Review"),
-    "_nouns": ("NounFinder", "noun_finder"),
-    "_official": ("load_official",),
-    "_play": ("play_terminal",),
-    "_reward": ("Purchase", "score_purchase"),
-    "_server": ("ServerWorld", "WebShopServerSpec"),
-    "_site": ("ShopSite",),
-    "_world": ("ShopWorld", "WebShopSpec"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            from importlib import import_module
-
-            value: object = getattr(import_module(f"{__name__}.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_goods": ("Catalogue", "Goal", "Item", "Review"),
+        "_official": ("load_official",),
+        "_play": (
+            "BASELINES",
+            "BaselineResult",
+            "play_naive",
+            "play_oracle",
+            "play_random",
+            "play_terminal",
+            "run_baseline",
+        ),
+        "_reward": ("NounFinder", "Purchase", "noun_finder", "score_purchase"),
+        "_server": ("ServerWorld", "WebShopServerSpec"),
+        "_site": ("ShopSite",),
+        "_world": ("ShopWorld", "WebShopSpec"),
+    },
+)

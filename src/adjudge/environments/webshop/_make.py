@@ -1,18 +1,18 @@
 """Our own catalogue, made from our own words with a fixed seed: 432 items with near-duplicates, and a goal for each.
 
 It is made when it is first used, in some tens of milliseconds: the words are 12 kB, the finished items would be half a
-megabyte in every install. Only `Random.random` is used, whose sequence Python promises to keep; the rest (which word,
-which order) is ours, so that the catalogue is the same on every version and machine.
+megabyte in every install. Only `Random.random` is used, whose sequence Python promises to keep; our own code chooses
+words and orders with it, so that the catalogue is the same on every version and machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import TypeVar
 
 from adjudge.environments.webshop._goods import NO_LIMIT, Catalogue, Goal, Item, Review
-from adjudge.environments.webshop._words import AXES, BRANDS, KINDS, Kind
+from adjudge.environments.webshop._words import AXES, BRANDS, Kind, kinds
 
-__all__ = ["Chance", "make_catalogue", "price_limit"]
+__all__ = ["Chance", "goal_for", "make_catalogue", "price_limit"]
 
 NAME = "adjudge shop 1"
 EACH = 12  # items of a kind: so many that a search finds more than one page of them
@@ -41,7 +41,7 @@ class Chance:
         return things[self.below(len(things))]
 
     def some(self, things: Sequence[Thing], count: int) -> list[Thing]:
-        """Return so many of the things, in the order in which they stand."""
+        """Return so many of the things, in their order."""
         left = list(range(len(things)))
         chosen = [left.pop(self.below(len(left))) for _ in range(min(count, len(left)))]
         return [things[place] for place in sorted(chosen)]
@@ -51,7 +51,7 @@ def make_catalogue() -> Catalogue:
     """Make the items and the goals."""
     chance = Chance(_SEED)
     items: list[Item] = []
-    for kind in KINDS:
+    for kind in kinds():
         for number in range(EACH):
             asin = f"AJ{len(items):04d}{''.join(chance.pick(_LETTERS) for _ in range(4))}"
             # Every third item is the one before it in another edition.
@@ -66,19 +66,20 @@ def _item(chance: Chance, kind: Kind, asin: str) -> Item:
     if chance.below(5) == 0:
         options.pop(kind.axes[-1])
     title = f"{brand} {attributes[0].title()} {material.title()} {kind.name.title()} with {extra.title()}"
-    return _finished(chance, kind, asin, title, attributes, options)
+    return _complete(chance, kind, asin, title, attributes, options)
 
 
 def _twin(chance: Chance, other: Item, kind: Kind, asin: str) -> Item:
     """Return an item with the title of another one, apart from its edition, that differs in one attribute."""
+    # One attribute other than the original's, so that a goal tells the two apart.
     left = [attribute for attribute in kind.attributes if attribute not in other.attributes]
     attributes = (*other.attributes[:-1], chance.pick(left))
     options = {name: values if chance.below(2) else values[:-1] for name, values in other.options.items()}
     edition = chance.pick(("Second Edition", "Classic", "Plus", "Mini"))
-    return _finished(chance, kind, asin, f"{other.title}, {edition}", attributes, options)
+    return _complete(chance, kind, asin, f"{other.title}, {edition}", attributes, options)
 
 
-def _finished(
+def _complete(
     chance: Chance,
     kind: Kind,
     asin: str,
@@ -93,10 +94,10 @@ def _finished(
         price = round(low * chance.between(1.05, 1.3), 2)
         tag = f"${low:.2f} to ${price:.2f}"
     noun = _one(kind.name)
-    told = chance.some(attributes, 2)
+    praised = chance.some(attributes, 2)
     bullets = (
-        f"{told[0].capitalize()}: made for people who use their {noun} every day",
-        f"{told[1].capitalize()} by design, tested in our own workshop",
+        f"{praised[0].capitalize()}: made for people who use their {noun} every day",
+        f"{praised[1].capitalize()} by design, tested in our own workshop",
         chance.pick(_CARE).format(noun=noun),
     )
     description = (
@@ -117,22 +118,18 @@ def _finished(
         bullets=bullets,
         description=description,
         rating=f"{sum(stars) / len(stars):.1f}",
-        reviews=tuple(Review(*_review(chance, noun, star)) for star in stars),
+        reviews=tuple(_review(chance, noun, star) for star in stars),
     )
 
 
 def _one(name: str) -> str:
-    """Return what one such thing is called: a water bottle, a pair of hiking boots."""
+    """Return the name of one such thing: a water bottle, a pair of hiking boots."""
     return f"pair of {name}" if name.endswith("s") else name
 
 
-def _a(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
-
-
-def _review(chance: Chance, noun: str, stars: int) -> tuple[str, int, str]:
+def _review(chance: Chance, noun: str, stars: int) -> Review:
     title, body = chance.pick(_PRAISE if stars > 3 else _DOUBT)
-    return title, stars, body.format(noun=noun)
+    return Review(title, stars, body.format(noun=noun))
 
 
 def _goal(chance: Chance, item: Item) -> Goal:
@@ -141,23 +138,33 @@ def _goal(chance: Chance, item: Item) -> Goal:
     options = {name: chance.pick(values) for name, values in item.options.items()}
     if len(options) > 1 and chance.below(4) == 0:
         options.pop(chance.pick(list(options)))
-    upper = 5.0 * (item.price // 5.0 + 1.0 + chance.below(2))  # near the price, so that a dearer twin will not do
+    upper = 5.0 * (
+        item.price // 5.0 + 1.0 + chance.below(2)
+    )  # near the price, so that a more expensive twin is over it
     wanted = ", and ".join(f"{name}: {value}" for name, value in options.items())
-    text = chance.pick(_WISHES).format(
-        a_noun=_a(_one(item.query)), noun=item.query, attributes=" and ".join(attributes)
-    )
+    noun = _one(item.query)
+    a_noun = f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+    text = chance.pick(_WISHES).format(a_noun=a_noun, noun=item.query, attributes=" and ".join(attributes))
     if wanted:
         text += f" with {wanted}"
+    return goal_for(item, text, attributes, options, upper)
+
+
+def goal_for(
+    item: Item, text: str, attributes: tuple[str, ...], options: Mapping[str, str], price_upper: float
+) -> Goal:
+    """Return a goal that this item reaches; its instruction is the text and the price limit, if there is one."""
+    limit = "" if price_upper == NO_LIMIT else f", and price lower than {price_upper:.2f} dollars"
     return Goal(
         asin=item.asin,
-        instruction=text + price_words(upper),
+        instruction=text + limit,
         title=item.title,
         category=item.category,
         query=item.query,
         product_category=item.product_category,
         attributes=attributes,
         options=options,
-        price_upper=upper,
+        price_upper=price_upper,
     )
 
 
@@ -165,11 +172,6 @@ def price_limit(price: float, chance: Chance) -> float:
     """Return a limit above the price, as the original draws it: the greater of two out of the next four tens."""
     tens = [10.0 * number for number in range(1, 100) if 10.0 * number > price][:4]
     return max(chance.some(tens, 2)) if len(tens) >= 2 else NO_LIMIT
-
-
-def price_words(upper: float) -> str:
-    """Say the limit as an instruction does, where there is one."""
-    return "" if upper == NO_LIMIT else f", and price lower than {upper:.2f} dollars"
 
 
 _OPENING = (

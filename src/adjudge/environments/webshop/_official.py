@@ -5,7 +5,7 @@
     items_ins_v2.json      by asin: attributes; instruction and instruction_attributes for synthetic goals
     items_human_ins.json   by asin: a list of instruction, instruction_attributes, instruction_options
 
-The names with `_1000` before the ending are read too. Whatever the original draws at random (a price within a range, a
+Names with `_1000` before the ending are read too. What the original draws at random (a price within a range, a
 price limit) is drawn here from the item's own number, so that it is the same every time; the order of the goals is the
 original's, a shuffle with seed 233, so that task ids mean the same goals for the same files.
 """
@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, Literal
 
 from adjudge.environments.webshop._goods import Catalogue, Goal, Item
-from adjudge.environments.webshop._make import Chance, price_limit, price_words
+from adjudge.environments.webshop._make import Chance, goal_for, price_limit
 from adjudge.errors import DataError, UsageError
 from adjudge.model import decode_json
 
@@ -33,7 +33,7 @@ def load_official(
 ) -> Catalogue:
     """Read the files in a folder; `products` takes only the first so many items, as the original's small editions."""
     if goals not in ("human", "synthetic"):
-        raise UsageError(f"goals are human or synthetic, not {goals!r}")
+        raise UsageError(f"goals must be human or synthetic, not {goals!r}")
     if products is not None and products < 1:
         raise UsageError(f"products must be at least 1, got {products}")
     place = Path(folder)
@@ -62,20 +62,22 @@ def _read(folder: Path, name: str, kind: type) -> Any:
 
 
 def _items(rows: list[Any], notes: Mapping[str, Any]) -> Iterator[Item]:
-    seen: set[str] = set()
+    known: set[str] = set()
     for number, row in enumerate(rows):
         asin = row.get("asin") if isinstance(row, dict) else None
         if not isinstance(asin, str):
             raise DataError(f"item {number} of the item file has no asin")
-        if asin == "nan" or len(asin) > _LONGEST_ASIN or asin.lower() in seen:
+        if asin == "nan" or len(asin) > _LONGEST_ASIN or asin.lower() in known:
             continue
-        seen.add(asin.lower())
+        known.add(asin.lower())
         note = notes.get(asin)
         attributes = _texts(note.get("attributes")) if isinstance(note, dict) else ()
         try:
             yield _item(row, asin, attributes)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataError(f"item {number} ({asin}) has not the form of WebShop's item files: {error!r}") from None
+            raise DataError(
+                f"item {number} ({asin}) does not have the form of WebShop's item files: {error!r}"
+            ) from None
 
 
 def _item(row: Mapping[str, Any], asin: str, attributes: tuple[str, ...]) -> Item:
@@ -151,15 +153,5 @@ def _synthetic(items: tuple[Item, ...], notes: Mapping[str, Any]) -> Iterator[Go
 
 
 def _goal(item: Item, text: str, attributes: tuple[str, ...], options: Mapping[str, Any], chance: Chance) -> Goal:
-    upper = price_limit(item.price, chance)
-    return Goal(
-        asin=item.asin,
-        instruction=text + price_words(upper),
-        title=item.title,
-        category=item.category,
-        query=item.query,
-        product_category=item.product_category,
-        attributes=attributes,
-        options={str(name): str(value) for name, value in options.items()},
-        price_upper=upper,
-    )
+    texts = {str(name): str(value) for name, value in options.items()}
+    return goal_for(item, text, attributes, texts, price_limit(item.price, chance))

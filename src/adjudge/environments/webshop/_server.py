@@ -1,22 +1,24 @@
 """An adapter for the official WebShop server: the same actions and pages, spoken over its HTML.
 
-Bounded by what that server can do: it has no other interface than its pages, a query may hold no "/" (its addresses
-cannot), and queries that begin with "<r>", "<a>", "<c>" or "<q>" are commands to it. Such signs are taken out of a
-query here.
+Limited by what that server can do: its pages are its only interface, a query must not contain "/" (its addresses
+cannot), and queries that begin with "<r>", "<a>", "<c>" or "<q>" are commands to it. Such characters are removed from
+a query here. Reading the pages depends on its templates: ids `search_input` and `reward`, classes `btn` and
+`product-link`, radio buttons with a `data-url`, one form around each button. What a template hides is not shown to the
+agent: the last page has the goal in a hidden part.
 """
 
 import secrets
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from http.client import HTTPException
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError, EnvStepTimeout
 from adjudge.environments._world import EnvSpec
-from adjudge.environments.webshop._actions import read_action
-from adjudge.environments.webshop._server_page import Link, ServerPage, read_page
+from adjudge.environments.webshop._pages import read_action
 from adjudge.environments.webshop._world import read_task
 from adjudge.http import check_url
 from adjudge.model import Outcome, Step
@@ -27,6 +29,83 @@ LARGEST_PAGE = 4 << 20  # bytes
 LONGEST_QUERY = 1000  # characters: it becomes part of an address
 _KEPT = "%/:=&?~#+!$,;'@()*[]"
 _CLEAN = str.maketrans("/<>\\", "    ")
+
+
+_SILENT = frozenset({"head", "script", "style", "title"})
+
+
+class Link(NamedTuple):
+    """Where a click leads."""
+
+    method: str
+    address: str
+
+
+class ServerPage(HTMLParser):
+    """What is on a page, however badly its tags are closed.
+
+    `links` are by their text in lower case, `search` is the address of a search, `reward` is there once done.
+
+    >>> ServerPage('<form method="post" action="/a"><button class="btn">Buy Now</button></form>').links
+    {'buy now': Link(method='POST', address='/a')}
+    """
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.links: dict[str, Link] = {}
+        self.search: str | None = None
+        self.reward: str | None = None
+        self._form = ""
+        self._link: Link | None = None
+        self._hidden: tuple[str, int] | None = None  # the tag that hides, and how deep in tags of its name we are
+        self._is_score = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = {name: value or "" for name, value in attrs}
+        if self._hidden is not None:
+            if tag == self._hidden[0]:
+                self._hidden = (tag, self._hidden[1] + 1)
+            return
+        if tag in _SILENT or "hidden" in named or "display:none" in named.get("style", "").replace(" ", ""):
+            self._hidden = (tag, 1)
+            return
+        classes = named.get("class", "").split()
+        if tag == "form":
+            self._form = named.get("action", "")
+        elif tag == "button" and "btn" in classes:
+            self._link = Link("POST", self._form)
+        elif tag == "a" and "product-link" in classes:
+            self._link = Link("GET", named.get("href", ""))
+        elif tag == "input" and named.get("type") == "radio":
+            self.links[" ".join(named.get("value", "").lower().split())] = Link("GET", named.get("data-url", ""))
+        elif named.get("id") == "search_input":
+            self.search = self._form
+        elif named.get("id") == "reward":
+            self._is_score = True
+        elif tag == "pre" and self._is_score and self.reward is None:
+            self.reward = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._hidden is not None:
+            if tag == self._hidden[0]:
+                self._hidden = (tag, self._hidden[1] - 1) if self._hidden[1] > 1 else None
+        elif tag in ("button", "a"):
+            self._link = None
+        elif tag == "pre":
+            self._is_score = False
+
+    def handle_data(self, data: str) -> None:
+        text = " ".join(data.split())
+        if not text or self._hidden is not None:
+            return
+        self.texts.append(text)
+        if self._link is not None:
+            self.links[text.lower()] = self._link
+        if self._is_score and self.reward == "":
+            self.reward = text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,23 +137,25 @@ class ServerWorld:
         self._timeout = timeout
         self._opener: OpenerDirector = build_opener(ProxyHandler({}), _SameOrigin(self._base))
         self._task: int | None = None
-        self._page = ServerPage((), {}, None, None)
+        self._page = ServerPage()
         self._kind = "search"
         self._reward = 0.0
 
     def reset(self, task: Any) -> str:
         """Open a session with the goal of that number."""
         number = read_task(task)
-        session = f"adjudge_{secrets.token_hex(8)}_fixed_{number}"  # how the server is told which goal is meant
+        session = f"adjudge_{secrets.token_hex(8)}_fixed_{number}"  # the form by which the server knows the goal
         self._task, self._reward = None, 0.0
         try:
             self._go(Link("GET", f"/{session}"))
         except _Refused as error:
-            raise EnvBadTask(f"the server did not start task {number}; has it so many goals? {error.message}") from None
+            raise EnvBadTask(
+                f"the server did not start task {number}; does it have so many goals? {error.message}"
+            ) from None
         if self._page.search is None:
             raise EnvProtocolError(f"{self._base} answered a page without a search bar: is it a WebShop server?")
         self._task = number
-        return self._shown()
+        return self._text()
 
     def step(self, action: str) -> Step:
         """Do an action; one that is not possible on the page is not sent."""
@@ -90,17 +171,17 @@ class ServerWorld:
             self._go(link, form)
         is_done = self._kind == "done"
         return Step(
-            self._shown(), self._reward if link is not None else 0.0, done=is_done, info=self._info(link is not None)
+            self._text(), self._reward if link is not None else 0.0, done=is_done, info=self._info(link is not None)
         )
 
     def outcome(self) -> Outcome:
-        """Say how the session stands; nothing is asked of the server."""
+        """Return the state of the session, without asking the server."""
         if self._task is None:
             return Outcome(reward=0.0, success=False, done_reason="no-episode")
         return Outcome(
             reward=self._reward,
             success=self._reward == 1.0,
-            observation=self._shown(),
+            observation=self._text(),
             done_reason="bought" if self._kind == "done" else None,
             task=self._task,
         )
@@ -114,16 +195,16 @@ class ServerWorld:
         actions = {"has_search_bar": self._page.search is not None, "clickables": clickables}
         return {"page": self._kind, "actions": actions, "valid": is_valid}
 
-    def _shown(self) -> str:
+    def _text(self) -> str:
         return " [SEP] ".join(self._page.texts)
 
     def _go(self, link: Link, form: dict[str, str] | None = None) -> None:
         address = urljoin(f"{self._base}/", quote(link.address, safe=_KEPT))
         if not _is_same_origin(address, self._base):
-            raise EnvProtocolError("the server's page leads to another server")
+            raise EnvProtocolError("the server's page links to another server")
         body = urlencode(form or {}).encode() if link.method == "POST" else None
         text, landed = self._fetch(Request(address, data=body, method=link.method))  # noqa: S310 (checked above)
-        page, kind = read_page(text), _kind_of(landed)
+        page, kind = ServerPage(text), _kind_of(landed)
         reward = _score(page.reward) if kind == "done" else 0.0
         self._page, self._kind, self._reward = page, kind, reward
 
@@ -165,7 +246,7 @@ class _SameOrigin(HTTPRedirectHandler):
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> Request | None:
         if not _is_same_origin(newurl, self._base):
-            raise EnvProtocolError("the server's answer leads to another server")
+            raise EnvProtocolError("the server redirects to another server")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

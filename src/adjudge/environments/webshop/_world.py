@@ -6,10 +6,9 @@ from typing import Any, ClassVar, Literal
 
 from adjudge.environments._errors import EnvBadTask
 from adjudge.environments._world import EnvSpec, whole
-from adjudge.environments.webshop._actions import Shop, read_action
 from adjudge.environments.webshop._goods import Catalogue
-from adjudge.environments.webshop._nouns import NounFinder, noun_finder
-from adjudge.environments.webshop._pages import Page, Visit, page_of
+from adjudge.environments.webshop._pages import Page, Shop, Visit, page_of, read_action
+from adjudge.environments.webshop._reward import NounFinder, noun_finder
 from adjudge.errors import UsageError
 from adjudge.model import Outcome, Step
 
@@ -42,7 +41,7 @@ class WebShopSpec(EnvSpec):
     def build(self) -> "ShopWorld":
         """Make the world; the items are made or read once in a process."""
         if self.observation not in ("text", "text_rich"):
-            raise UsageError(f"observation is text or text_rich, not {self.observation!r}")
+            raise UsageError(f"observation must be text or text_rich, not {self.observation!r}")
         name = self.nouns if self.nouns != "auto" else "lexicon" if self.data is None else "spacy"
         return ShopWorld(self.catalogue(), noun_finder(name), is_rich=self.observation == "text_rich")
 
@@ -56,7 +55,7 @@ class WebShopSpec(EnvSpec):
         with _building:
             if key not in _built:
                 _built[key] = self._load()
-                _built[key].index.search("", 1)  # built here, under the lock, and by nobody else
+                _built[key].index.search("", 1)  # builds the index here, under the lock, once
             return _built[key]
 
     def _load(self) -> Catalogue:
@@ -70,7 +69,7 @@ class WebShopSpec(EnvSpec):
 
 
 def read_task(task: Any, count: int | None = None) -> int:
-    """Return the number of a task, given as a number or as its digits; `EnvBadTask` where it is none, or not there.
+    """Return the number of a task, given as a number or as its digits; `EnvBadTask` if there is no such task.
 
     >>> read_task(0), read_task("7")
     (0, 7)
@@ -79,15 +78,15 @@ def read_task(task: Any, count: int | None = None) -> int:
     if isinstance(task, str) and task.strip().isascii() and task.strip().isdigit() and len(task) < 12:
         number = int(task)
     if number is None:
-        raise EnvBadTask(f"a task of the shop is a whole number, got {str(task)[:80]!r}")
+        raise EnvBadTask(f"a task of the shop must be a whole number, got {str(task)[:80]!r}")
     if number < 0 or (count is not None and number >= count):
-        there = "are numbered from 0" if count is None else f"there are go from 0 to {count - 1}"
-        raise EnvBadTask(f"there is no task {number}: those {there}")
+        last = "" if count is None else f" to {count - 1}"
+        raise EnvBadTask(f"there is no task {number}: tasks are numbered from 0{last}")
     return number
 
 
 class ShopWorld:
-    """One visitor's shop, a `World`. It holds where the visitor is and nothing else."""
+    """One visitor's shop, a `World`. It holds the position of the visitor and nothing else."""
 
     __slots__ = ("_is_rich", "_page", "_shop", "_task", "_visit", "catalogue", "nouns")
 
@@ -106,7 +105,7 @@ class ShopWorld:
         self._shop = Shop(self.catalogue, self.catalogue.goals[number], self.nouns)
         self._task = number
         self._go(Visit())
-        return self._shown()
+        return self._text()
 
     def step(self, action: str) -> Step:
         """Do `search[words]` or `click[text]`; anything else leaves the page as it is.
@@ -125,10 +124,10 @@ class ShopWorld:
         if after.purchase is not None:
             info["purchase"] = after.purchase.to_dict()
             reward = after.purchase.reward if after is not before else 0.0
-        return Step(self._shown(), reward, done=after.page == "done", info=info)
+        return Step(self._text(), reward, done=after.page == "done", info=info)
 
     def outcome(self) -> Outcome:
-        """Say how the episode stands: without a purchase the reward is 0."""
+        """Return the state of the episode: without a purchase the reward is 0."""
         if self._shop is None:
             return Outcome(reward=0.0, success=False, observation="", done_reason="no-episode")
         purchase = self._visit.purchase
@@ -136,7 +135,7 @@ class ShopWorld:
         return Outcome(
             reward=reward,
             success=reward == 1.0,
-            observation=self._shown(),
+            observation=self._text(),
             done_reason="bought" if purchase is not None else None,
             task=self._task,
         )
@@ -148,7 +147,7 @@ class ShopWorld:
 
     @property
     def shop(self) -> Shop | None:
-        """The rules of the episode, for those who show the shop to people."""
+        """The rules of the episode, for a site that shows the shop to people."""
         return self._shop
 
     @property
@@ -166,7 +165,7 @@ class ShopWorld:
         if self._shop is not None:
             self._page = page_of(visit, self._shop.goal, self.catalogue)
 
-    def _shown(self) -> str:
+    def _text(self) -> str:
         if self._page is None:
             return ""
         return self._page.rich() if self._is_rich else self._page.text()
