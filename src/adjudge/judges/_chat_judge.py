@@ -57,6 +57,8 @@ class ChatJudge:
     attempts: int = 8
     sample: int = 0
     name: str = ""
+    version: str = field(default="", init=False)
+    prompt_hash: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
         """Check what was given, and load the prompt."""
@@ -70,16 +72,8 @@ class ChatJudge:
 
             self.secret = urandom(32)
         self._schemas_refused = False
-
-    @property
-    def version(self) -> str:
-        """Which edition of its rules and prompts."""
-        return self._prompt.name
-
-    @property
-    def prompt_hash(self) -> str:
-        """The hash of the prompt."""
-        return self._prompt.hash
+        self.version = self._prompt.name
+        self.prompt_hash = self._prompt.hash
 
     @property
     def chats(self) -> Mapping[str, ChatModel]:
@@ -108,11 +102,13 @@ class ChatJudge:
         wanted = schema if form == "schema" else None
         return ChatRequest(self.model, messages, wanted, self.max_tokens, self.temperature, self.sample), nonce
 
-    async def _conduct(self, fields: Fields, schema: Mapping[str, Any], read: Read, ask: Ask | None) -> Judgement:
+    async def _ask(self, fields: Fields, schema: Mapping[str, Any], read: Read, ask: Ask | None) -> Judgement:
         """Ask, at most twice, and read."""
         way = asking.get()
         ask = ask or (self.chats[self.model].complete if way is None else way(self.chats))
-        form = self._form()
+        # By schema, unless that is not wanted or the endpoint is known to refuse it.
+        refused = self._schemas_refused or not getattr(self.chat, "structured", True)
+        form: Form = "nonce" if refused or not self.structured else "schema"
         calls, again = 0, False
         while True:
             request, nonce = self.request(fields, schema, form=form, again=again)
@@ -141,11 +137,6 @@ class ChatJudge:
                 again, form = True, "nonce" if unreadable.code == "copied" else form
                 continue
             return self._judgement("scored", judgement.reason, text, calls, judgement)
-
-    def _form(self) -> Form:
-        """Return how to ask: by schema, unless that is not wanted or the endpoint is known to refuse it."""
-        refused = self._schemas_refused or not getattr(self.chat, "structured", True)
-        return "nonce" if refused or not self.structured else "schema"
 
     def _judgement(
         self,

@@ -66,7 +66,7 @@ class LLMJudge(ChatJudge):
             return self._judgement("scored", "vacuous", found=_WRONG)
         if len(text) > self.max_response:
             return self._judgement("scored", f"too-long: {len(text)} characters", found=_WRONG)
-        return await self._conduct(fields, VERDICT_SCHEMA, _read, ask)
+        return await self._ask(fields, VERDICT_SCHEMA, _read, ask)
 
 
 _WRONG = Judgement("scored", "WRONG")

@@ -95,7 +95,7 @@ class RubricJudge(ChatJudge, GivesScores):
             return self._judgement("scored", "vacuous", found=nothing)
         if len(text) > self.max_response:
             return self._judgement("scored", f"too-long: {len(text)} characters", found=nothing)
-        return await self._conduct(fields, self._schema, self._read, ask)
+        return await self._ask(fields, self._schema, self._read, ask)
 
     def _read(self, text: str, nonce: str | None) -> Judgement:
         reading = parse_rubric(text, self.names, nonce=nonce)

@@ -124,7 +124,8 @@ class JudgeScorer(Scorer):
         for index in ready if caught.reason is not None else ():  # one by one, so that only the culprit fails
             with Caught() as caught:
                 self._take(scores, [index], judge.judge_many([_plain(ready[index])]))
-            self._fail(scores, index, caught.reason)
+            if caught.reason is not None:
+                scores[index] = self._failed(caught.reason)
         return scores
 
     async def _ascore_rows(
@@ -143,9 +144,17 @@ class JudgeScorer(Scorer):
                 return scores
 
         async def one(index: int) -> None:
+            material, options = ready[index], dict[str, Any]()
+            if (ask := way_of(self.judge)) is not None:
+                options["ask"] = ask
+            if self.by_rubric and self._takes_sources:
+                options["sources"] = material.sources
+            wanted = list(material.criteria if self.by_rubric else material.references)
             with Caught() as caught:
-                scores[index] = self._score(await self._ajudge(ready[index]))
-            self._fail(scores, index, caught.reason)
+                judgement = await self.judge.ajudge(material.question, wanted, material.response, **options)
+                scores[index] = self._score(judgement)
+            if caught.reason is not None:
+                scores[index] = self._failed(caught.reason)
 
         # A row alone needs no task of its own; the rows of a batch that failed are asked one by one.
         if len(ready) == 1:
@@ -164,23 +173,9 @@ class JudgeScorer(Scorer):
             scores.append(PENDING if caught.reason is None else self._failed(caught.reason))
         return scores, ready
 
-    async def _ajudge(self, material: Material) -> Judgement:
-        judge: Any = self.judge
-        ask = way_of(judge)
-        options: dict[str, Any] = {} if ask is None else {"ask": ask}
-        if self.by_rubric and self._takes_sources:
-            options["sources"] = material.sources
-        wanted = list(material.criteria if self.by_rubric else material.references)
-        judgement: Judgement = await judge.ajudge(material.question, wanted, material.response, **options)
-        return judgement
-
     def _take(self, scores: list[Score], members: Collection[int], found: Sequence[Judgement]) -> None:
         for index, judgement in zip(members, found, strict=True):
             scores[index] = self._score(judgement)
-
-    def _fail(self, scores: list[Score], index: int, reason: str | None) -> None:
-        if reason is not None:
-            scores[index] = self._failed(reason)
 
     def _failed(self, reason: str) -> Score:
         return Score.error(reason, parts=dict.fromkeys(self.parts or ()), provenance=self.provenance)

@@ -83,10 +83,9 @@ class Scorer:
         labels: Sequence[object] | None = None,
     ) -> list[Score]:
         """Return one Score a row, in order; `labels` are what messages call the rows (default: their positions)."""
-        rows = _listed(rows)
         if self.is_async:
             return run_sync(self.ascore_many(rows, contexts=contexts, labels=labels), self.name, instead="ascore_many")
-        return self._score_slice(rows, *_defaults(rows, contexts, labels))
+        return self._score_slice(*_prepared(rows, contexts, labels))
 
     async def ascore_many(
         self,
@@ -98,8 +97,7 @@ class Scorer:
         """Return one Score a row, in order, without holding up the event loop."""
         from asyncio import sleep
 
-        rows = _listed(rows)
-        contexts, labels = _defaults(rows, contexts, labels)
+        rows, contexts, labels = _prepared(rows, contexts, labels)
         if self.has_async:
             return await self._ascore_rows(rows, contexts, labels)
         if self.is_group:
@@ -112,24 +110,20 @@ class Scorer:
         return same_parts(scores) if self.parts is None else scores
 
 
-def _listed(rows: Iterable[Row]) -> Sequence[Row]:
-    """Return the rows as something that can be counted and cut."""
-    if isinstance(rows, list | tuple):
-        return rows
-    if isinstance(rows, Mapping | str) or hasattr(rows, "itertuples"):
-        raise UsageError(
-            f"rows must be a list of mappings, got {type(rows).__name__} (a DataFrame: .to_dict('records'))"
-        )
-    return list(rows)
-
-
-def _defaults(
-    rows: Sequence[Row], contexts: Sequence[Context | None] | None, labels: Sequence[object] | None
-) -> tuple[Sequence[Context | None], Sequence[object]]:
+def _prepared(
+    rows: Iterable[Row], contexts: Sequence[Context | None] | None, labels: Sequence[object] | None
+) -> tuple[Sequence[Row], Sequence[Context | None], Sequence[object]]:
+    """Return rows that can be counted and cut, with a context and a label each."""
+    if not isinstance(rows, list | tuple):
+        if isinstance(rows, Mapping | str) or hasattr(rows, "itertuples"):
+            kind = type(rows).__name__
+            raise UsageError(f"rows must be a list of mappings, got {kind} (a DataFrame: .to_dict('records'))")
+        rows = list(rows)
     for name, given in (("contexts", contexts), ("labels", labels)):
         if given is not None and len(given) != len(rows):
             raise UsageError(f"{len(rows)} rows need as many {name}, got {len(given)}")
     return (
+        rows,
         (None,) * len(rows) if contexts is None else contexts,
         range(len(rows)) if labels is None else labels,
     )

@@ -49,7 +49,17 @@ class Budget:
         else:
             prompt, reply = most_tokens(request)
         reserve = Reserve(prompt + reply, self.price(prompt, reply) or 0.0)
-        while (spent := self._over(reserve)) is not None:
+        config = self._config
+        while True:
+            spent = None
+            if config.max_calls is not None and self.calls + self._held_calls + 1 > config.max_calls:
+                spent = f"{config.max_calls} calls"
+            elif config.max_tokens is not None and self.tokens + self._held_tokens + reserve.tokens > config.max_tokens:
+                spent = f"{config.max_tokens} tokens"
+            elif config.max_cost is not None and self.cost + self._held_cost + reserve.cost > config.max_cost:
+                spent = f"{config.max_cost:g} dollars"
+            if spent is None:
+                break
             if not self._held_calls:
                 raise RunStopped(f"the next call could go over the budget of {spent}", code="budget-spent")
             self._settled.clear()
@@ -86,17 +96,6 @@ class Budget:
         if self._config.price is None:
             return None
         return (prompt * self._config.price[0] + completion * self._config.price[1]) / 1e6
-
-    def _over(self, reserve: Reserve) -> str | None:
-        """Say which budget one more call could go over, if any."""
-        config = self._config
-        if config.max_calls is not None and self.calls + self._held_calls + 1 > config.max_calls:
-            return f"{config.max_calls} calls"
-        if config.max_tokens is not None and self.tokens + self._held_tokens + reserve.tokens > config.max_tokens:
-            return f"{config.max_tokens} tokens"
-        if config.max_cost is not None and self.cost + self._held_cost + reserve.cost > config.max_cost:
-            return f"{config.max_cost:g} dollars"
-        return None
 
 
 def most_tokens(request: ChatRequest) -> tuple[int, int]:

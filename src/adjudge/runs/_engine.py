@@ -24,12 +24,11 @@ from adjudge.runs._job import Job
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
 
 if TYPE_CHECKING:
-    from contextvars import Token
-
     from adjudge.model import Judge, Judgement
     from adjudge.rewards import Scorer
     from adjudge.runs._source import Source
 
+_WORST_FIRST = ("error", "unscored", "scored")
 ENOUGH = 256  # rows that a judge is given at once
 PATIENCE = 1.0  # seconds that rows wait for others to be judged with
 SPARE = 32  # rows that may wait for the disk however few workers there are
@@ -71,8 +70,8 @@ class Gathering:
             self._expected -= 1
             self._judge_if_all_wait()
 
-    async def judge(self, judge: Judge, rows: Sequence[Mapping[str, Any]]) -> Sequence[Judgement]:
-        """Judge rows together with those of others; what the judge raises, everybody gets."""
+    async def judge(self, clock: Clock, judge: Judge, rows: Sequence[Mapping[str, Any]]) -> Sequence[Judgement]:
+        """Judge rows together with those of others, with the clock stopped; what the judge raises, everybody gets."""
         key = id(judge)
         if key not in self._done:
             loop = asyncio.get_running_loop()
@@ -86,7 +85,8 @@ class Gathering:
             self._judge_now(key, done)
         self._judge_if_all_wait()
         try:
-            return (await asyncio.shield(done))[first : first + len(rows)]
+            with clock:
+                return (await asyncio.shield(done))[first : first + len(rows)]
         finally:
             self._expected += 1
 
@@ -213,7 +213,10 @@ class Engine:
         self.journal.put(
             *(write for case, one in zip(unit, found, strict=True) for write in write_scores(case.seq, one))
         )
-        self._count(found)
+        for one in found:
+            statuses = {score.status for score in one}
+            self.progress.counts[next(status for status in _WORST_FIRST if status in statuses)] += 1
+        self.progress.done += len(found)
 
     def _late(self, row: Row) -> list[Score]:
         return self.job.failed(f"deadline: no score within {self._deadline:g} seconds{row.tried()}")
@@ -257,24 +260,17 @@ class Engine:
             # scorer that looks at a whole group books them on its first.
             alone = scorer.has_async and not scorer.is_group and not self.job.is_pure
             for part in [[index] for index in range(len(rows))] if alone else [range(len(rows))]:
-                tokens = self._on_behalf_of(rows[part[0]])
+                row = rows[part[0]]
+                asks = asking.set(partial(self.asker.of, row))
+                gathers = gathering.set(partial(self._gathering.judge, row.clock))
                 try:
                     found = await scorer.ascore_many([columns[i] for i in part], labels=[ids[i] for i in part])
                 finally:
-                    asking.reset(tokens[0])
-                    gathering.reset(tokens[1])
+                    asking.reset(asks)
+                    gathering.reset(gathers)
                 for index, score in zip(part, found, strict=True):
                     scores[index].append(score)
         return scores
-
-    def _on_behalf_of(self, row: Row) -> tuple[Token[Any], Token[Any]]:
-        """Have everything that is asked from here on asked for this row."""
-
-        async def gather(judge: Judge, rows: Sequence[Mapping[str, Any]]) -> Sequence[Judgement]:
-            with row.clock:
-                return await self._gathering.judge(judge, rows)
-
-        return asking.set(partial(self.asker.of, row)), gathering.set(gather)
 
     async def _answer(self, agent: AgentCalls, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
         """Return what the agent does for a case: from the file, or by asking it now."""
@@ -285,15 +281,6 @@ class Engine:
         reply = None if record.trajectory is None else record.trajectory.final_response
         history += [question, Message("assistant", reply or "")]
         return record
-
-    def _count(self, found: Sequence[Sequence[Score]]) -> None:
-        progress = self.progress
-        for scores in found:
-            statuses = {score.status for score in scores}
-            worst = next(status for status in ("error", "unscored", "scored") if status in statuses)
-            progress.counts[worst] += 1
-            progress.done += 1
-        self.measure()
 
     def measure(self) -> Progress:
         """Return how the run stands."""

@@ -137,7 +137,9 @@ def write_reply(number: int, record: ReplyRecord, body: bytes | None = None) -> 
     """Keep what came back; `body` is the reply as JSON, where somebody has it already."""
     reply = record.reply
     body = encode(reply) if body is None else body
-    known = (None, None) if reply is None else (_count(reply.prompt_tokens), _count(reply.completion_tokens))
+    counts = (None, None) if reply is None else (reply.prompt_tokens, reply.completion_tokens)
+    # An endpoint may say what it likes; SQLite holds 63 bits.
+    known = [None if count is None else max(0, min(count, 1 << 62)) for count in counts]
     fault = _plain(record.fault)
     sum_ = checksum("replies", body, number, record.source, fault)
     measures = (round(record.seconds, 6), record.attempts, *known, record.cost)
@@ -260,8 +262,3 @@ def migrate(connection: sqlite3.Connection, path: object) -> None:
 def _plain(text: str | None) -> str | None:
     """Return text that SQLite can hold: lone surrogates are shown, not kept."""
     return text if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _count(number: int | None) -> int | None:
-    """Return a count that SQLite can hold: an endpoint may say what it likes."""
-    return None if number is None else max(0, min(number, 1 << 62))

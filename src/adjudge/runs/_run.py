@@ -98,19 +98,17 @@ def _agree(store: Store, work: RunTask) -> Plan:
 
 async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) -> tuple[AdjudgeError | None, int | None]:
     config, job = work.config, work.job
-    _, attempts, tokens, cost, _ = await journal.read(Store.totals)
-    last = await journal.read(Store.last_request)
-    begun = await journal.read(Store.begun)
+    standing = await journal.read(Store.standing)
     total = await journal.read(Store.meta, COMPLETE)
     there = await journal.read(Store.count)
-    asker = Asker(journal, Budget(config, attempts, tokens, cost), cache, workers=config.workers, last_request=last)
-    source = Source(journal, unit_column=job.unit_column, begun=begun, resumed=there > 0, in_pages=job.is_pure)
+    budget = Budget(config, standing.attempts, standing.tokens, standing.cost)
+    asker = Asker(journal, budget, cache, workers=config.workers, last_request=standing.last_request)
+    source = Source(journal, unit_column=job.unit_column, begun=standing.begun, resumed=there > 0, in_pages=job.is_pure)
     source.has_canaries = config.canaries > 0
     source.complete, source.count = total is not None, 0 if total is None else total
     engine = Engine(job, source, asker, workers=config.workers, deadline=config.deadline)
-    for status, count in (await journal.read(Store.counts)).items():
-        engine.progress.counts[status] = count
-        engine.progress.done += count
+    engine.progress.counts.update(standing.counts)
+    engine.progress.done = sum(standing.counts.values())
     with ExitStack() as stack:
         caught = stack.enter_context(_signals(engine)) if work.signals else []
         if work.watch is not None:

@@ -19,7 +19,7 @@ from adjudge.runs._export import check_calibration, score_lines, summarise, verd
 from adjudge.runs._job import Job, make_job
 from adjudge.runs._plan import PLAN, Plan, RunConfig, plan_from
 from adjudge.runs._reading import NOT_RUN
-from adjudge.runs._run import RunTask, Session, run_session
+from adjudge.runs._run import RunTask, run_session
 from adjudge.runs._score_file import check_call, check_columns
 from adjudge.runs._source import COMPLETE
 from adjudge.runs._store import Store, new_run_file
@@ -190,7 +190,13 @@ def finish(work: RunTask, out: str | None) -> Finished:
         with whole_file(out) if out is not None else nullcontext() as file:
             write = None if file is None else file.write
             summary = summarise(store, plan, reason, write, lines)
-    undecided = _undecided(session, summary, work.config.max_unscored)
+    undecided = None
+    if session.stopped is not None:
+        undecided = f"stopped: {session.stopped.reason}"
+    elif not summary.rows:
+        undecided = "no rows"
+    elif summary.failed_share > work.config.max_unscored:
+        undecided = f"more than {work.config.max_unscored:.3g} of the rows have no score"
     return Finished(work.path, summary, undecided, warnings=warnings)
 
 
@@ -206,16 +212,6 @@ def _calm_collector() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def _undecided(session: Session, summary: Summary, most: float) -> str | None:
-    if session.stopped is not None:
-        return f"stopped: {session.stopped.reason}"
-    if not summary.rows:
-        return "no rows"
-    if summary.failed_share > most:
-        return f"more than {most:.3g} of the rows have no score"
-    return None
 
 
 def check_place(out: str | None) -> None:

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
-from typing import Any
 
 from adjudge.datasets import RepeatFinder, sort_ids
 from adjudge.errors import Caught, DataError, RunError
@@ -71,7 +70,7 @@ class Source:
         unit, current = 0, None
         while True:
             with Caught() as caught:
-                page = await asyncio.to_thread(lambda: list(islice(cases, PAGE)))
+                page = await asyncio.to_thread(list, islice(cases, PAGE))
             if caught.reason is not None:
                 raise DataError(f"the cases cannot be read: {caught.reason}", code="bad-cases")
             if not page:
@@ -80,7 +79,8 @@ class Source:
             canaries: list[CaseRecord] = []
             for read in page:
                 seq = self.count + len(records)
-                name = self._unit_name(read.row)
+                value = None if read.row is None or self._unit_column is None else read.row.get(self._unit_column)
+                name = None if value is None else repr(value)
                 if name is None or name != current:
                     unit, current = seq, name
                     if groups is not None and name is not None:
@@ -105,10 +105,6 @@ class Source:
                 raise RunError(message, code="run-mismatch")
         if new:
             await self._journal.commit(*new, *map(write_case, canaries))
-
-    def _unit_name(self, row: Mapping[str, Any] | None) -> str | None:
-        value = None if row is None or self._unit_column is None else row.get(self._unit_column)
-        return None if value is None else repr(value)
 
     async def take(self) -> list[CaseRecord] | None:
         """Return the next unit without scores; None when there is none left."""

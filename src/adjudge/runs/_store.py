@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from adjudge.errors import RunError, UsageError
 from adjudge.model import ChatReply, Score
@@ -46,6 +46,9 @@ FAILED = """
     WHERE seq > ? AND unit IN (SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error')
     ORDER BY seq LIMIT ?
 """
+BEGUN = """
+    SELECT DISTINCT seq FROM requests WHERE NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = requests.seq)
+"""
 TOTALS = """
     SELECT count(*) FILTER (WHERE called), total(attempts) FILTER (WHERE called) + (
                SELECT count(*) FROM requests WHERE NOT EXISTS (
@@ -54,6 +57,17 @@ TOTALS = """
            total(cost), count(*) FILTER (WHERE fault IS NOT NULL)
     FROM (SELECT *, source IN ('call', 'agent') AS called FROM replies)
 """
+
+
+class Standing(NamedTuple):
+    """How far a run is: what it has spent, its last request, the cases that were asked about, the rows by outcome."""
+
+    attempts: int
+    tokens: int
+    cost: float
+    last_request: int
+    begun: set[int]  # cases that have no scores, but for which something was asked already
+    counts: dict[str, int]
 
 
 class Store:
@@ -196,15 +210,17 @@ class Store:
                    FROM requests JOIN replies USING (number) WHERE seq BETWEEN ? AND ? GROUP BY seq"""
         return {seq: None if known else cost for seq, cost, known in self.rows(query, first, last)}
 
-    def begun(self) -> set[int]:
-        """Return the cases that have no scores but for which something was asked already."""
-        query = """SELECT DISTINCT seq FROM requests
-                   WHERE NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = requests.seq)"""
-        return {row[0] for row in self.rows(query)}
-
-    def last_request(self) -> int:
-        """Return the number of the last request, 0 where there is none."""
-        return int(self.rows("SELECT coalesce(max(number), 0) FROM requests")[0][0])
+    def standing(self) -> "Standing":
+        """Return how far the run is, for whoever goes on with it."""
+        _, attempts, tokens, cost, _ = self.rows(TOTALS)[0]
+        return Standing(
+            attempts=int(attempts),
+            tokens=int(tokens),
+            cost=float(cost),
+            last_request=int(self.rows("SELECT coalesce(max(number), 0) FROM requests")[0][0]),
+            begun={row[0] for row in self.rows(BEGUN)},
+            counts=self.counts(),
+        )
 
     def count(self) -> int:
         """Return how many cases there are so far."""
