@@ -9,30 +9,24 @@ import json
 import os
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
+from adjudge.chat._apis import require_litellm
 from adjudge.chat._body import decoded, text_or_none
 from adjudge.chat._client import ChatClient, Shape
 from adjudge.chat._faults import as_chat_error
 from adjudge.chat._openai import OpenAIShape, read_completion
-from adjudge.errors import Caught, MissingExtra
+from adjudge.errors import Caught
 from adjudge.http import Again, AttemptTimeout, ConnectionFailed, HttpError, HttpReply, Request
 from adjudge.model import ChatReply
 
-__all__ = ["LiteLLMClient", "require_litellm"]
+__all__ = ["LiteLLMClient"]
 
 _HOST = "LiteLLM"
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 8
 _NO_KEY = ("missing credentials", "api_key", "api key")
-
-
-def require_litellm() -> None:
-    """Say which install brings the package, where it is missing; it is looked for, not loaded."""
-    if find_spec("litellm") is None:
-        raise MissingExtra.of("litellm", "a model named litellm:MODEL")
 
 
 class LiteLLMShape(OpenAIShape):

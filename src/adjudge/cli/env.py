@@ -47,7 +47,7 @@ def serve(
     import asyncio
     from pathlib import Path
 
-    from adjudge.chat._key import Key
+    from adjudge.chat import Key
     from adjudge.cli._options import findable
     from adjudge.environments._backend import PoolLimits
     from adjudge.environments._http import TOKEN

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from adjudge.chat._key import Key
+from adjudge.chat import Key
 from adjudge.environments._backend import PoolLimits, error_of
 from adjudge.environments._errors import EnvDied, EnvProtocolError
 from adjudge.environments._remote import Remote, SharedClient

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
-from adjudge.chat._key import Key
+from adjudge.chat import Key
 from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.model import Trajectory
