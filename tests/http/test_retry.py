@@ -52,25 +52,30 @@ def test_any_header_is_read(headers: dict[str, str]) -> None:
 def test_how_long_until_there_are_more(reset: str, seconds: float) -> None:
     """Durations in the units that servers use are read."""
     headers = {"x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-requests": reset}
-    [(left, until_s)] = quotas(headers, 100)
+    [(left, until_s, _)] = quotas(headers)
     assert left == 9
     assert until_s == pytest.approx(seconds)
 
 
 def test_quotas_of_calls_and_tokens() -> None:
-    """Anthropic's headers have moments; tokens count as the calls that they are enough for."""
+    """Anthropic's headers have moments, and tokens beside calls."""
     at = "1970-01-12T13:47:10Z"
     names = {"requests": "50", "tokens": "8000", "input-tokens": "4000", "output-tokens": "1000"}
     headers = {f"anthropic-ratelimit-{name}-remaining": left for name, left in names.items()}
     headers |= {f"anthropic-ratelimit-{name}-reset": at for name in names}
-    assert list(quotas(headers, 100, now=1_000_000)) == [(50.0, 30.0), (80.0, 30.0), (40.0, 30.0), (10.0, 30.0)]
+    assert quotas(headers, now=1_000_000) == [
+        (50.0, 30.0, False),
+        (8000.0, 30.0, True),
+        (4000.0, 30.0, True),
+        (1000.0, 30.0, True),
+    ]
 
 
 @given(st.text(), st.text())
-def test_any_quota_is_read(left: str, reset: str) -> None:
+def test_any_quota_is_read(remaining: str, reset: str) -> None:
     """No header makes the reader raise, and nothing negative comes of it."""
-    headers = {"x-ratelimit-remaining-tokens": left, "x-ratelimit-reset-tokens": reset}
-    assert all(calls >= 0 and seconds >= 0 for calls, seconds in quotas(headers, 100))
+    headers = {"x-ratelimit-remaining-tokens": remaining, "x-ratelimit-reset-tokens": reset}
+    assert all(left >= 0 and seconds >= 0 for left, seconds, _ in quotas(headers))
 
 
 @given(st.integers(1, 10_000), st.integers())

@@ -24,6 +24,7 @@ from adjudge.http._errors import (
 from adjudge.http._reply import HttpReply
 from adjudge.http._request import Again, Exchange, Limits, Reader, Request
 from adjudge.http._retry import is_transient, retry_after_s
+from adjudge.http._serving import LoopThread, ThreadedServer, listening
 from adjudge.http._watch import AttemptWatch, attempt_watch
 
 __all__ = [
@@ -40,13 +41,16 @@ __all__ = [
     "HttpError",
     "HttpReply",
     "Limits",
+    "LoopThread",
     "Reader",
     "ReplyTooLarge",
     "ReplyUnreadable",
     "Request",
+    "ThreadedServer",
     "attempt_watch",
     "check_url",
     "is_public",
     "is_transient",
+    "listening",
     "retry_after_s",
 ]

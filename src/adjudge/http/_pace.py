@@ -123,7 +123,8 @@ class Pace:
 
     def accepted(self, call: SentCall, now: float) -> None:
         """Count a call as served."""
-        self.failed(call)
+        self.in_flight -= 1
+        del self._flight[call]
         taken = now - call.sent
         self._latency += 0.1 * (taken - self._latency) if self._latency else taken
         if now > self._turn_at:

@@ -4,7 +4,7 @@ import math
 import random
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -62,25 +62,25 @@ def retry_after_s(headers: Mapping[str, str], *, now: float | None = None) -> fl
     return max(0.0, stamp - (time.time() if now is None else now))
 
 
-def quotas(headers: Mapping[str, str], tokens: float, *, now: float | None = None) -> Iterator[tuple[float, float]]:
-    """Yield how many calls of that many tokens the server says are left, and the seconds until there are more.
+def quotas(headers: Mapping[str, str], *, now: float | None = None) -> list[tuple[float, float, bool]]:
+    """Return what the server says is left, the seconds until it is full again, and whether it is tokens, not calls.
 
     Calls that are spread evenly over that time fit both kinds of limits. One that is filled up at a moment is then used
-    up at that moment. One that fills up all the time settles half full, where as much comes back as is used; where
-    `tokens` is wrong, a little more or less than half.
+    up at that moment. One that fills up all the time settles half full, where as much comes back as is used.
 
-    >>> list(quotas({"x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "1m30s"}, 500))
-    [(59.0, 90.0)]
+    >>> quotas({"x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "1m30s"})
+    [(59.0, 90.0, False)]
     >>> left, at = "anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"
-    >>> list(quotas({left: "40000", at: "1970-01-01T00:01:00Z"}, 500, now=45.0))
-    [(80.0, 15.0)]
+    >>> quotas({left: "40000", at: "1970-01-01T00:01:00Z"}, now=45.0)
+    [(40000.0, 15.0, True)]
     """
+    found = []
     for remaining, reset, counts_tokens in _QUOTAS:
-        left = _number(headers.get(remaining))
-        if left is not None:
-            until_s = _reset_s(headers.get(reset, "").strip(), now)
-            if until_s is not None:
-                yield left / tokens if counts_tokens else left, until_s
+        if (text := headers.get(remaining)) is not None:
+            left, until_s = _number(text), _reset_s(headers.get(reset, "").strip(), now)
+            if left is not None and until_s is not None:
+                found.append((left, until_s, counts_tokens))
+    return found
 
 
 def _reset_s(value: str, now: float | None) -> float | None:

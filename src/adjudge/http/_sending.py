@@ -168,12 +168,13 @@ class Sending(Generic[T]):
             pace.failed(call)
             return
         pace.accepted(call, now)
-        size = len(self._request.body or b"") + len(reply.body)
-        tokens = max(1.0, min(_MOST_TOKENS, size / _BYTES_A_TOKEN))
-        # The scarcest of them decides.
-        scarcest = min(quotas(reply.headers, tokens), key=lambda quota: quota[0] / (quota[1] + 1e-9), default=None)
-        if scarcest is not None:
-            pace.spread(call, now, scarcest[0], min(scarcest[1], self._limits.max_wait_s))
+        if found := quotas(reply.headers):
+            size = len(self._request.body or b"") + len(reply.body)
+            tokens = max(1.0, min(_MOST_TOKENS, size / _BYTES_A_TOKEN))
+            # The scarcest of them decides.
+            calls = [(left / tokens if counts_tokens else left, until_s) for left, until_s, counts_tokens in found]
+            left, until_s = min(calls, key=lambda quota: quota[0] / (quota[1] + 1e-9))
+            pace.spread(call, now, left, min(until_s, self._limits.max_wait_s))
 
     def _wait_s(self, again: Again) -> float:
         """How long to wait before the next attempt, never beyond the deadline; raises where there is none."""
