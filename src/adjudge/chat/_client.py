@@ -110,7 +110,7 @@ class ChatClient:
         while True:
             without = self._without
             if request.schema is not None and not (self._in_words or self.structured):
-                raise BadRequest("the endpoint takes no JSON schemas", code=SCHEMA_UNSUPPORTED)
+                raise BadRequest("the endpoint does not take JSON schemas", code=SCHEMA_UNSUPPORTED)
             try:
                 body = self._shape.body(request, request.model or self.model, without)
                 data = encode_json(body)

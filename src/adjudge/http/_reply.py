@@ -46,7 +46,7 @@ def _unpack(body: bytes, encoding: str, largest: int) -> bytes:
     if encoding in ("", "identity") or not body:
         return body
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise ReplyUnreadable(f"the reply is encoded as {encoding[:40]!r}, which nobody asked for")
+        raise ReplyUnreadable(f"the reply is encoded as {encoding[:40]!r}, which the request did not ask for")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
         plain = unpacker.decompress(body, largest + 1)
