@@ -97,7 +97,7 @@ class Pace:
             call.high = int(now / _SWING_S) % 3 > 0
             if self._rate < math.inf:
                 gap = 1 / (self._rate * (1 + _SWING if call.high else 1 - _SWING))
-                call.paced = now - self._next_at <= 0.001 + 0.25 * gap
+                call.paced = now - self._next_at <= 0.01 + 0.25 * gap  # timers are late
             else:
                 # A window that opens is not a burst: one that is untried is spread over the whole round trip.
                 untried = self._window >= 1 + max(self._carried, self._carried_before)
@@ -167,7 +167,9 @@ class Pace:
         if call.sent > self._cut_at:
             self._doubt = min(_MOST_DOUBT, self._doubt + 1)
         if not self._starting or self._doubt >= _START_DOUBT:
-            if call.level > max(self._carried, self._carried_before):
+            # A reply on its way lets a call through that is one too many: then refusals in a full window add up.
+            too_full = call.full and not call.paced and self._rate < math.inf and self._doubt >= 2
+            if too_full or call.level > max(self._carried, self._carried_before):
                 self._lower_window(call, now)
             elif call.sent > self._cut_at:
                 self._lower_rate(call, now)
