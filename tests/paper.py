@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from adjudge.http._pace import Pace, Ticket
+from adjudge.http._pace import Pace, SentCall
 from adjudge.http._retry import backoff_s
 
 __all__ = ["Endpoint", "Outcome", "measure", "play"]
@@ -44,9 +44,10 @@ class _Call:
 
     doomed: bool
     what: Literal["arrives", "leaves", "is back", "again"] = "arrives"
-    ticket: Ticket = field(default_factory=lambda: Ticket(0.0, 0))
+    ticket: SentCall = field(default_factory=lambda: SentCall(0.0, 0, 0))
     refusal: float | None = None
     refusals: int = 0
+    first: SentCall | None = None
 
 
 class _Server:
@@ -156,7 +157,7 @@ class _Play:
             self.server.in_hand -= call.refusal is None
             self.put(self.server.transit_s(), call, "is back")
         elif call.what == "again":
-            self.waiting.append(call)
+            self.waiting.appendleft(call)
         elif call.refusal is None:
             self.alive -= 1
             self.pace.accepted(call.ticket, self.now)
@@ -166,7 +167,8 @@ class _Play:
     def refuse(self, call: _Call, wait_s: float | None) -> None:
         """Tell the pace, and try again as a client does."""
         call.refusals += 1
-        self.pace.refused(call.ticket, self.now, wait_s, again=call.refusals > 2)
+        self.pace.refused(call.ticket, self.now, wait_s, first=call.first)
+        call.first = call.first or call.ticket
         if call.refusals < 8:
             self.put((wait_s or 0.0) + backoff_s(call.refusals, self.server.chance), call, "again")
         else:

@@ -84,7 +84,7 @@ class TestExitCodes:
             (("--agent", "agent:answer", "--junit", "no/where.xml"), "cannot be written: there is no folder"),
             (("--agent", "agent:answer", "--json", "scenarios"), "cannot be written: it is a folder"),
             (("--agent", "agent:answer", "--json", "x", "--junit", "x"), "x cannot be written twice"),
-            (("--agent", "agent:answer", "--langfuse", "--outbox", "agent.py"), "is damaged, or no outbox"),
+            (("--agent", "agent:answer", "--langfuse", "--outbox", "agent.py"), "is damaged, or not an outbox"),
         ],
     )
     def test_wrong_calls(self, tmp_path: Path, options: tuple[str, ...], told: str) -> None:

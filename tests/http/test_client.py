@@ -192,6 +192,28 @@ def test_everybody_waits_as_asked(fault: Fault) -> None:
     assert min(moments[1:]) - moments[0] >= 0.75
 
 
+def test_what_is_left_is_not_used_up_at_once() -> None:
+    """Once a reply says that two calls are left for a second, the next two do not start together."""
+    moments: list[float] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"{}")
+        moments.append(time.monotonic())
+        writer.write(response(b"x", "x-ratelimit-remaining-requests: 2", "x-ratelimit-reset-requests: 1s"))
+        await writer.drain()
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with server, HttpClient() as client:
+            await client.fetch(Request(url, b"{}"))
+            await asyncio.gather(*(client.fetch(Request(url, b"{}")) for _ in range(2)))
+
+    asyncio.run(run())
+    assert moments[2] - moments[1] >= 0.3
+
+
 @pytest.mark.parametrize("wait", ["86400", "Fri, 31 Dec 2100 23:59:59 GMT", "9" * 400])
 def test_a_day_is_too_long(wait: str) -> None:
     """A server that asks to wait for longer than is sensible gets no second call, and the error comes at once."""

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adjudge.http._pace import Pace, Ticket
+from adjudge.http._pace import Pace, SentCall
 from paper import Endpoint, measure, play
 
 Wait = float | Literal["exact"] | None
@@ -64,6 +64,16 @@ def chances() -> Iterator[Endpoint]:
                 yield Endpoint(chance=share, most=most, latency_s=latency, spread=0.4, retry_after=wait)
         yield Endpoint(chance=0.15, most=most, latency_s=latency, spread=0.4)
         yield Endpoint(doomed=0.03, most=most, latency_s=latency, spread=0.4)
+
+
+def limits(**more: Any) -> Iterator[Endpoint]:
+    """Limits of every sort, for servers that refuse for other reasons too."""
+    for at_once in (8, 20, 40):
+        yield Endpoint(at_once, spread=0.3, **more)
+    for kind in KINDS:
+        for per_s in (20, 50, 150):
+            yield Endpoint(per_s=per_s, kind=kind, burst=10, spread=0.3, **more)
+    yield Endpoint(20, 80, spread=0.3, **more)
 
 
 def changes() -> Iterator[Endpoint]:
@@ -129,6 +139,18 @@ def test_chance_does_not_slow_anything_down(rule: Endpoint) -> None:
     check(rule, used=0.9 * (1 - rule.chance))
 
 
+@pytest.mark.parametrize("rule", [*limits(chance=0.01)], ids=name_of)
+def test_chance_is_not_taken_for_a_limit(rule: Endpoint) -> None:
+    """Where 1 % of the calls is refused by chance, 90 % of a limit is used, and at most 3 % more refused."""
+    check(rule)
+
+
+@pytest.mark.parametrize("rule", [*limits(doomed=0.05)], ids=name_of)
+def test_requests_that_fail_for_good_do_not_starve_the_others(rule: Endpoint) -> None:
+    """Where 5 % of the requests are refused as often as they are tried, 90 % of a limit is used by the others."""
+    check(rule)
+
+
 @pytest.mark.parametrize("per_s", [20, 50])
 def test_a_bucket_of_one(per_s: float) -> None:
     """Where no two calls may come close together, most of the rate is found."""
@@ -136,10 +158,12 @@ def test_a_bucket_of_one(per_s: float) -> None:
 
 
 def test_refused_again_and_again() -> None:
-    """A request that is refused for the third time says nothing about the load: nobody waits for it."""
+    """A request that is refused for the second time says nothing about the load: nobody waits for it."""
     pace = Pace(8)
+    first = pace.start(0.0)
+    pace.refused(first, 0.0)
     for _ in range(100):
-        pace.refused(pace.start(0.0), 0.0, 5.0, again=True)
+        pace.refused(pace.start(0.0), 0.0, 5.0, first=first)
     assert pace.wait_s(0.0) == 0
 
 
@@ -159,13 +183,40 @@ def test_everybody_waits() -> None:
     assert pace.wait_s(2.2) == 0
 
 
+@pytest.mark.parametrize("kind", ["filled all the time", "filled at a moment"])
+@pytest.mark.parametrize(("number", "span_s"), [(60, 6.0), (600, 60.0), (50, 10.0)])
+def test_what_the_server_says_is_left_is_spread(kind: str, number: int, span_s: float) -> None:
+    """With headers that say how many calls are left, 90 % of them are used after ten seconds and none is refused."""
+    pace, now, left, filled_at = Pace(64), 0.0, float(number), 0.0
+    taken: list[float] = []
+    while now < 30 + span_s:
+        now += max(1e-4, pace.wait_s(now))
+        call = pace.start(now)
+        if kind == "filled all the time":
+            left = min(number, left + (now - filled_at) * number / span_s)
+            filled_at = now
+        elif now >= filled_at + span_s:
+            left, filled_at = float(number), now
+        assert left >= 1, "refused"
+        left -= 1
+        taken.append(now)
+        until_s = (number - left) * span_s / number if kind == "filled all the time" else filled_at + span_s - now
+        pace.accepted(call, now + 1e-5)
+        pace.spread(call, now + 1e-5, float(int(left)), until_s)
+    late = [moment for moment in taken if 10 <= moment < 10 + 2 * span_s]
+    if span_s <= 10:
+        assert len(late) >= 0.9 * 2 * number
+    else:
+        assert len([moment for moment in taken if 10 <= moment < 30]) >= 0.9 * 20 * number / span_s
+
+
 @given(
     most=st.integers(1, 20),
     steps=st.lists(st.tuples(st.sampled_from("ARF"), st.floats(0, 3), st.none() | st.floats(0, 60)), max_size=200),
 )
 def test_whatever_comes(most: int, steps: list[tuple[str, float, float | None]]) -> None:
     """Whatever an endpoint does, the limit holds and a call may start at some moment again."""
-    pace, now, under_way = Pace(most), 0.0, deque[Ticket]()
+    pace, now, under_way = Pace(most), 0.0, deque[SentCall]()
     for outcome, passed, wait in steps:
         now += passed
         while pace.wait_s(now) <= 0:
@@ -178,9 +229,9 @@ def test_whatever_comes(most: int, steps: list[tuple[str, float, float | None]])
             elif outcome == "R":
                 pace.refused(ticket, now, wait)
             else:
-                pace.failed()
-    for _ in range(len(under_way)):
-        pace.failed()
+                pace.failed(ticket)
+    for ticket in under_way:
+        pace.failed(ticket)
     assert pace.in_flight == 0
     assert pace.wait_s(now) < math.inf
     assert pace.wait_s(now + 100) == 0

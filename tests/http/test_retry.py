@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.http import is_transient, retry_after_s
-from adjudge.http._retry import backoff_s
+from adjudge.http._retry import backoff_s, quotas
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,39 @@ def test_any_header_is_read(headers: dict[str, str]) -> None:
     """No header makes the reader raise, and no wait is negative or not a number."""
     seconds = retry_after_s(headers)
     assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("reset", "seconds"),
+    [("1s", 1.0), ("6m0s", 360.0), ("20ms", 0.02), ("1h2m3.5s", 3723.5), ("7.66s", 7.66), ("12", 12.0)],
+)
+def test_how_long_until_there_are_more(reset: str, seconds: float) -> None:
+    """Durations in the units that servers use are read."""
+    headers = {"x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-requests": reset}
+    [(left, until_s, _)] = quotas(headers)
+    assert left == 9
+    assert until_s == pytest.approx(seconds)
+
+
+def test_quotas_of_calls_and_tokens() -> None:
+    """Anthropic's headers have moments, and tokens beside calls."""
+    at = "1970-01-12T13:47:10Z"
+    names = {"requests": "50", "tokens": "8000", "input-tokens": "4000", "output-tokens": "1000"}
+    headers = {f"anthropic-ratelimit-{name}-remaining": left for name, left in names.items()}
+    headers |= {f"anthropic-ratelimit-{name}-reset": at for name in names}
+    assert quotas(headers, now=1_000_000) == [
+        (50.0, 30.0, False),
+        (8000.0, 30.0, True),
+        (4000.0, 30.0, True),
+        (1000.0, 30.0, True),
+    ]
+
+
+@given(st.text(), st.text())
+def test_any_quota_is_read(remaining: str, reset: str) -> None:
+    """No header makes the reader raise, and nothing negative comes of it."""
+    headers = {"x-ratelimit-remaining-tokens": remaining, "x-ratelimit-reset-tokens": reset}
+    assert all(left >= 0 and seconds >= 0 for left, seconds, _ in quotas(headers))
 
 
 @given(st.integers(1, 10_000), st.integers())

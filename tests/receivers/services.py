@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from adjudge.receivers._loop import LoopThread
+from adjudge.http import LoopThread
 
 BEGIN = "2026-01-02T03:04:"
 

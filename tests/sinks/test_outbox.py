@@ -236,7 +236,7 @@ def test_one_sender(tmp_path: Path) -> None:
 def test_not_an_outbox(tmp_path: Path) -> None:
     """A file that is no outbox, is damaged or is not there is an error that says so."""
     (tmp_path / "text.outbox").write_text("no database, but long enough to be one" * 50)
-    with pytest.raises(OutboxError, match="no outbox"):
+    with pytest.raises(OutboxError, match="not an outbox"):
         Outbox(tmp_path / "text.outbox")
     with pytest.raises(UsageError, match="there is no such outbox"):
         resend(tmp_path / "nothing.outbox")

@@ -5,8 +5,7 @@ from typing import Any
 
 from adjudge.agents._answer import asked, session_of, to_trajectory
 from adjudge.agents._images import image_url
-from adjudge.chat import ChatClient
-from adjudge.chat._apis import Api, client_of
+from adjudge.chat import Api, ChatClient, client_of
 from adjudge.errors import DataError
 from adjudge.http import HttpClient, Limits, Request
 from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking, decode_json, to_json

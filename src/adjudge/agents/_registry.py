@@ -39,7 +39,7 @@ def _named(spec: str, options: dict[str, Any]) -> Agent:
         return HttpAgent(spec, **options)
     if kind in ("openai", "anthropic", "litellm") and rest:
         from adjudge.agents._http import ChatAgent
-        from adjudge.chat._litellm import require_litellm
+        from adjudge.chat import require_litellm
 
         if kind == "litellm":
             require_litellm()

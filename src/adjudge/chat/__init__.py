@@ -8,6 +8,7 @@ What passes is retried, what does not is raised, both with a code that stays the
 """
 
 from adjudge.chat._anthropic import AnthropicClient
+from adjudge.chat._apis import Api, client_of, require_litellm
 from adjudge.chat._client import ChatClient
 from adjudge.chat._errors import (
     BadRequest,
@@ -21,13 +22,16 @@ from adjudge.chat._errors import (
     Unauthorised,
     Unreachable,
 )
+from adjudge.chat._key import Key, cleaned
 
 __all__ = [
     "AnthropicClient",
+    "Api",
     "BadRequest",
     "ChatClient",
     "ChatError",
     "ChatTimeout",
+    "Key",
     "MalformedReply",
     "NotFound",
     "QuotaExceeded",
@@ -35,4 +39,7 @@ __all__ = [
     "ServerFailed",
     "Unauthorised",
     "Unreachable",
+    "cleaned",
+    "client_of",
+    "require_litellm",
 ]

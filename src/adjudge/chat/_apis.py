@@ -1,15 +1,15 @@
 """Which client speaks which interface."""
 
-from typing import Any, Literal, TypeAlias, get_args
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias
 
 from adjudge.chat._client import ChatClient
+from adjudge.errors import MissingExtra
 
-__all__ = ["APIS", "Api", "client_of"]
+__all__ = ["Api", "client_of", "require_litellm"]
 
 Api: TypeAlias = Literal["openai", "anthropic", "litellm"]
 """The interfaces, by the word that stands before a model's name."""
-
-APIS: tuple[str, ...] = get_args(Api)
 
 
 def client_of(api: Api, model: str, **options: Any) -> ChatClient:
@@ -27,3 +27,9 @@ def client_of(api: Api, model: str, **options: Any) -> ChatClient:
 
         return LiteLLMClient(model, **options)
     return ChatClient(model, **options)
+
+
+def require_litellm() -> None:
+    """Raise `MissingExtra`, which names the install, where LiteLLM is missing; it is looked for, not loaded."""
+    if find_spec("litellm") is None:
+        raise MissingExtra.of("litellm", "a model named litellm:MODEL")

@@ -6,10 +6,10 @@ from typing import Any
 from adjudge.chat._errors import MalformedReply
 from adjudge.errors import RowError
 
-__all__ = ["INSTRUCTION", "count", "decoded", "joined", "mapping", "plain_text", "text_or_none", "told"]
+__all__ = ["INSTRUCTION", "count", "decoded", "error_text", "joined", "mapping", "plain_text", "text_or_none"]
 
 INSTRUCTION = "Reply with one JSON object and nothing else. It has to follow this JSON schema:\n"
-"""What is asked for in words where an endpoint takes no schema."""
+"""How a prompt asks for the schema where an endpoint does not take one."""
 
 _LARGEST_COUNT = 2**53
 
@@ -28,7 +28,7 @@ def decoded(body: str) -> Mapping[str, Any]:
         detail = f"a JSON {type(value).__name__} where an object should be"
     if body.lstrip()[:1] == "<":
         detail = "a web page"
-    raise MalformedReply(f"the reply is no chat reply: {detail}")
+    raise MalformedReply(f"the reply is not a chat reply: {detail}")
 
 
 def mapping(value: object, what: str) -> Mapping[str, Any]:
@@ -38,10 +38,10 @@ def mapping(value: object, what: str) -> Mapping[str, Any]:
     return value
 
 
-def told(error: object) -> str:
+def error_text(error: object) -> str:
     """Return what the `error` of a body says, in the usual shape or as text; empty where it says nothing.
 
-    >>> told({"message": "no such model", "code": "model_not_found"})
+    >>> error_text({"message": "no such model", "code": "model_not_found"})
     'no such model | model_not_found'
     """
     if isinstance(error, dict):

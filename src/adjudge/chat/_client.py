@@ -104,12 +104,18 @@ class ChatClient:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer one request; every failure is a `ChatError` with a code."""
+        from adjudge.model import encode_json
+
         deadline = time.monotonic() + self._http.limits.deadline_s
         while True:
             without = self._without
             if request.schema is not None and not (self._in_words or self.structured):
-                raise BadRequest("the endpoint takes no JSON schemas", code=SCHEMA_UNSUPPORTED)
-            body, data = self._encoded(request, without)
+                raise BadRequest("the endpoint does not take JSON schemas", code=SCHEMA_UNSUPPORTED)
+            try:
+                body = self._shape.body(request, request.model or self.model, without)
+                data = encode_json(body)
+            except (RowError, TypeError, ValueError, RecursionError) as error:
+                raise BadRequest(f"the request cannot be written as JSON: {error}") from None
             try:
                 return await self._send(data, deadline - time.monotonic())
             except BadRequest as error:
@@ -132,15 +138,6 @@ class ChatClient:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r})"
-
-    def _encoded(self, request: ChatRequest, without: Collection[str]) -> tuple[dict[str, Any], bytes]:
-        from adjudge.model import encode_json
-
-        try:
-            body = self._shape.body(request, request.model or self.model, without)
-            return body, encode_json(body)
-        except (RowError, TypeError, ValueError, RecursionError) as error:
-            raise BadRequest(f"the request cannot be written as JSON: {error}") from None
 
     async def _send(self, data: bytes, left_s: float) -> ChatReply:
         request = Request(f"{self.base_url}{self._shape.path}", data, headers=self._headers)

@@ -9,7 +9,7 @@
     ├── ServerFailed         server-error       yes       no    408, 409, 425, 5xx
     ├── Unreachable          unreachable        yes       no    no connection, reset, closed (tls: not retried)
     ├── ChatTimeout          timeout, deadline  yes       no    one attempt, or all of them, took too long
-    └── MalformedReply       malformed-reply    twice     no    a 200 that is no chat reply: not JSON, too large
+    └── MalformedReply       malformed-reply    twice     no    a 200 that is not a chat reply: not JSON, too large
 
 `fatal` means that every other call would end in the same way: a run stops and keeps what it has. Null content and
 refusals are replies, not errors.
@@ -93,6 +93,6 @@ class ChatTimeout(ChatError):
 
 
 class MalformedReply(ChatError):
-    """The endpoint answered 200 with something that is no chat reply."""
+    """The endpoint answered 200 with something that is not a chat reply."""
 
     default_code = "malformed-reply"

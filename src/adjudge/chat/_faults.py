@@ -1,8 +1,8 @@
-"""Which reply is which error: statuses, bodies that are no chat replies, and what went wrong below."""
+"""Which reply is which error: statuses, bodies that are not chat replies, and what went wrong below."""
 
 from collections.abc import Callable
 
-from adjudge.chat._body import decoded, told
+from adjudge.chat._body import decoded, error_text
 from adjudge.chat._errors import (
     BadRequest,
     ChatError,
@@ -32,7 +32,7 @@ from adjudge.model import ChatReply
 __all__ = ["as_chat_error", "read_reply"]
 
 _MALFORMED_TIMES = 2
-"""How often a reply that is no chat reply is asked for again."""
+"""How often a reply that is not a chat reply is asked for again."""
 
 _QUOTA_WORDS = (
     "insufficient_quota",
@@ -94,7 +94,7 @@ def _said(body: str) -> str:
         error = decoded(body).get("error")
     except MalformedReply:
         return body
-    return told(error) or body
+    return error_text(error) or body
 
 
 def _part(body: str, name: str) -> object:

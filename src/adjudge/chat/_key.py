@@ -41,7 +41,7 @@ class Key:
             if not found:
                 return None
             if _GOOD_KEY.fullmatch(found) is None:
-                raise Unauthorised("the key has characters that no key has", code="bad-key")
+                raise Unauthorised("the key has characters that are not allowed in a key", code="bad-key")
             self._value = found
         return self._value
 

@@ -9,32 +9,24 @@ import json
 import os
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
+from adjudge.chat._apis import require_litellm
 from adjudge.chat._body import decoded, text_or_none
 from adjudge.chat._client import ChatClient, Shape
 from adjudge.chat._faults import as_chat_error
 from adjudge.chat._openai import OpenAIShape, read_completion
-from adjudge.errors import Caught, MissingExtra
+from adjudge.errors import Caught
 from adjudge.http import Again, AttemptTimeout, ConnectionFailed, HttpError, HttpReply, Request
-from adjudge.http._sending import Sending
 from adjudge.model import ChatReply
 
-__all__ = ["LiteLLMClient", "require_litellm"]
+__all__ = ["LiteLLMClient"]
 
-T = TypeVar("T")
-
+_HOST = "LiteLLM"
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 8
 _NO_KEY = ("missing credentials", "api_key", "api key")
-
-
-def require_litellm() -> None:
-    """Say which install brings the package, where it is missing; it is looked for, not loaded."""
-    if find_spec("litellm") is None:
-        raise MissingExtra.of("litellm", "a model named litellm:MODEL")
 
 
 class LiteLLMShape(OpenAIShape):
@@ -75,52 +67,34 @@ class LiteLLMClient(ChatClient):
     async def _send(self, data: bytes, left_s: float) -> ChatReply:
         library = await asyncio.to_thread(_load)
         given = {"api_key": self._key.reveal(), "api_base": None if self.base_url == "litellm" else self.base_url}
-        lane = await self._http.lane()
-        request = Request("litellm:", data)
-        sending = _Asking(lane, self._http.limits, request, self._read, max(left_s, 1e-3), self._http.chance)
-        sending.through(library, {name: value for name, value in given.items() if value is not None})
+        options = {name: value for name, value in given.items() if value is not None}
+        limit = self._http.limits.attempt_timeout_s
+
+        async def ask(request: Request) -> HttpReply | Again:
+            """Ask once. What the library raises holds the request with its headers: it goes no further than here."""
+            body = json.loads(request.body or b"{}")
+            with Caught(fatal_too=True) as caught:
+                # Its own retries are off: ours see the budget, the pace and the deadline.
+                reply = await library.acompletion(**body, **options, timeout=limit, num_retries=0, max_retries=0)
+                return HttpReply(200, {}, _hidden(reply.model_dump_json()).encode())
+            return _failure(library, caught.error)
+
+        request = Request(f"litellm://{_HOST}", data)
         try:
-            return await sending.run()
+            return await self._http.send(request, self._read, deadline_s=max(left_s, 1e-3), exchange=ask)
         except HttpError as error:
             failure = as_chat_error(error)
         raise failure
 
 
-class _Asking(Sending[T]):
-    """One question, asked through the library instead of a connection of ours."""
-
-    def through(self, library: Any, options: dict[str, Any]) -> None:
-        """Say how to ask."""
-        self._library = library
-        self._options = options
-        self._host = "LiteLLM"
-
-    async def _exchange(self) -> HttpReply | Again:
-        """Ask once. What the library raises holds the request with its headers: it goes no further than here."""
-        self._begin()
-        limit = self._limits.attempt_timeout_s
-        body = json.loads(self._request.body or b"{}")
-        try:
-            async with asyncio.timeout(limit):
-                with Caught(fatal_too=True) as caught:
-                    # Its own retries are off: ours see the budget, the pace and the deadline.
-                    reply = await self._library.acompletion(
-                        **body, **self._options, timeout=limit, num_retries=0, max_retries=0
-                    )
-                    return HttpReply(200, {}, _hidden(reply.model_dump_json()).encode())
-        except TimeoutError:
-            return Again(AttemptTimeout(f"{self._host} did not answer within {limit:g} s"))
-        return _failure(self._library, caught.error, self._host)
-
-
-def _failure(library: Any, error: BaseException | None, host: str) -> HttpReply | Again:
+def _failure(library: Any, error: BaseException | None) -> HttpReply | Again:
     """Return what the library raised as the reply, or the lack of one, that was behind it."""
     text = _hidden(str(error))
     if isinstance(error, library.exceptions.Timeout):
-        return Again(AttemptTimeout(f"{host}: {text[:300]}"))
+        return Again(AttemptTimeout(f"{_HOST}: {text[:300]}"))
     status = getattr(error, "status_code", None)
     if isinstance(error, library.exceptions.APIConnectionError) or not isinstance(status, int) or status < 400:
-        return Again(ConnectionFailed(f"{host}: {text[:300]}"))
+        return Again(ConnectionFailed(f"{_HOST}: {text[:300]}"))
     given = getattr(error, "litellm_response_headers", None) or {}
     if not given and any(words in text.lower() for words in _NO_KEY):
         status = 401  # nobody was called, and nobody will be: the library says 500

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from adjudge.chat._body import INSTRUCTION, count, decoded, joined, mapping, text_or_none, told
+from adjudge.chat._body import INSTRUCTION, count, decoded, error_text, joined, mapping, text_or_none
 from adjudge.chat._errors import MalformedReply
 from adjudge.chat._key import cleaned
 from adjudge.model import ChatReply, ChatRequest, Message, ToolCall
@@ -73,7 +73,7 @@ def read_completion(body: str) -> ChatReply:
     choices = whole.get("choices")
     if not isinstance(choices, list) or not choices:
         problem = whole.get("error")
-        text = f"the reply has an error in place of choices: {cleaned(told(problem))}".rstrip(": ")
+        text = f"the reply has an error in place of choices: {cleaned(error_text(problem))}".rstrip(": ")
         raise MalformedReply(text if problem else "the reply has no choices")
     choice = mapping(choices[0], "choice that can be read")
     message = mapping(choice.get("message"), "message")

@@ -51,7 +51,7 @@ def serve(
     import asyncio
     from pathlib import Path
 
-    from adjudge.chat._key import Key
+    from adjudge.chat import Key
     from adjudge.cli._options import findable
     from adjudge.environments import TOKEN_VARIABLE, EnvServer, Pool, PoolLimits, default_spec
     from adjudge.errors import UsageError

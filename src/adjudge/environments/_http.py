@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from adjudge.chat._key import Key
+from adjudge.chat import Key
 from adjudge.environments._errors import EnvDied, EnvProtocolError, EnvStepTimeout
 from adjudge.environments._protocol import ANYTHING, AskedInstance, restore_error
 from adjudge.environments._world import EnvSpec, Instance, PoolLimits

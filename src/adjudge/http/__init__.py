@@ -3,9 +3,9 @@
     async with HttpClient(Limits(in_flight=32, deadline_s=20)) as client:
         reply = await client.fetch(Request(url, body=b"{}"))
 
-Retries with full jitter, `Retry-After`, a back-off that all calls to one endpoint share, as many calls at once as the
-server carries (learnt, see `_pace`), replies of bounded size, total deadlines, verified TLS, no redirects. aiohttp is
-imported with the first request.
+Retries with full jitter, `Retry-After` and rate-limit headers, a back-off that all calls to one endpoint share, as many
+calls as the server carries (learnt, see `_pace`), replies of bounded size, total deadlines, verified TLS, no redirects.
+aiohttp is imported with the first request.
 """
 
 from adjudge.http._address import check_url, is_public
@@ -22,8 +22,9 @@ from adjudge.http._errors import (
     ReplyUnreadable,
 )
 from adjudge.http._reply import HttpReply
-from adjudge.http._request import Again, Limits, Reader, Request
+from adjudge.http._request import Again, Exchange, Limits, Reader, Request
 from adjudge.http._retry import is_transient, retry_after_s
+from adjudge.http._serving import LoopThread, ThreadedServer, listening
 from adjudge.http._watch import AttemptWatch, attempt_watch
 
 __all__ = [
@@ -35,17 +36,21 @@ __all__ = [
     "ClientClosed",
     "ConnectionFailed",
     "DeadlineExceeded",
+    "Exchange",
     "HttpClient",
     "HttpError",
     "HttpReply",
     "Limits",
+    "LoopThread",
     "Reader",
     "ReplyTooLarge",
     "ReplyUnreadable",
     "Request",
+    "ThreadedServer",
     "attempt_watch",
     "check_url",
     "is_public",
     "is_transient",
+    "listening",
     "retry_after_s",
 ]

@@ -26,9 +26,9 @@ def check_url(url: str, *, allow_private: bool = True) -> None:
     if parts.scheme not in ("http", "https"):
         raise AddressRefused("only http and https addresses can be called")
     if not host:
-        raise AddressRefused("the URL names no host")
+        raise AddressRefused("the URL does not name a host")
     if parts.username is not None or parts.password is not None:
-        raise AddressRefused("a URL with a user name or a password is not called: give keys apart")
+        raise AddressRefused("remove the user name and the password from the URL and pass them as a key")
     if any(character <= " " or character == "\x7f" for character in url):
         raise AddressRefused("the URL has white space or control characters in it")
     if not allow_private and _is_literal(host) and not is_public(host):

@@ -10,7 +10,7 @@ from adjudge.http._address import check_url
 from adjudge.http._errors import BadStatus, ClientClosed
 from adjudge.http._lane import Lane
 from adjudge.http._reply import HttpReply
-from adjudge.http._request import Again, Limits, Reader, Request
+from adjudge.http._request import Again, Exchange, Limits, Reader, Request
 from adjudge.http._retry import is_transient
 from adjudge.http._sending import Sending
 
@@ -47,18 +47,33 @@ class HttpClient:
         self._lanes: dict[int, Lane] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self.chance = random.Random()  # noqa: S311 (jitter)
+        self._chance = random.Random()  # noqa: S311 (jitter)
 
     async def fetch(self, request: Request, *, deadline_s: float | None = None) -> HttpReply:
         """Return the reply to a request, once it is a good one."""
         return await self.send(request, _read_status, deadline_s=deadline_s)
 
-    async def send(self, request: Request, read: "Reader[T]", *, deadline_s: float | None = None) -> T:
-        """Send until `read` returns a value or raises; where it returns `Again`, as far as the limits go."""
-        _check_url(request.url, allow_private=self._allow_private)
-        lane = await self.lane()
+    async def send(
+        self,
+        request: Request,
+        read: "Reader[T]",
+        *,
+        deadline_s: float | None = None,
+        exchange: "Exchange | None" = None,
+    ) -> T:
+        """Send until `read` returns a value or raises; where it returns `Again`, as far as the limits go.
+
+        With an `exchange` the attempts are made by it, with the retries, the pace and the deadline of this client.
+        """
+        if exchange is None:
+            _check_url(request.url, allow_private=self._allow_private)
+        if self._closed:
+            raise ClientClosed("the client is closed")
+        lane = self._lanes.get(id(loop := asyncio.get_running_loop()))
+        if lane is None or lane.loop is not loop or lane.closed:
+            lane = await self._open_lane(loop)
         total = self.limits.deadline_s if deadline_s is None else deadline_s
-        return await Sending(lane, self.limits, request, read, total, self.chance).run()
+        return await Sending(lane, self.limits, request, read, total, self._chance).run(exchange)
 
     async def close(self) -> None:
         """Close every connection of this loop and refuse further requests."""
@@ -81,14 +96,8 @@ class HttpClient:
     ) -> None:
         await self.close()
 
-    async def lane(self) -> Lane:
-        """Return what this client holds on the running event loop."""
-        if self._closed:
-            raise ClientClosed("the client is closed")
-        loop = asyncio.get_running_loop()
-        lane = self._lanes.get(id(loop))
-        if lane is not None and lane.loop is loop and not lane.closed:
-            return lane
+    async def _open_lane(self, loop: asyncio.AbstractEventLoop) -> Lane:
+        """Open connections on the running event loop, and drop those of loops that are gone."""
         with self._lock:
             for key, old in list(self._lanes.items()):
                 if old.closed or old.loop.is_closed():

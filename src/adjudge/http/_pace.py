@@ -1,62 +1,56 @@
 """How many calls an endpoint is given, at once and in a second: learnt from what it refuses, by arithmetic alone.
 
-The window (calls at once) starts at 16 and grows by one with every accepted call, which doubles it every round trip,
-until the caller's limit is reached or more than three in ten calls are refused (429, 503 and the like). Then the window
-is the number of calls in flight that were not refused, and it is spread out from there, so that a window that opens is
-no burst.
+Both limits follow one rule: a little more with every call that is accepted, less with a call that is refused (429, 503,
+529), where the call that is refused shows which of the two was too high.
 
-Refusals add up to doubt, and calls that are sent take it away again: a little more than a fortieth each, so that a
-refusal now and then is forgotten. A refusal with a wait counts twice. A request's third refusal and later ones do not
-count: they say more about that request than about the load. What a refusal leads to depends on where it came:
+- The window (calls at once) starts at 16 and grows by one with every accepted call, until more than three in ten are
+  refused. A call that was refused with more calls in flight than the server has lately carried was one too many: the
+  window becomes what was in flight without it. Later it grows by about one in a hundred calls.
+- The rate (calls a second) has no limit until calls are refused in a row although no more are in flight than the server
+  carries. Then it is what was accepted in the last second. It is 2.5 % higher for two spans and 2.5 % lower
+  for the third, and only a refusal in a high span lowers it: a limit refuses there first, chance everywhere.
 
-- window: more were in flight than had been carried three times. Back to one fewer.
-- rate: a higher rate was being tried. Back to the rate before, and nothing until the last second holds no more of it.
-- aftermath: in the second after the rate was cut. A limit of calls a second may still be full of what came before.
-- surplus: nothing new was tried, and there is too much doubt. Then the limit is one of calls a second, or has changed:
-  the rate is what was accepted in the last second, or between two refusals, and the window is open again. If four
-  such cuts, by a sixth and more in all, leave the share of refused calls as it was, it never was the load: everything
-  is given back, and for a minute that share of the calls raises no doubt.
-- chance: none of these. Nothing is cut. Everybody waits as asked, but not again before twenty times that has passed.
-
-What holds the calls back, the window or the rate, is tried higher in steps that double while they are carried. A step
-that is refused is not tried again soon: first after a second, then after four, then after five, or after thirty times
-the wait that the server asked for. A try needs a refusal in hand: there are eight for the first eight seconds, then
-every sixty accepted calls earn one, so that learning costs about one call in sixty.
-
-A cut makes everybody wait: for as long as the server says, or else for a moment that grows with the doubt. Calls that
-were sent before a cut belong to it.
+A request that is refused for the second time has a problem of its own: what its first refusal changed is taken back,
+and it takes no turn away from others. Everybody waits as long as a refusal asks, but for one part in twenty of the time
+at most, so that refusals by chance do not stop a run. Where the server says how many calls are left, they are spread
+over the time until there are more.
 """
 
 import math
 from collections import deque
-from typing import Literal
 
-from adjudge.http._bounds import Rate, Window
-from adjudge.http._sent import Sent, Ticket
+__all__ = ["Pace", "SentCall"]
 
-__all__ = ["Pace", "Ticket"]
+_START, _START_SHARE, _START_TRUST, _START_DOUBT = 16.0, 0.3, 8.0, 3.0
+"""The first window; the share of refusals that is borne while it doubles, the most credit for it, and what ends it."""
 
-_START = 16.0
-_START_SHARE, _START_TRUST = 0.3, 8.0
-"""The share of refused calls that ends the start; the most trust, the opposite of doubt, that is built up in it."""
+_UP, _DOWN = 0.0003, 0.03
+"""How much an accepted call adds to the rate, and a refused one takes away."""
 
-_SHARE, _ENOUGH = 0.025, 3.0
-"""The share of refused calls that raises no doubt; the doubt that leads to a cut."""
+_WINDOW_UP = 1 / 256
+_SWING, _SWING_S = 0.025, 1.2
+"""How far the rate goes above its mean, for two of three spans of so many seconds, and below it for the third."""
 
-_FREE, _FREE_S, _EARN, _DEBT = 8.0, 8.0, 1 / 60, -2.0
-_BELOW = 0.97
-_LONG_S = 0.5
-"""A wait that leaves a hole in the second by which rates are measured."""
+_FORGET, _ROW, _MOST_DOUBT = 0.1, 3.5, 6.0
+"""A refusal adds one to the doubt, a call that is sent takes a tenth away; so much of it are refusals in a row."""
 
-_AFTERMATH_S = 1.0
-_CUTS, _CUTS_TO, _MOST_CHANCE, _CHANCE_S = 4, 0.85, 0.35, 60.0
 _HEED = 20.0
-"""Waits that are asked for by chance take up one part in this many of the time."""
+"""Waits that are asked for take up one part in this many of the time."""
 
-_SLACK_S = 0.01
-"""How far calls may catch up on the rate after a delay."""
 
-_Cause = Literal["start", "window", "rate", "aftermath", "surplus", "chance"]
+class SentCall:
+    """A call under way: when it was sent, what it was the first to touch, and what its refusal changed."""
+
+    __slots__ = ("cut", "full", "high", "level", "number", "paced", "sent")
+
+    def __init__(self, sent: float, level: int, number: int) -> None:
+        self.sent = sent
+        self.level = level
+        """How many calls the server had in hand with this one, as far as is known."""
+        self.number = number
+        self.full = self.paced = self.high = False
+        self.cut = 0.0
+        """The factor of the rate, or the window before as a negative number; 0 where nothing was changed."""
 
 
 class Pace:
@@ -66,258 +60,165 @@ class Pace:
         self.most = most
         self.in_flight = 0
         self.resume_at = -math.inf
-        self._window = Window(min(_START, float(most)), most)
-        self._rate = Rate()
-        self._sent = Sent()
-        self._chance = _Chance()
-        self._starting = True
-        self._began = math.inf
-        self._next_at = self._cut_at = self._heed_at = -math.inf
-        self._cause: _Cause = "chance"
-        self._credit = _FREE
-        self._doubt = self._latency = 0.0
-        self._pauses = self._floor = 0
-        self._refusals: deque[float] = deque(maxlen=64)
+        self._window, self._window_calm = min(_START, float(most)), 0
+        self._rate, self._rate_calm, self._rate_calm_at = math.inf, 0.0, 0.0
+        self._starting = self._hasty_window = self._hasty_rate = True
+        self._doubt = self._latency = self._gap = self._quota_gap = 0.0
+        self._quota_until = self._next_at = self._cut_at = self._heed_at = -math.inf
+        self._carried = self._carried_before = 1
+        self._turn_at = 0.0
+        self._flight: dict[SentCall, None] = {}
+        self._last_second: deque[float] = deque()
+        self._number = 0
 
     def wait_s(self, now: float) -> float:
         """Seconds until a call may start: 0 is now, infinity is after another one has ended."""
-        if self.in_flight >= int(self._window.now):
+        if self.in_flight >= int(self._window):
             return math.inf
-        return max(0.0, self.resume_at - now, self._next_at - now)
+        recent = self._last_second
+        while recent and recent[0] <= now - 1.0:
+            recent.popleft()
+        wait = max(0.0, self.resume_at - now, self._next_at - now)
+        if len(recent) >= max(1.0, self._rate * (1 + _SWING)):
+            return max(wait, recent[0] + 1.0 - now)
+        return wait
 
-    def start(self, now: float) -> Ticket:
+    def start(self, now: float) -> SentCall:
         """Count a call as sent."""
         self.in_flight += 1
+        self._number += 1
+        call = SentCall(now, self.in_flight, self._number)
+        call.full = self.in_flight >= int(self._window)
+        gap = 0.0
         if self._starting:
             self._doubt = max(-_START_TRUST, self._doubt - _START_SHARE)
-            self._began = min(self._began, now)
         else:
-            self._doubt = max(0.0, self._doubt - _SHARE - 1.5 * self._chance.share)
-            rate = self._rate.now
-            paced = rate < math.inf and now - self._next_at <= 0.001 + 0.25 / rate
-            gap = 1 / rate if rate < math.inf else self._even_gap()
-            self._next_at = max(self._next_at, now - min(_SLACK_S, 0.5 * gap)) + gap
-            self._explore(now, paced=paced)
-        return self._sent.add(now, self.in_flight)
+            self._doubt = max(0.0, self._doubt - _FORGET)
+            call.high = int(now / _SWING_S) % 3 > 0
+            if self._rate < math.inf:
+                gap = 1 / (self._rate * (1 + _SWING if call.high else 1 - _SWING))
+                call.paced = now - self._next_at <= 0.01 + 0.25 * gap  # timers are late
+            else:
+                # A window that opens is not a burst: one that is untried is spread over the whole round trip.
+                untried = self._window >= 1 + max(self._carried, self._carried_before)
+                gap = self._latency / self._window * (1.0 if untried else 0.5)
+        if self._quota_gap > gap and now < self._quota_until:
+            gap, call.paced = self._quota_gap, False
+        self._gap = gap
+        self._next_at = max(self._next_at, now - min(0.01, 0.5 * gap)) + gap
+        self._last_second.append(now)
+        self._flight[call] = None
+        return call
 
-    def failed(self) -> None:
+    def spread(self, call: SentCall, now: float, left: float, until_s: float) -> None:
+        """Spread `left` calls, of which those sent after `call` are gone, over the seconds until there are more."""
+        self._quota_gap = until_s / max(1.0, left - (self._number - call.number))
+        self._quota_until = now + until_s
+        self._next_at = min(self._next_at, now + max(self._gap, self._quota_gap))
+
+    def failed(self, call: SentCall) -> None:
         """Count a call as ended by something that says nothing about the load."""
         self.in_flight -= 1
+        del self._flight[call]
 
-    def accepted(self, ticket: Ticket, now: float) -> None:
+    def accepted(self, call: SentCall, now: float) -> None:
         """Count a call as served."""
         self.in_flight -= 1
-        self._chance.accepted(now)
-        if self._credit < 1.0:
-            self._credit = min(1.0, self._credit + _EARN)
-        elif now - self._began > _FREE_S:
-            self._credit = 1.0
-        if ticket.sent >= self._cut_at:
-            self._pauses = 0
-        taken = now - ticket.sent
-        self._latency = 0.9 * self._latency + 0.1 * taken if self._latency else taken
+        del self._flight[call]
+        taken = now - call.sent
+        self._latency += 0.1 * (taken - self._latency) if self._latency else taken
+        if now > self._turn_at:
+            # What was carried is forgotten after two turns, so that a limit that falls is seen.
+            self._carried, self._carried_before, self._turn_at = 1, self._carried, now + 1 + 2 * taken
+        self._carried = max(self._carried, call.level)
         if self._starting:
-            self._window.open(min(self._window.now + 1, float(self.most)))
+            self._window = min(self._window + 1, float(self.most))
+            return
+        # Both grow the faster the longer nothing was refused.
+        self._rate_calm += 1
+        if call.paced and self._hasty_rate:
+            self._rate += 1.0
+        elif call.paced:
+            self._rate *= 1 + _UP * math.exp2(min(8.0, (now - self._rate_calm_at) / 2, self._rate_calm / 80))
+        if call.full:
+            self._window_calm += 1
+            step = _WINDOW_UP * math.exp2(min(8.0, self._window_calm / 50))
+            self._window = min(float(self.most), self._window + (1 / self._window if self._hasty_window else step))
 
-    def refused(self, ticket: Ticket, now: float, wait_s: float | None = None, *, again: bool = False) -> None:
-        """Count a call as refused; `wait_s` is how long the server asks everybody to wait.
+    def refused(
+        self, call: SentCall, now: float, wait_s: float | None = None, *, first: SentCall | None = None
+    ) -> None:
+        """Count a call as refused; `wait_s` is how long the server asks to wait.
 
-        `again` says that the same request was refused before, more than once: that is no sign of load.
+        `first` is the call with which the same request was refused before.
         """
-        self.in_flight -= 1
-        self._sent.refuse(ticket, now)
-        if again:
+        self.failed(call)
+        if call.sent in self._last_second:
+            self._last_second.remove(call.sent)
+        old = now - 0.05 - 4 * (now - call.sent)
+        for other in self._flight:
+            if other.sent >= call.sent:
+                other.level -= 1
+            elif other.sent < old:  # it would have been refused by now
+                self._carried = max(self._carried, other.level)
+        if first is not None:
+            self._forgive(first, now)
             return
-        if ticket.sent <= self._cut_at:
-            self._same_burst(ticket, now, wait_s)
-            return
-        self._doubt += 1.0 if wait_s is None or self._starting else 2.0
-        self._chance.refusals += 1
-        cause = self._cause = self._find_cause(ticket, now)
-        if cause == "chance":
-            if wait_s is not None and now >= self._heed_at:
-                self.resume_at = max(self.resume_at, now + wait_s)
-                self._heed_at = now + _HEED * wait_s
-        else:
-            fine = cause == "rate" and self._rate.fine
-            self._cut(cause, ticket, now, wait_s)
-            self._pay()
-            self.resume_at = max(self.resume_at, now + self._pause_s(cause, wait_s))
-            self._cut_at = now
-            self._hold(cause, self.resume_at - now, fine=fine)
-            if cause != "aftermath":
-                self._doubt = 0.0
-        self._refusals.append(now)
-
-    def _even_gap(self) -> float:
-        even = self._latency / self._window.now
-        return even if self._window.now > self._sent.proven else even / 2
-
-    def _explore(self, now: float, *, paced: bool) -> None:
-        """Try more of what holds the calls back, if it may be tried."""
-        window, rate = self._window, self._rate
-        full = self.in_flight >= int(window.now) and not paced
-        if rate.trying:
-            if full:
-                rate.give_up()
-            else:
-                rate.sent(now)
-        elif paced:
-            if self._credit >= 1.0 and now >= rate.try_at:
-                rate.try_more(now)
-            return
-        may = window.top == math.inf or (self._credit >= 1.0 and now >= window.try_at)
-        if may and full and self._sent.proven >= int(window.now) < self.most:
-            window.widen()
-
-    def _pay(self) -> None:
-        self._credit = max(_DEBT, self._credit - 1.0)
-
-    def _same_burst(self, ticket: Ticket, now: float, wait_s: float | None) -> None:
-        """Count a refusal of a call that was sent before the last cut: it says how deep to cut, not to cut again."""
-        window = self._window
-        if self._credit <= 1.0:
-            self._pay()
-        if wait_s is not None:
+        if call.sent > self._cut_at:
+            self._doubt = min(_MOST_DOUBT, self._doubt + 1)
+        if not self._starting or self._doubt >= _START_DOUBT:
+            # A reply on its way lets a call through that is one too many: then refusals in a full window add up.
+            too_full = call.full and not call.paced and self._rate < math.inf and self._doubt >= 2
+            if too_full or call.level > max(self._carried, self._carried_before):
+                self._lower_window(call, now)
+            elif call.sent > self._cut_at:
+                self._lower_rate(call, now)
+        if wait_s is not None and now >= self._heed_at:
             self.resume_at = max(self.resume_at, now + wait_s)
-        if self._cause in ("rate", "surplus"):
-            if wait_s is not None and self._rate.limited and not self._rate.sure:
-                self._rate.lower(_BELOW * self._sent.second_before(ticket))
-                self._settle(now)
-        elif self._cause == "start" and window.now > self._floor:
-            self._narrow(int(window.now), now)
-        elif self._cause == "window" and ticket.level <= window.now:
-            self._narrow(ticket.level, now)
+            self._heed_at = now + _HEED * wait_s
+            self._cut_at = now
 
-    def _narrow(self, level: int, now: float) -> None:
-        self._window.now, self._window.top = max(1.0, level - 1.0), level
-        self._sent.cap(level - 1, now)
+    def _forgive(self, first: SentCall, now: float) -> None:
+        """Take back what a refusal changed, unless the server refuses many others too."""
+        if self._doubt >= 2:
+            return
+        if first.cut:
+            self._doubt = max(0.0, self._doubt - 1)
+        if first.cut > 0:
+            self._rate /= first.cut
+            self._rate_calm *= 2
+            self._rate_calm_at = 2 * self._rate_calm_at - now
+        elif first.cut < 0:
+            self._window = max(self._window, -first.cut)
+        first.cut = 0.0
+        self._next_at -= self._gap
 
-    def _find_cause(self, ticket: Ticket, now: float) -> _Cause:
-        rate, doubt, expected = self._rate, self._doubt, self._chance.share
-        if self._starting:
-            return "start" if doubt >= _ENOUGH else "chance"
-        if doubt >= 1.0 + 30 * expected:
-            if ticket.level > self._sent.proven:
-                return "window"
-            if rate.trying:
-                return "rate"
-        if now - rate.cut_at < _AFTERMATH_S:
-            return "aftermath"
-        return "surplus" if doubt >= _ENOUGH + 10 * expected else "chance"
+    def _lower_window(self, call: SentCall, now: float) -> None:
+        """Go back to what is carried. Refusals of calls that were sent before a cut say how deep it has to be."""
+        if call.sent > self._cut_at:
+            if self._doubt < 1:
+                return
+            self._hasty_window = self._starting
+            self._starting = False
+            self._cut_at, self._doubt = now, 0.0
+        call.cut = -self._window
+        self._window = max(1.0, min(self._window, call.level - 1.0))
+        self._window_calm = 0
 
-    def _cut(self, cause: _Cause, ticket: Ticket, now: float, wait_s: float | None) -> None:
-        rate = self._rate
-        if cause == "start":
-            self._starting, rate.cut_at, self._floor = False, now, self._sent.proven // 2
-            self._window.fail(self.in_flight + 1)
-            self._sent.cap(self.in_flight, now)
-        elif cause == "window":
-            level = min(ticket.level, self._sent.lowest_refused)
-            self._window.fail(level)
-            self._sent.cap(level - 1, now)
-        elif cause == "rate":
-            rate.fail(self._carried_per_s(ticket, now, wait_s))
-            self._settle(now)
-        elif cause == "aftermath" and self._doubt > _ENOUGH and rate.limited:
-            rate.lower(max(0.8 * rate.good, _BELOW * self._sent.second_before(ticket)))
-            self._doubt = 0.0
-        elif cause == "surplus":
-            self._cut_surplus(ticket, now, wait_s)
-
-    def _cut_surplus(self, ticket: Ticket, now: float, wait_s: float | None) -> None:
-        """Lower the rate: calls were refused though nothing new was tried."""
-        window, rate, sent, chance = self._window, self._rate, self._sent, self._chance
-        last = float(sent.second_before(ticket))
-        if chance.cut(min(rate.good, last), window.now, rate.good) > 1:
-            sent.cap(self.in_flight, now)  # the window may be smaller than it was
-        if chance.found(now):
-            window.open(chance.window)
-            rate.set(chance.rate, 0.1)
-        elif rate.limited:
-            carried = self._carried_per_s(ticket, now, wait_s)
-            rate.set(max(0.7 * rate.good, min(0.92 * rate.good, carried)), 0.1)
-            self._settle(now)
-        else:
-            if last < 0.5 * sent.peak:
-                last = 0.7 * sent.peak  # there was a wait in that second
-            rate.set(max(1.0, _BELOW * last), 1.0 if last < 3 else 0.2)
-            window.open()
-            self._settle(now)
-
-    def _carried_per_s(self, ticket: Ticket, now: float, wait_s: float | None) -> float:
-        """Say what the server seems to carry a second: what it took in the last one, or from one refusal to another."""
-        last = self._sent.second_before(ticket)
-        if wait_s is None or wait_s < _LONG_S:
-            for moment in self._refusals:
-                if 1.0 <= now - moment <= 4.0:
-                    return _BELOW * min(last, self._sent.since(moment) / (now - moment))
-        elif last >= 0.95 * self._rate.now:
-            return (0.95 if self._rate.sure else 0.8) * self._rate.good  # no less than was sent: that says nothing
-        return _BELOW * last
-
-    def _settle(self, now: float) -> None:
-        """Wait until the last second holds no more calls than the rate allows."""
-        self._rate.cut_at = now
-        moment = self._sent.moment_of_last(max(1, int(self._rate.good)))
-        if moment is not None:
-            self._next_at = max(self._next_at, moment + 1.0)
-
-    def _pause_s(self, cause: _Cause, wait_s: float | None) -> float:
-        """Say how long everybody waits after a cut."""
-        if wait_s is not None and cause != "aftermath":
-            return wait_s
-        pause = max(0.01, 0.005 * math.exp2(min(5.0, self._doubt)))
-        if cause == "rate" or (cause in ("aftermath", "surplus") and self._doubt > _ENOUGH):
-            pause = max(pause, min(0.8, 0.1 * 2**self._pauses))
-            self._pauses += 1
-        return max(pause, wait_s or 0.0)
-
-    def _hold(self, cause: _Cause, pause_s: float, *, fine: bool) -> None:
-        """Say when more may be tried again."""
-        window, rate, soon = self._window, self._rate, self.resume_at + max(0.25, pause_s)
-        window.try_at = max(window.try_at, soon)
-        if cause != "surplus" or not rate.hasty:
-            rate.try_at = max(rate.try_at, soon)
-        if cause == "window":
-            window.hold(self.resume_at, pause_s)
-        elif fine:
-            rate.hold(self.resume_at, pause_s)
-
-
-class _Chance:
-    """The share of calls that is refused whatever the load, found by cuts that do not help."""
-
-    __slots__ = ("_accepted", "_cuts", "_first", "_last", "_least", "_until", "rate", "refusals", "share", "window")
-
-    def __init__(self) -> None:
-        self.share = self.window = self.rate = 0.0
-        self.refusals = self._accepted = self._cuts = 0
-        self._first = self._last = self._least = 0.0
-        self._until = -math.inf
-
-    def accepted(self, now: float) -> None:
-        """Count a call as served."""
-        self._accepted += 1
-        if self.share and now > self._until:
-            self.share = 0.0
-
-    def cut(self, load: float, window: float, rate: float) -> int:
-        """Count a cut of that load, and return how many there were since refusals began; keep what was first."""
-        share = self.refusals / (self.refusals + self._accepted)
-        if share < 0.02 or not self._cuts:
-            self._cuts, self._first, self._least = 0, load, 1.0
-            self.window, self.rate = window, rate
-        else:
-            self._least = min(self._least, share)
-        self._cuts += 1
-        self._last = load
-        self.refusals = self._accepted = 0
-        return self._cuts
-
-    def found(self, now: float) -> bool:
-        """Say whether the cuts did not help; that share is then expected for a while."""
-        if self._cuts < _CUTS or self._last >= _CUTS_TO * self._first or self._least >= _MOST_CHANCE:
-            return False
-        self.share, self._until, self._cuts = self._least, now + _CHANCE_S, 0
-        return True
+    def _lower_rate(self, call: SentCall, now: float) -> None:
+        """Lower the rate a little, or where refusals come in a row to what was accepted in the last second."""
+        if self._doubt >= _ROW and (call.paced or self._rate == math.inf):
+            accepted = 0.95 * len(self._last_second)
+            if self._rate == math.inf:
+                self._rate, self._window = max(1.0, accepted), float(self.most)
+            else:
+                self._hasty_rate = False
+                self._rate = max(0.5 * self._rate, min(self._rate, accepted))
+            self._starting = False
+            self._doubt, self._rate_calm = 0.0, 0.0
+            self._cut_at = self._rate_calm_at = now
+        elif call.paced and call.high and not self._hasty_rate:
+            call.cut = 1 - _DOWN
+            self._rate *= call.cut
+            self._rate_calm /= 2
+            self._rate_calm_at = (self._rate_calm_at + now) / 2

@@ -35,16 +35,18 @@ async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpRe
             raise _too_large(largest)
         pieces.append(piece)
     body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    return HttpReply(response.status, headers, _unpacked(body, headers.get("content-encoding", ""), largest))
+    if (encoding := headers.get("content-encoding")) is not None:
+        body = _unpack(body, encoding, largest)
+    return HttpReply(response.status, headers, body)
 
 
-def _unpacked(body: bytes, encoding: str, largest: int) -> bytes:
+def _unpack(body: bytes, encoding: str, largest: int) -> bytes:
     """Undo gzip and deflate, for servers that pack though nobody asked them to."""
     encoding = encoding.strip().lower()
     if encoding in ("", "identity") or not body:
         return body
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise ReplyUnreadable(f"the reply is encoded as {encoding[:40]!r}, which nobody asked for")
+        raise ReplyUnreadable(f"the reply is encoded as {encoding[:40]!r}, which the request did not ask for")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
         plain = unpacker.decompress(body, largest + 1)

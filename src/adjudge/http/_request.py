@@ -1,13 +1,13 @@
 """What is sent, how far a client goes for it, and what may be made of the reply."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.http._reply import HttpReply
 
-__all__ = ["Again", "Limits", "Reader", "Request"]
+__all__ = ["Again", "Exchange", "Limits", "Reader", "Request"]
 
 T = TypeVar("T")
 
@@ -55,3 +55,6 @@ class Again:
 
 Reader: TypeAlias = Callable[[HttpReply], T | Again]
 """Makes a value of a reply, or says that it is worth another attempt, or raises what stands for good."""
+
+Exchange: TypeAlias = Callable[[Request], Awaitable[HttpReply | Again]]
+"""Makes one attempt, in place of the client's own connections; what it raises is final."""

@@ -1,9 +1,10 @@
-"""One request on its way: attempts, waits, and the one error that stands in the end."""
+"""One request on its way: attempts, waits, and the one error that is left in the end."""
 
 import asyncio
 import random
+import time
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from adjudge.errors import AdjudgeError
@@ -17,14 +18,12 @@ from adjudge.http._errors import (
     ReplyTooLarge,
     ReplyUnreadable,
 )
-from adjudge.http._lane import Lane
+from adjudge.http._lane import Door, Lane
+from adjudge.http._pace import SentCall
 from adjudge.http._reply import HttpReply, read_reply
-from adjudge.http._request import Again, Limits, Reader, Request
-from adjudge.http._retry import backoff_s, is_overload, retry_after_s
+from adjudge.http._request import Again, Exchange, Limits, Reader, Request
+from adjudge.http._retry import backoff_s, quotas, retry_after_s
 from adjudge.http._watch import attempt_watch
-
-if TYPE_CHECKING:
-    from adjudge.http._pace import Ticket
 
 __all__ = ["Sending"]
 
@@ -33,8 +32,11 @@ T = TypeVar("T")
 _UNREADABLE_TIMES = 2
 """How often a reply that is too large or not HTTP is asked for again."""
 
-_SIGNS_OF_LOAD = 2
-"""How many refusals of one request say something about the load; later ones are about the request."""
+_OVERLOAD = (429, 503, 529)
+"""The statuses that say that the server is asked too much."""
+
+_BYTES_A_TOKEN, _MOST_TOKENS = 4, 1000
+"""A guess at what a call costs: a low one uses up a limit on tokens sooner, a high one never uses it."""
 
 _PATIENCE, _PATIENCE_S = 2.0, 30.0
 """How long a request that is watched waits for its first turn beyond its time: in deadlines, or at least in seconds."""
@@ -54,10 +56,13 @@ class Sending(Generic[T]):
         self._chance = chance
         parts = urlsplit(request.url)
         self._host = parts.netloc
-        self._gate = lane.gate(f"{parts.scheme}://{parts.netloc}")
+        endpoint = f"{parts.scheme}://{parts.netloc}"
+        door = lane.doors.get(endpoint)
+        self._door = door or lane.doors.setdefault(endpoint, Door(limits.in_flight))
         self._now = asyncio.get_running_loop().time
         self._deadline = self._now() + total_s
-        self._attempts = self._refusals = 0
+        self._attempts = 0
+        self._first_refused: SentCall | None = None
         self._watch = attempt_watch.get()
         self._patience_s = 0.0 if self._watch is None else max(_PATIENCE * total_s, _PATIENCE_S)
         self._waited_s = 0.0
@@ -65,18 +70,29 @@ class Sending(Generic[T]):
         self._failures: dict[type[AdjudgeError], int] = {}
         self._last: AdjudgeError | None = None
 
-    async def run(self) -> T:
+    async def run(self, exchange: Exchange | None = None) -> T:
         """Return what the reader makes of the reply; every failure is an `AdjudgeError`."""
+        door = self._door
         while True:
-            ticket = self._gate.ready() or await self._turn()
-            outcome = await self._attempt(ticket)
+            call = door.try_enter() or await self._wait_for_turn()
+            reply: HttpReply | Again | None = None
+            try:
+                reply = await self._attempt(exchange or self._exchange)
+            finally:
+                if isinstance(reply, HttpReply):
+                    self._report(call, reply)
+                else:
+                    door.pace.failed(call)
+                if door.waiting:
+                    door.admit()
+            outcome = self._read(reply) if isinstance(reply, HttpReply) else reply
             if not isinstance(outcome, Again):
                 return outcome
             if self._watch is not None:
                 self._watch.failed(self._attempts, outcome.error)
             await asyncio.sleep(self._wait_s(outcome))
 
-    async def _turn(self) -> "Ticket":
+    async def _wait_for_turn(self) -> SentCall:
         """Wait for a turn.
 
         Where somebody watches, the wait before the first attempt is not the request's own time, as far as its patience
@@ -87,7 +103,7 @@ class Sending(Generic[T]):
         try:
             async with asyncio.timeout_at(self._deadline if watch is None else self._deadline + self._patience_s):
                 with nullcontext() if watch is None else watch.waiting():
-                    return await self._gate.enter()
+                    return await self._door.enter(retry=self._attempts > 0)
         except TimeoutError:
             pass
         finally:
@@ -98,76 +114,67 @@ class Sending(Generic[T]):
                 self._deadline += waited
         raise self._too_late()
 
-    async def _attempt(self, ticket: "Ticket") -> T | Again:
-        try:
-            reply = await self._exchange()
-        except BaseException:
-            self._gate.failed()
-            raise
-        if isinstance(reply, Again):
-            self._gate.failed()
-            return reply
-        self._note_load(ticket, reply)
-        return self._read(reply)
-
-    def _note_load(self, ticket: "Ticket", reply: HttpReply) -> None:
-        """Tell the gate what the status says about the load."""
-        self._asked_wait_s = None if reply.status < 400 else retry_after_s(reply.headers)
-        if is_overload(reply.status):
-            wait = self._asked_wait_s
-            self._refusals += 1
-            self._gate.refused(
-                ticket,
-                wait if wait is None or wait <= self._limits.max_wait_s else None,
-                again=self._refusals > _SIGNS_OF_LOAD,
-            )
-        elif reply.status >= 500:
-            self._gate.failed()
-        else:
-            self._gate.accepted(ticket)
-
-    async def _exchange(self) -> HttpReply | Again:
-        """Send once. What aiohttp raises holds the request with its headers: it goes no further than here."""
-        import aiohttp
-
-        self._begin()
-        request = self._request
-        until = self._now() + self._limits.attempt_timeout_s
-        failure: HttpError
-        try:
-            async with (
-                asyncio.timeout_at(min(until, self._deadline)),
-                self._lane.session.request(
-                    request.method, request.url, data=request.body, headers=request.headers(), allow_redirects=False
-                ) as response,
-            ):
-                return await read_reply(response, self._limits.max_reply_bytes)
-        except TimeoutError:
-            if until >= self._deadline:
-                raise self._too_late() from None
-            failure = AttemptTimeout(f"{self._host} did not answer within {self._limits.attempt_timeout_s:g} s")
-        except (ReplyTooLarge, ReplyUnreadable) as error:
-            return Again(error, times=_UNREADABLE_TIMES)
-        except aiohttp.InvalidURL:
-            failure = AddressRefused("the URL cannot be read")
-        except aiohttp.ClientConnectorCertificateError:
-            failure = ConnectionFailed(f"{self._host} has no certificate that can be trusted", code="tls")
-        except aiohttp.ClientResponseError:
-            return Again(ReplyUnreadable(f"{self._host} answered with something that is not HTTP"), _UNREADABLE_TIMES)
-        except (aiohttp.ClientError, OSError) as error:
-            failure = ConnectionFailed(f"{self._host}: {_describe(error)}")
-        if failure.code in ("tls", "address-refused"):
-            raise failure
-        return Again(failure)
-
-    def _begin(self) -> None:
-        """Count an attempt; whoever watches may refuse it."""
+    async def _attempt(self, exchange: Exchange) -> HttpReply | Again:
+        """Ask once, within the time for an attempt; whoever watches may refuse it."""
         if self._lane.closed:
             raise ClientClosed("the client is closed")
         self._attempts += 1
         if self._watch is not None:
             self._watch.begin(self._attempts)
         self._asked_wait_s = None
+        until = self._now() + self._limits.attempt_timeout_s
+        try:
+            async with asyncio.timeout_at(min(until, self._deadline)):
+                return await exchange(self._request)
+        except TimeoutError:
+            if until >= self._deadline:
+                raise self._too_late() from None
+        return Again(AttemptTimeout(f"{self._host} did not answer within {self._limits.attempt_timeout_s:g} s"))
+
+    async def _exchange(self, request: Request) -> HttpReply | Again:
+        """Send once. What aiohttp raises holds the request with its headers: it goes no further than here."""
+        import aiohttp
+
+        final: HttpError
+        try:
+            async with self._lane.session.request(
+                request.method, request.url, data=request.body, headers=request.headers(), allow_redirects=False
+            ) as response:
+                return await read_reply(response, self._limits.max_reply_bytes)
+        except (ReplyTooLarge, ReplyUnreadable) as error:
+            return Again(error, times=_UNREADABLE_TIMES)
+        except TimeoutError:
+            raise
+        except aiohttp.InvalidURL:
+            final = AddressRefused("the URL cannot be read")
+        except aiohttp.ClientConnectorCertificateError:
+            final = ConnectionFailed(f"{self._host} has no certificate that can be trusted", code="tls")
+        except aiohttp.ClientResponseError:
+            return Again(ReplyUnreadable(f"{self._host} answered with something that is not HTTP"), _UNREADABLE_TIMES)
+        except (aiohttp.ClientError, OSError) as error:
+            return Again(ConnectionFailed(f"{self._host}: {_describe(error)}"))
+        raise final
+
+    def _report(self, call: SentCall, reply: HttpReply) -> None:
+        """Report to the pace what status and headers say about the load."""
+        pace, now, status = self._door.pace, time.monotonic(), reply.status
+        wait = self._asked_wait_s = None if status < 400 else retry_after_s(reply.headers)
+        if status in _OVERLOAD:
+            heeded = wait if wait is None or wait <= self._limits.max_wait_s else None
+            pace.refused(call, now, heeded, first=self._first_refused)
+            self._first_refused = self._first_refused or call
+            return
+        if status >= 500:
+            pace.failed(call)
+            return
+        pace.accepted(call, now)
+        if found := quotas(reply.headers):
+            size = len(self._request.body or b"") + len(reply.body)
+            tokens = max(1.0, min(_MOST_TOKENS, size / _BYTES_A_TOKEN))
+            # The scarcest of them decides.
+            calls = [(left / tokens if counts_tokens else left, until_s) for left, until_s, counts_tokens in found]
+            left, until_s = min(calls, key=lambda quota: quota[0] / (quota[1] + 1e-9))
+            pace.spread(call, now, left, min(until_s, self._limits.max_wait_s))
 
     def _wait_s(self, again: Again) -> float:
         """How long to wait before the next attempt, never beyond the deadline; raises where there is none."""

@@ -10,18 +10,18 @@ __all__ = ["AttemptWatch", "attempt_watch"]
 
 
 class AttemptWatch(Protocol):
-    """What is told of every attempt of a request."""
+    """Observes every attempt of a request."""
 
     def waiting(self) -> AbstractContextManager[None]:
-        """Return what is entered while the request waits for its turn, which is other requests' time."""
+        """Return a context that is open while the request waits for its turn, which is other requests' time."""
         ...
 
     def begin(self, attempt: int) -> None:
-        """Hear that an attempt is about to be made; raise to refuse it."""
+        """Take note that an attempt begins; raise to refuse it."""
         ...
 
     def failed(self, attempt: int, error: AdjudgeError) -> None:
-        """Hear why an attempt failed that may be made again."""
+        """Take note why an attempt failed that may be made again."""
         ...
 
 

@@ -84,7 +84,7 @@ class ChatJudge:
 
     def client(self, **limits: Any) -> ChatClient:
         """Return a new client for this judge's model; `limits` are those of `ChatClient`. Whoever asks closes it."""
-        from adjudge.chat._apis import client_of
+        from adjudge.chat import client_of
 
         given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
         # Where there are no schemas, a verdict is not to be asked for in words alone, but by key.

@@ -58,7 +58,7 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     if kind in ("openai", "anthropic", "litellm"):
         if rest:
             if kind == "litellm":
-                from adjudge.chat._litellm import require_litellm
+                from adjudge.chat import require_litellm
 
                 require_litellm()
             return LLMJudge(rest, **{**options, "api": kind})

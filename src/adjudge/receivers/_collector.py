@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import Caught
+from adjudge.http import listening
 from adjudge.receivers._errors import ReceiverError
-from adjudge.receivers._loop import listening
 from adjudge.receivers._requests import (
     CONTENT_TYPES,
     PACKINGS,

@@ -13,7 +13,7 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from adjudge.calling import run_sync
-from adjudge.chat._key import Key
+from adjudge.chat import Key
 from adjudge.http import Limits
 from adjudge.model import Trajectory
 from adjudge.receivers._errors import ReceiverError

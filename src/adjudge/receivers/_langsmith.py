@@ -12,7 +12,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from adjudge.calling import run_sync
-from adjudge.chat._key import Key
+from adjudge.chat import Key
 from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.model import Trajectory

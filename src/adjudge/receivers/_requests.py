@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from adjudge.chat._key import cleaned
+from adjudge.chat import cleaned
 from adjudge.errors import TrajectoryError
 from adjudge.model import to_json
 from adjudge.receivers._errors import ReceiverError

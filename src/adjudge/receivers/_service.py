@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from adjudge.chat._key import cleaned
+from adjudge.chat import cleaned
 from adjudge.errors import DataError
 from adjudge.http import (
     Again,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from adjudge.errors import RunError
+from adjudge.files import connect
 from adjudge.model import ChatModel, ChatReply
 from adjudge.runs._records import checksum, decode_as
 from adjudge.runs._store import joined
@@ -75,9 +76,7 @@ class Cache:
         """Open a cache, a new one if there is none; `RunError` says why it cannot be used."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            reading, writing = (
-                sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=PATIENCE) for _ in "rw"
-            )
+            reading, writing = (connect(path, timeout_s=PATIENCE) for _ in "rw")
             writing.execute("PRAGMA journal_mode = WAL")
             writing.execute("PRAGMA synchronous = NORMAL")
             writing.executescript(SCHEMA)

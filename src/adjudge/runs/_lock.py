@@ -1,75 +1,13 @@
-"""One writer a run: the operating system's lock on a file beside the run file, `RUN.lock`.
+"""One writer a run."""
 
-The lock goes when its process does, however it ends, so a dead holder never has to be recognised; the number in the
-file only tells a person whom to look for.
-"""
-
-import fcntl
-import os
 from pathlib import Path
 
 from adjudge.errors import RunError
+from adjudge.files import FileLock
 
 
-class RunLock:
-    """The right to write one run, held until `release`."""
+class RunLock(FileLock):
+    """The right to write one run, held until `release`; `RunError` names the process that has it."""
 
     def __init__(self, run: Path) -> None:
-        self.path = run.with_name(f"{run.name}.lock")
-        self._handle: int | None = None
-
-    def acquire(self) -> None:
-        """Take the lock at once, or raise `RunError` with the holder's process id."""
-        while True:
-            try:
-                handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            except OSError as error:
-                raise RunError(f"{self.path}: {error.strerror or error}", code="cannot-write") from None
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                holder = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
-                os.close(handle)
-                message = f"{self._run} is in use by process {holder}: wait for it, or end it"
-                raise RunError(message, code="run-locked") from None
-            if self._is_current(handle):
-                break
-            os.close(handle)  # the holder before us took the file away between our two steps
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-        self._handle = handle
-
-    def release(self) -> None:
-        """Give the right back; the file goes too."""
-        if self._handle is not None:
-            self.path.unlink(missing_ok=True)
-            os.close(self._handle)
-            self._handle = None
-
-    def holder(self) -> int | None:
-        """Return the process that holds the run now, without taking it."""
-        try:
-            handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            text = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
-            return int(text) if text.isdigit() else -1
-        finally:
-            os.close(handle)
-        return None
-
-    @property
-    def _run(self) -> str:
-        return str(self.path).removesuffix(".lock")
-
-    def _is_current(self, handle: int) -> bool:
-        """Say whether the locked file is still the one under that name."""
-        try:
-            there = self.path.stat()
-        except FileNotFoundError:
-            return False
-        ours = os.fstat(handle)
-        return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+        super().__init__(run, RunError, code="run-locked")

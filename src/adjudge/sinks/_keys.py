@@ -4,7 +4,7 @@ import os
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 
-from adjudge.chat._key import Key
+from adjudge.chat import Key
 from adjudge.errors import UsageError
 from adjudge.sinks._errors import DeliveryFault
 

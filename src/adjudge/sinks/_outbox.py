@@ -10,7 +10,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,9 +18,9 @@ from typing import Any, Literal, Self
 import msgspec
 
 from adjudge.errors import UsageError
+from adjudge.files import FileLock, connect, file_kind, sqlite_fault
 from adjudge.sinks._clean import cleaned_score
 from adjudge.sinks._errors import OutboxError
-from adjudge.sinks._lock import only_sender
 from adjudge.sinks._scores import OutScore, Receipt, Rejected
 
 __all__ = ["End", "Entry", "Outbox", "OutboxError"]
@@ -105,9 +105,10 @@ class Outbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def sending(self) -> AbstractContextManager[None]:
+    def sending(self) -> FileLock:
         """Hold the right to send; another process that has it raises `OutboxError`."""
-        return only_sender(self.path)
+        in_use = "is being sent by another process: wait for it, or end it"
+        return FileLock(self.path, OutboxError, code="outbox-locked", in_use=in_use)
 
     def add(self, sink: str, about: Mapping[str, str], scores: Iterable[OutScore]) -> None:
         """Keep scores for a sink; all of them are on disk when this returns.
@@ -200,12 +201,11 @@ def _decoded(body: bytes) -> OutScore:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0)
+    connection = connect(path)
     try:
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if application != _APPLICATION and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise OutboxError(f"{path} is an SQLite file, but no outbox", code="not-an-outbox")
+        version = file_kind(connection, _APPLICATION)
+        if version is None:
+            raise OutboxError(f"{path} is an SQLite file, but not an outbox", code="not-an-outbox")
         if version > _VERSION:
             raise OutboxError(f"{path} was written by a newer adjudge: update adjudge", code="outbox-newer")
         try:
@@ -227,11 +227,11 @@ def _trouble(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        name = getattr(error, "sqlite_errorname", "") or ""
-        if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        fault = sqlite_fault(error)
+        if fault in ("full", "io"):
             raise OutboxError(f"{path}: no room to write ({error})", code="disk-full") from error
-        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        if fault == "locked":
             raise OutboxError(f"{path} is in use by another process", code="outbox-locked") from error
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-            raise OutboxError(f"{path} is damaged, or no outbox: {error}", code="outbox-damaged") from error
+        if fault == "damaged":
+            raise OutboxError(f"{path} is damaged, or not an outbox: {error}", code="outbox-damaged") from error
         raise OutboxError(f"{path}: {error}", code="cannot-use") from error

@@ -1,12 +1,11 @@
 """A model that does what it is told, behind a real socket."""
 
 import asyncio
-import threading
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import UsageError
+from adjudge.http import LoopThread
 from adjudge.testing._calls import ChatCall
 from adjudge.testing._faults import Fault
 from adjudge.testing._play import Limit, Play, Script, ServerCounts, Settings
@@ -110,40 +109,21 @@ class ServerThread:
 
     def __init__(self, play: Play) -> None:
         self.play = play
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._stopped: asyncio.Event | None = None
+        self._thread: LoopThread | None = None
 
     def start(self) -> int:
         """Start serving and return the port."""
-        started: Future[int] = Future()
-        self._thread = threading.Thread(target=self._run, args=(started,), name="adjudge-chat-server", daemon=True)
-        self._thread.start()
-        return started.result()
+        self._thread = LoopThread(lambda: listening(self.play), "adjudge-chat-server")
+        return self._thread.start()
 
     def stop(self) -> None:
         """Stop serving and wait for the thread."""
-        if self._loop is not None and self._stopped is not None and self._thread is not None:
-            self._loop.call_soon_threadsafe(self._stopped.set)
-            self._thread.join()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.stop()
 
     def counts(self) -> ServerCounts:
         """Return what the server has seen so far."""
         from copy import deepcopy
 
         return deepcopy(self.play.counts)
-
-    def _run(self, started: "Future[int]") -> None:
-        asyncio.run(self._serve(started))
-
-    async def _serve(self, started: "Future[int]") -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stopped = asyncio.Event()
-        try:
-            async with listening(self.play) as port:
-                started.set_result(port)
-                await self._stopped.wait()
-        except OSError as error:
-            if started.done():
-                raise
-            started.set_exception(error)

@@ -6,9 +6,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import DataError, UsageError, closest
-from adjudge.http import HttpClient, Request
+from adjudge.http import HttpClient, Request, ThreadedServer, listening
 from adjudge.model import decode_json, to_json
-from adjudge.receivers._loop import ThreadedServer, listening
 from adjudge.scenarios.sample._agents import FAULTY, LOSSY, SOUND, Answer, ask
 
 if TYPE_CHECKING:

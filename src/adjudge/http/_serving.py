@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
+__all__ = ["LoopThread", "ThreadedServer", "listening"]
+
 T = TypeVar("T")
 
 
