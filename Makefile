@@ -22,6 +22,7 @@ check: $(VENV)/.dev  ## style, types, layers, generated docs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/house.py
 	$(BIN)/python tools/reference.py --check
 
 oracle: $(VENV)/.oracle $(VENV)/litellm/.ready  ## differential tests against the peer packages

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adjudge.errors import DataError, UsageError
 from adjudge.judges import Calibration, LabelledRow, calibrate, load_calibration
-from adjudge.judges._calibration import MOST_GROUPS, Probe, Step, labelled
+from adjudge.judges._calibration import MOST_GROUPS, ConfidenceStep, Probe, labelled
 from adjudge.statistics import Estimate, krippendorff_alpha, prediction_powered, rogan_gladen
 
 CONFIDENCES = [0.5, 0.51, 0.52, 0.75, 0.98, 0.99, 0.995, 0.999]  # some of the 52
@@ -45,7 +45,7 @@ def known(**changes: Any) -> Calibration:
 
 def with_steps(*steps: tuple[float, int, int]) -> Calibration:
     """Return a calibration that knows how often a judge errs beyond some confidences."""
-    return known(steps=tuple(Step(*step) for step in steps))
+    return known(steps=tuple(ConfidenceStep(*step) for step in steps))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_steps_are_counted(rows: list[LabelledRow]) -> None:
     assert len(steps) == 52
     for confidence in CONFIDENCES:
         kept = [one for one in rows if max(one.probability or 0.0, 1.0 - (one.probability or 0.0)) >= confidence]
-        assert steps[confidence] == Step(confidence, len(kept), sum(one.label != one.verdict for one in kept))
+        assert steps[confidence] == ConfidenceStep(confidence, len(kept), sum(one.label != one.verdict for one in kept))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_rows_without_a_probability_are_in_no_step() -> None:
     """Steps and reliability are of the rows that have a probability, the other figures of all that have a verdict."""
     found = calibrate([row(1, 1, 1, probability=0.9), row(2, 0, 1), row(3, 1, None, probability=0.2)], judge="m")
     assert found.agreement is not None
-    assert (found.rows, found.agreement.n, found.steps[0]) == (3, 2, Step(0.5, 1, 0))
+    assert (found.rows, found.agreement.n, found.steps[0]) == (3, 2, ConfidenceStep(0.5, 1, 0))
     assert found.reliability is not None
     assert [(one.n, one.probability, one.share) for one in found.reliability.bins] == [(1, 0.9, 1.0)]
     assert found.reliability.brier == pytest.approx(0.01)
@@ -199,7 +199,7 @@ def test_surely_wrong_is_a_probability() -> None:
     assert found.reliability is not None
     assert [(one.n, one.probability, one.share) for one in found.reliability.bins] == [(2, 0.0, 0.5)]
     assert (found.reliability.error, found.reliability.brier) == (0.5, 0.5)
-    assert found.steps[-1] == Step(0.999, 2, 1)
+    assert found.steps[-1] == ConfidenceStep(0.999, 2, 1)
 
 
 def test_a_perfect_judge_may_err_either_way() -> None:

@@ -14,10 +14,9 @@ from adjudge.errors import RunError
 from adjudge.model import ChatReply, Score
 from adjudge.runs import RunConfig, evaluate
 from adjudge.runs._export import score_lines, scored_cases
-from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, plan_from
 from adjudge.runs._records import VERSION, CaseRecord, ReplyRecord, write_case, write_reply, write_request, write_scores
-from adjudge.runs._store import Store
+from adjudge.runs._store import Store, run_lock
 from runs.doubles import AskingJudge, rows
 from support import soak
 
@@ -137,7 +136,7 @@ def test_second_writer_is_refused(tmp_path: Path) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
-from adjudge.runs._store import Store
+from adjudge.runs._store import Store, run_lock
 Store.write(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)
@@ -155,7 +154,7 @@ def test_dead_holder(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     process.stdout.close()
-    lock = RunLock(path)
+    lock = run_lock(path)
     lock.path.write_text(f"{os.getppid()}\n")  # a living process that has nothing to do with it
     assert lock.holder() is None
     Store.write(path).close()

@@ -64,7 +64,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ConfidenceStep:
     """Of the rows of which a judge is at least so sure: how many there are, and on how many it errs."""
 
     confidence: float
@@ -95,7 +95,7 @@ class Calibration:
     agreement: Agreement | None
     correction: Estimate | None
     reliability: Reliability | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ConfidenceStep, ...] = ()
     alpha: float | None = None
     alpha_people: float | None = None
     groups: Mapping[str, Agreement] = field(default_factory=dict)
@@ -227,14 +227,14 @@ def calibrate(
     )
 
 
-def _steps(rows: Sequence[tuple[float, bool]]) -> tuple[Step, ...]:
+def _steps(rows: Sequence[tuple[float, bool]]) -> tuple[ConfidenceStep, ...]:
     """Return how often a judge errs beyond each confidence, given its probabilities and whether it errs."""
     surest = sorted(((max(p, 1.0 - p), is_error) for p, is_error in rows), reverse=True)
     errors = list(accumulate(int(is_error) for _, is_error in surest))
-    found: list[Step] = []
+    found: list[ConfidenceStep] = []
     for confidence in CONFIDENCES if rows else ():
         kept = bisect_right(surest, -confidence, key=lambda row: -row[0])
-        found.append(Step(confidence, kept, errors[kept - 1] if kept else 0))
+        found.append(ConfidenceStep(confidence, kept, errors[kept - 1] if kept else 0))
     return tuple(found)
 
 

@@ -20,11 +20,10 @@ from adjudge.runs._cases import number_of
 from adjudge.runs._copy import copied, forgotten
 from adjudge.runs._export import KNOWN, known_in
 from adjudge.runs._journal import tail_files
-from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import CaseRecord, Write, write_case, write_meta
 from adjudge.runs._source import COMPLETE
-from adjudge.runs._store import Store
+from adjudge.runs._store import Store, run_lock
 
 PAGE = 256  # cases looked at together
 SHOWN = 3  # repeated cases that are named
@@ -84,7 +83,7 @@ def merge_runs(out: str | Path, files: Sequence[str | Path], *, partial: bool = 
         shards = [_opened(stack, index, path) for index, path in enumerate(paths)]
         for shard in shards:
             _check_shard(shard, shards, partial=partial)
-        lock = RunLock(target)
+        lock = run_lock(target)
         lock.acquire()
         stack.callback(lock.release)
         return _written(target, shards)
@@ -95,7 +94,7 @@ def _opened(stack: ExitStack, index: int, path: Path) -> _Shard:
         Store.write(path).close()  # its writer was killed: what it had paid for goes into the file first
     store = stack.enter_context(Store.read(path))
     store.hold()
-    holder = RunLock(path).holder()
+    holder = run_lock(path).holder()
     if holder is not None:
         raise RunError(f"{path} is in use by process {holder}: wait for it, or end it", code="run-locked")
     return _Shard(index, store, plan_from(store.meta(PLAN), path))

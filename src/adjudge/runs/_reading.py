@@ -19,11 +19,10 @@ from adjudge.errors import RunError, UsageError
 from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
 from adjudge.runs._export import score_lines, scored_cases, summarise, verdict_line
-from adjudge.runs._lock import RunLock
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import Source, check, decode_as, read_case, read_reply
 from adjudge.runs._source import COMPLETE
-from adjudge.runs._store import Store, runs_folder
+from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
 
 NOT_RUN = "not-run: the run ended before this row"
@@ -251,5 +250,5 @@ def run_state(path: Path) -> RunState:
     except RunError as error:
         return RunState(path, "damaged", fault=error.message)
     is_done = is_complete and sum(counts.values()) == cases and not canaries
-    state = "running" if RunLock(path).holder() is not None else "done" if is_done else "stopped"
+    state = "running" if run_lock(path).holder() is not None else "done" if is_done else "stopped"
     return RunState(path, state, cases, counts, attempts, tokens, cost, plan)

@@ -25,6 +25,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from adjudge.errors import DataError, RowError, RunError
+from adjudge.files import file_kind
 from adjudge.model import ChatReply, Score, Trajectory, decode_json, encode_json, from_json
 
 T = TypeVar("T")
@@ -236,12 +237,10 @@ def checksum(table: str, body: bytes, *keys: object) -> bytes:
 
 
 def check_kind(connection: sqlite3.Connection, path: object) -> int:
-    """Return the file's version; a file that is no run, or of a newer release, raises `RunError`."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application != APPLICATION and tables:
-        raise RunError(f"{path} is an SQLite file, but no run", code="not-a-run")
+    """Return the file's version; a file that is not a run, or of a newer release, raises `RunError`."""
+    version = file_kind(connection, APPLICATION)
+    if version is None:
+        raise RunError(f"{path} is an SQLite file, but not a run", code="not-a-run")
     if version > VERSION:
         message = f"{path} was written by a newer adjudge (its schema is {version}, this one reads up to {VERSION})"
         raise RunError(f"{message}: update adjudge", code="run-newer")

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from adjudge.errors import RunError, UsageError
+from adjudge.files import FileLock, connect, sqlite_fault
 from adjudge.model import ChatReply, Score
 from adjudge.runs._journal import read_tail, remove_tail
-from adjudge.runs._lock import RunLock
 from adjudge.runs._records import (
     CaseRecord,
     TrajectoryRecord,
@@ -59,7 +59,7 @@ TOTALS = """
 """
 
 
-class Standing(NamedTuple):
+class RunStanding(NamedTuple):
     """How far a run is: what it has spent, its last request, the cases that were asked about, the rows by outcome."""
 
     attempts: int
@@ -73,7 +73,7 @@ class Standing(NamedTuple):
 class Store:
     """One run file; `Store.write(path)` to write it, `Store.read(path)` only to look."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: RunLock | None) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: FileLock | None) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
@@ -84,7 +84,7 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise UsageError(f"{path.parent} is no folder for a run file", code="cannot-write")
-        lock = RunLock(path)
+        lock = run_lock(path)
         lock.acquire()
         try:
             with trouble(path):
@@ -210,10 +210,10 @@ class Store:
                    FROM requests JOIN replies USING (number) WHERE seq BETWEEN ? AND ? GROUP BY seq"""
         return {seq: None if known else cost for seq, cost, known in self.rows(query, first, last)}
 
-    def standing(self) -> "Standing":
+    def standing(self) -> "RunStanding":
         """Return how far the run is, for whoever goes on with it."""
         _, attempts, tokens, cost, _ = self.rows(TOTALS)[0]
-        return Standing(
+        return RunStanding(
             attempts=int(attempts),
             tokens=int(tokens),
             cost=float(cost),
@@ -271,8 +271,13 @@ def joined(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
             yield f"{head} VALUES {', '.join([places] * len(part))}", [value for row in part for value in row]
 
 
+def run_lock(path: Path) -> FileLock:
+    """Return the right to write one run; `RunError` names the process that has it."""
+    return FileLock(path, RunError, code="run-locked")
+
+
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0)
+    connection = connect(path)
     try:
         check_kind(connection, path)
         if not _logs_ahead(connection):
@@ -292,7 +297,7 @@ def _logs_ahead(connection: sqlite3.Connection) -> bool:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
-        if _is_full(error):
+        if sqlite_fault(error) == "full":
             raise
         return False
     return bool(mode == "wal")
@@ -304,24 +309,16 @@ def trouble(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        raise _named(error, path) from error
-
-
-def _named(error: sqlite3.DatabaseError, path: Path) -> RunError:
-    name = getattr(error, "sqlite_errorname", "") or ""
-    if _is_full(error):
-        message = f"{path}: no room to write ({error}); what was done is kept: make room, then adjudge resume {path}"
-        return RunError(message, code="disk-full")
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return RunError(f"{path} is damaged, or no run file: {error}", code="run-damaged")
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return RunError(f"{path} is in use by another process", code="run-locked")
-    return RunError(f"{path}: {error}", code="run-damaged" if "malformed" in str(error) else "cannot-use")
-
-
-def _is_full(error: sqlite3.DatabaseError) -> bool:
-    name = getattr(error, "sqlite_errorname", "") or ""
-    return name == "SQLITE_FULL" or name.startswith(("SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNC"))
+        fault = sqlite_fault(error)
+        if fault == "full":
+            message = f"{path}: no room to write ({error}); what was done is kept"
+            raise RunError(f"{message}: make room, then adjudge resume {path}", code="disk-full") from error
+        if fault == "damaged":
+            raise RunError(f"{path} is damaged, or is not a run file: {error}", code="run-damaged") from error
+        if fault == "locked":
+            raise RunError(f"{path} is in use by another process", code="run-locked") from error
+        code = "run-damaged" if "malformed" in str(error) else "cannot-use"
+        raise RunError(f"{path}: {error}", code=code) from error
 
 
 def runs_folder() -> Path:

@@ -124,8 +124,7 @@ def _in_repository(check: Check) -> Check:
 
 def check_langfuse(outbox: str) -> None:
     """Raise `UsageError` if scores could not be kept in this outbox, or not for the address that is set."""
-    from adjudge.sinks import Outbox, OutboxError
-    from adjudge.sinks._langfuse import LangfuseWire, langfuse_keys
+    from adjudge.sinks import LangfuseWire, Outbox, OutboxError, langfuse_keys
 
     LangfuseWire(None, None, langfuse_keys()).about()
     if Path(outbox).exists():

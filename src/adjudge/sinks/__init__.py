@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adjudge.sinks._github import github_annotations, github_summary
     from adjudge.sinks._json import JsonSink, json_report
     from adjudge.sinks._junit import junit_xml
-    from adjudge.sinks._langfuse import LangfuseSink
+    from adjudge.sinks._langfuse import LangfuseSink, LangfuseWire, langfuse_keys
     from adjudge.sinks._mlflow import MlflowSink
     from adjudge.sinks._names import scenario_scores
     from adjudge.sinks._otel import OtelSink
@@ -32,6 +32,7 @@ __all__ = [
     "DataType",
     "JsonSink",
     "LangfuseSink",
+    "LangfuseWire",
     "MlflowSink",
     "OtelSink",
     "OutScore",
@@ -46,6 +47,7 @@ __all__ = [
     "github_summary",
     "json_report",
     "junit_xml",
+    "langfuse_keys",
     "resend",
     "scenario_scores",
 ]
@@ -57,7 +59,7 @@ __getattr__, __dir__ = lazy_names(
         "_github": ("github_annotations", "github_summary"),
         "_json": ("JsonSink", "json_report"),
         "_junit": ("junit_xml",),
-        "_langfuse": ("LangfuseSink",),
+        "_langfuse": ("LangfuseSink", "LangfuseWire", "langfuse_keys"),
         "_mlflow": ("MlflowSink",),
         "_names": ("scenario_scores",),
         "_otel": ("OtelSink",),
