@@ -30,9 +30,9 @@ def private_imports(path: Path, tree: ast.Module) -> Iterator[str]:
             names += [f"{node.module}.{alias.name}" for alias in node.names if alias.name.startswith("_")]
         for name in names:
             parts = name.split(".")
-            if parts[0] == "adjudge" and len(parts) > 2 and parts[1] != package:
-                if any(part.startswith("_") for part in parts[2:]):
-                    yield f"{path}:{node.lineno}: imports {name}, which is private to adjudge.{parts[1]}"
+            is_others = parts[0] == "adjudge" and len(parts) > 2 and parts[1] != package
+            if is_others and any(part.startswith("_") for part in parts[2:]):
+                yield f"{path}: imports {name}, which is private to adjudge.{parts[1]}"
 
 
 def main() -> int:

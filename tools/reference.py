@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+import codes
+
 import adjudge
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -17,7 +19,8 @@ def pages() -> dict[str, str]:
     names = ["adjudge", *(f"adjudge.{info.name}" for info in pkgutil.iter_modules(adjudge.__path__))]
     inner = Path(adjudge.__path__[0]).glob("*/*/__init__.py")
     names += [f"adjudge.{file.parts[-3]}.{file.parts[-2]}" for file in inner]
-    return {f"{name}.md": page(name) for name in sorted(names) if not name.rpartition(".")[2].startswith("_")}
+    found = {f"{name}.md": page(name) for name in sorted(names) if not name.rpartition(".")[2].startswith("_")}
+    return {**found, "codes.md": codes.page(Path(adjudge.__path__[0]))}
 
 
 def page(name: str) -> str:
