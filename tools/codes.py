@@ -1,7 +1,7 @@
 """Every stable code of the package, found in its source: what `docs/reference/codes.md` is made of.
 
 A code is what an error has (`raise RunError("...", code="run-locked")`, or the default of its class), or what the
-reason of a score begins with (`Score.unscored("tie: ...")`). The words beside it are those of the source, with `...` for
+reason of a score begins with (`Score.unscored("tie: ...")`). The words beside it are those of the source, `...` for
 what differs each time.
 """
 

@@ -80,7 +80,7 @@ def test_torn_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, enough: int
     out = tmp_path / "scores.jsonl"
     out.write_text("old")
     first, other, again = rollouts([1, 1, 1])
-    with pytest.raises(DataError, match=r"group 0 .*rows 1 and 3.*sort the file by group_id") as caught:
+    with pytest.raises(DataError, match=r"group 0 .*rows 1 and 3.*sort the rows by group_id") as caught:
         scored(tmp_path, [first, other, {**again, "group_id": 0}], ["grouped:size"])
     assert caught.value.code == "torn-group"
     assert out.read_text() == "old"

@@ -81,7 +81,7 @@ def test_missing_column_names_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("scorers", "columns", "error", "words"),
     [
-        ([], {}, UsageError, "say which scorer"),
+        ([], {}, UsageError, "name a scorer"),
         (["qa_f1_rewrd"], {}, UnknownReward, "did you mean 'qa_f1_reward'"),
         (["qa_f1_reward_tool(f1_treshold=1)"], {}, ArgumentError, "did you mean 'f1_threshold'"),
         (["qa_f1_reward_tool"], {}, ArgumentError, "no column 'trajectory'"),
