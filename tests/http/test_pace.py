@@ -15,8 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adjudge.http import _retry
 from adjudge.http._pace import Pace, SentCall
 from paper import Endpoint, measure, play
+
+
+@pytest.fixture(autouse=True, scope="module")
+def usual_retries() -> Iterator[None]:
+    """Wait between two attempts as long as ever: here that is on paper, and part of what is measured."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_retry, "_BASE_S", 0.25)
+        patch.setattr(_retry, "_LONGEST_S", 8.0)
+        yield
+
 
 Wait = float | Literal["exact"] | None
 KINDS: tuple[Literal["sliding", "calendar", "bucket"], ...] = ("sliding", "calendar", "bucket")

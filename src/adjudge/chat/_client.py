@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -11,13 +12,12 @@ from adjudge.chat._faults import as_chat_error, read_reply
 from adjudge.chat._key import Key
 from adjudge.chat._openai import OpenAIShape
 from adjudge.errors import RowError, UsageError
-from adjudge.http import AddressRefused, HttpClient, HttpError, HttpReply, Limits, Request, check_url
+from adjudge.http import AddressRefused, HttpClient, HttpError, Limits, Request, check_url
 from adjudge.model import ChatReply, ChatRequest
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from adjudge.http import Again
 
 __all__ = ["ChatClient"]
 
@@ -84,23 +84,16 @@ class ChatClient:
         limits = Limits(
             in_flight=in_flight, attempts=attempts, attempt_timeout_s=attempt_timeout_s, deadline_s=deadline_s
         )
+        self.name = f"{self._shape.prefix}:{model}"  # what provenance calls it
+        self.structured = True  # whether the endpoint is asked for structured output by schema: until it rejects that
         self._http = HttpClient(limits)
+        self._read = partial(read_reply, read=self._shape.read, key=self._key)
         self._without: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        """What provenance calls the model: `openai:MODEL`."""
-        return f"{self._shape.prefix}:{self.model}"
 
     @property
     def base_url(self) -> str:
         """Where the model is asked: the same name at another address is another model."""
         return self._base_url or self._default_base_url()
-
-    @property
-    def structured(self) -> bool:
-        """Whether the endpoint is asked for structured output by schema: until it rejects that."""
-        return not {"response_format", "tools"} & self._without
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Answer one request; every failure is a `ChatError` with a code."""
@@ -123,6 +116,7 @@ class ChatClient:
                 if rejected is None or rejected in without:
                     raise
                 self._without |= {rejected}
+                self.structured = not {"response_format", "tools"} & self._without
 
     async def close(self) -> None:
         """Close every connection; later questions are refused."""
@@ -146,9 +140,6 @@ class ChatClient:
         except HttpError as error:
             failure = as_chat_error(error)
         raise failure
-
-    def _read(self, reply: HttpReply) -> "ChatReply | Again":
-        return read_reply(reply, self._shape.read, self._key)
 
     def _headers(self) -> dict[str, str]:
         key = self._key.reveal()

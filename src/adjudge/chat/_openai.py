@@ -16,6 +16,33 @@ _DECODING_WORDS = ("guided decoding", "guided_json", "grammar")
 _TOO_LONG_WORDS = ("context length", "context size", "context window", "too large", "too long")
 
 
+def read_completion(body: str) -> ChatReply:
+    """Read the body of a reply; `MalformedReply` says what is wrong with it.
+
+    >>> read_completion('{"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}]}').text
+    'Paris'
+    """
+    whole = decoded(body)
+    choices = whole.get("choices")
+    if not isinstance(choices, list) or not choices:
+        problem = whole.get("error")
+        text = f"the reply has an error in place of choices: {cleaned(error_text(problem))}".rstrip(": ")
+        raise MalformedReply(text if problem else "the reply has no choices")
+    choice = mapping(choices[0], "choice that can be read")
+    message = mapping(choice.get("message"), "message")
+    content = message.get("content")
+    usage = whole.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    return ChatReply(
+        text=joined(content, "content") if isinstance(content, list) else text_or_none(content, "content"),
+        refusal=text_or_none(message.get("refusal"), "refusal"),
+        finish_reason=text_or_none(choice.get("finish_reason"), "finish_reason"),
+        prompt_tokens=count(usage.get("prompt_tokens")),
+        completion_tokens=count(usage.get("completion_tokens")),
+        raw=body,
+    )
+
+
 class OpenAIShape:
     """`/chat/completions`, as OpenAI, vLLM, llama.cpp, LiteLLM and many others serve it."""
 
@@ -37,7 +64,12 @@ class OpenAIShape:
             if "response_format" in without:
                 body["messages"] = _asking_for_json(messages, request.schema)
             else:
-                body["response_format"] = _response_format(request.schema)
+                wanted: dict[str, Any] = {"name": "reply", "schema": request.schema}
+                properties = request.schema.get("properties")
+                # Only a closed object with every key required may be asked for strictly.
+                if isinstance(properties, Mapping) and request.schema.get("additionalProperties") is False:
+                    wanted["strict"] = set(request.schema.get("required") or ()) == set(properties)
+                body["response_format"] = {"type": "json_schema", "json_schema": wanted}
         if request.max_tokens is not None:
             body["max_completion_tokens" if "max_tokens" in without else "max_tokens"] = request.max_tokens
         if request.temperature is not None and "temperature" not in without:
@@ -58,37 +90,7 @@ class OpenAIShape:
             return None
         return next((name for name in ("max_tokens", "temperature") if name in body and name in text), None)
 
-    def read(self, body: str) -> ChatReply:
-        """Read a reply."""
-        return read_completion(body)
-
-
-def read_completion(body: str) -> ChatReply:
-    """Read the body of a reply; `MalformedReply` says what is wrong with it.
-
-    >>> read_completion('{"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}]}').text
-    'Paris'
-    """
-    whole = decoded(body)
-    choices = whole.get("choices")
-    if not isinstance(choices, list) or not choices:
-        problem = whole.get("error")
-        text = f"the reply has an error in place of choices: {cleaned(error_text(problem))}".rstrip(": ")
-        raise MalformedReply(text if problem else "the reply has no choices")
-    choice = mapping(choices[0], "choice that can be read")
-    message = mapping(choice.get("message"), "message")
-    content = message.get("content")
-    usage = whole.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    finish = choice.get("finish_reason")
-    return ChatReply(
-        text=joined(content, "content") if isinstance(content, list) else text_or_none(content, "content"),
-        refusal=text_or_none(message.get("refusal"), "refusal"),
-        finish_reason=text_or_none(finish, "finish_reason"),
-        prompt_tokens=count(usage.get("prompt_tokens")),
-        completion_tokens=count(usage.get("completion_tokens")),
-        raw=body,
-    )
+    read = staticmethod(read_completion)
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -110,15 +112,6 @@ def _tool_call(call: ToolCall, number: int) -> dict[str, Any]:
         "type": "function",
         "function": {"name": call.name, "arguments": arguments},
     }
-
-
-def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    wanted: dict[str, Any] = {"name": "reply", "schema": schema}
-    properties = schema.get("properties")
-    # Only a closed object with every key required may be asked for strictly.
-    if isinstance(properties, Mapping) and schema.get("additionalProperties") is False:
-        wanted["strict"] = set(schema.get("required") or ()) == set(properties)
-    return {"type": "json_schema", "json_schema": wanted}
 
 
 def _asking_for_json(messages: list[dict[str, Any]], schema: Mapping[str, Any]) -> list[dict[str, Any]]:
