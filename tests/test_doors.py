@@ -281,3 +281,39 @@ def test_fifty_rows_of_a_file_are_one_batch(tmp_path: Path, monkeypatch: pytest.
         judge_file(str(path), JUDGE, run=str(tmp_path / "a.run"), config=RunConfig())
     assert sum(batches) == 50
     assert len(batches) <= 2
+
+
+class Hanging(Counting):
+    """A judge whose batches never end."""
+
+    async def ajudge_many(self, rows: Any) -> list[Judgement]:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+        return []
+
+
+class Refusing(Counting):
+    """A judge that cannot judge many rows at once, although it says so."""
+
+    async def ajudge_many(self, rows: Any) -> list[Judgement]:
+        """Judge one row, and no more."""
+        if len(rows) > 1:
+            raise ValueError("too many")
+        return await super().ajudge_many(rows)
+
+
+def test_a_batch_that_hangs_is_bounded(tmp_path: Path) -> None:
+    """Rows whose batch never ends are errors at their deadline, as any other row is."""
+    config = RunConfig(deadline=0.5)
+    result = evaluate(MANY[:5], judge=Hanging(), agent=lambda question: "x", run=tmp_path / "a.run", config=config)
+    assert result.counts == {"scored": 0, "unscored": 0, "error": 5}
+    assert {str(row.score.reason).partition(":")[0] for row in result.scores} == {"deadline"}
+
+
+def test_a_batch_that_fails_is_asked_row_by_row(tmp_path: Path) -> None:
+    """What a judge raises over many rows at once fails none of them that it can judge alone."""
+    for number, agent in enumerate((None, lambda question: "x")):
+        judge = Refusing()
+        result = evaluate(MANY, judge=judge, agent=agent, run=tmp_path / f"{number}.run")
+        assert result.counts["scored"] == 50
+        assert judge.batches == [1] * 50

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from adjudge.runs._source import Source
 
 _WORST_FIRST = ("error", "unscored", "scored")
-ENOUGH = 256  # rows that a judge is given at once
+ENOUGH = 64  # rows that a judge is given at once, where they come one by one
 PATIENCE = 1.0  # seconds that rows wait for others to be judged with
 SPARE = 32  # rows that may wait for the disk however few workers there are
 GRACE = 2.0  # seconds that calls in flight get when a run is stopped
@@ -56,9 +56,8 @@ class Gathering:
 
     def __init__(self) -> None:
         self._expected = 0  # workers that may still bring rows
+        self._batches: dict[int, _Batch] = {}  # those that gather, by judge
         self._tasks: set[asyncio.Task[None]] = set()
-        self._rows: dict[int, list[Mapping[str, Any]]] = {}
-        self._done: dict[int, tuple[Judge, asyncio.Future[Sequence[Judgement]]]] = {}
 
     @contextmanager
     def guest(self) -> Iterator[None]:
@@ -71,49 +70,62 @@ class Gathering:
             self._judge_if_all_wait()
 
     async def judge(self, clock: Clock, judge: Judge, rows: Sequence[Mapping[str, Any]]) -> Sequence[Judgement]:
-        """Judge rows together with those of others, with the clock stopped; what the judge raises, everybody gets."""
-        key = id(judge)
-        if key not in self._done:
-            loop = asyncio.get_running_loop()
-            self._done[key] = judge, loop.create_future()
-            loop.call_later(PATIENCE, self._judge_now, key, self._done[key][1])
-        gathered = self._rows.setdefault(key, [])
-        first, done = len(gathered), self._done[key][1]
-        gathered.extend(rows)
+        """Judge rows together with those of others; what the judge raises, everybody gets.
+
+        Waiting for others is not the row's own time, being judged is.
+        """
+        batch = self._batches.get(id(judge))
+        if batch is None:
+            batch = self._batches[id(judge)] = _Batch(judge)
+            asyncio.get_running_loop().call_later(PATIENCE, self._judge_now, batch)
+        first = len(batch.rows)
+        batch.rows.extend(rows)
         self._expected -= 1
-        if len(gathered) >= ENOUGH:
-            self._judge_now(key, done)
-        self._judge_if_all_wait()
         try:
+            if len(batch.rows) >= ENOUGH:
+                self._judge_now(batch)
+            self._judge_if_all_wait()
             with clock:
-                return (await asyncio.shield(done))[first : first + len(rows)]
+                await batch.has_begun.wait()
+            return (await asyncio.shield(batch.judgements))[first : first + len(rows)]
         finally:
             self._expected += 1
 
     def _judge_if_all_wait(self) -> None:
         if self._expected <= 0:
-            for key, (_, done) in list(self._done.items()):
-                self._judge_now(key, done)
+            for batch in list(self._batches.values()):
+                self._judge_now(batch)
 
-    def _judge_now(self, key: int, done: asyncio.Future[Sequence[Judgement]]) -> None:
-        """Judge what has gathered, unless that has been done."""
-        if key not in self._done or self._done[key][1] is not done:
-            return
-        judge: Any = self._done.pop(key)[0]
-        rows = self._rows.pop(key)
+    def _judge_now(self, batch: _Batch) -> None:
+        """Judge what has gathered, unless that is done already."""
+        if self._batches.get(id(batch.judge)) is batch:
+            del self._batches[id(batch.judge)]
+            batch.has_begun.set()
+            self._tasks.add(task := asyncio.create_task(batch.run()))
+            task.add_done_callback(self._tasks.discard)
 
-        async def work() -> None:
-            with Caught(fatal_too=True) as caught:
-                judgements = await judge.ajudge_many(rows)
-                if len(judgements) != len(rows):
-                    raise UsageError(f"{judge.name} gave {len(judgements)} judgements for {len(rows)} rows")
-                done.set_result(judgements)
-            if caught.error is not None:
-                done.set_exception(caught.error)
-                done.exception()  # it is nobody's loss if all who waited have gone
 
-        self._tasks.add(task := asyncio.create_task(work()))
-        task.add_done_callback(self._tasks.discard)
+class _Batch:
+    """Rows that are judged together."""
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge: Any = judge
+        self.rows: list[Mapping[str, Any]] = []
+        self.has_begun = asyncio.Event()
+        self.judgements: asyncio.Future[Sequence[Judgement]] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> None:
+        """Ask the judge, once."""
+        with Caught(fatal_too=True) as caught:
+            found = await self.judge.ajudge_many(self.rows)
+            if len(found) != len(self.rows):
+                raise UsageError(f"{self.judge.name} gave {len(found)} judgements for {len(self.rows)} rows")
+            self.judgements.set_result(found)
+        if caught.reason is not None:
+            # A future cannot hold every exception; ours may be fatal, and stay what they are.
+            error = caught.error if isinstance(caught.error, AdjudgeError) else RuntimeError(caught.reason)
+            self.judgements.set_exception(error)
+            self.judgements.exception()  # it is nobody's loss if all who waited have gone
 
 
 class Engine:

@@ -124,7 +124,7 @@ class Plan:
 
     def check_same(self, other: Self, path: Path) -> None:
         """Raise `RunError` if the other plan would give other scores."""
-        for name in ("kind", "editions", "agent", "digest"):
+        for name in ("kind", "editions", "agent", "columns", "digest"):
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
                 what = {"editions": "scorers or judge", "digest": "cases"}.get(name, name)
