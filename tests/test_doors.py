@@ -222,7 +222,7 @@ class Counting:
     def __init__(self) -> None:
         self.batches: list[int] = []
 
-    async def ajudge(self, question: str, reference: Any, response: str | None) -> Judgement:
+    async def ajudge(self, question: str, reference: Any, response: str | None, *, ask: Any = None) -> Judgement:
         """Judge one row."""
         return (await self.ajudge_many([{"question": question, "reference": reference, "response": response}]))[0]
 
