@@ -132,7 +132,7 @@ def _find(name: str) -> Any:
     if place is None and ":" not in name:
         plugins = _plugins()
         if name not in plugins:
-            hint = closest(name, [*BUILT_IN, *plugins, *JUDGES])
+            hint = closest(name, [*BUILT_IN, *plugins, "local", "quality"])
             raise UnknownReward(f"no scorer is called {name!r}{hint}")
         place = plugins[name]
     try:
