@@ -81,12 +81,9 @@ measured(judge)
 
 HALF = """
 from pathlib import Path
-from adjudge.judges import LLMJudge
+from adjudge.judges import LLMJudge, judge_scorer
 from adjudge.model import ChatReply
-from adjudge.runs._plan import RunConfig
-from adjudge.runs._job import Job
-from adjudge.runs._plan import Plan
-from adjudge.runs._run import RunTask, run_session
+from adjudge.runs import Job, Plan, RunConfig, RunTask, run_session
 import asyncio
 class Quick:
     name, base_url = "openai:m", url
@@ -94,7 +91,7 @@ class Quick:
         return ChatReply('{"reasoning": "quick", "verdict": "CORRECT"}', raw="{}", prompt_tokens=1, completion_tokens=1)
 config = RunConfig(workers=512, cache="off", max_calls=count - 1000)
 plan = Plan("judge", judge="openai:m", options={"base_url": url}, by_name=True)
-job = Job((), LLMJudge("m", chat=Quick(), name="openai:m"))
+job = Job((judge_scorer(LLMJudge("m", chat=Quick(), name="openai:m")),))
 work = RunTask(Path(folder, "half.run"), job, plan, config, folder + "/rows.jsonl")
 measured(lambda: asyncio.run(run_session(work)))
 """

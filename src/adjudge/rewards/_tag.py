@@ -5,7 +5,7 @@ def brevity(final_response):
     return {"reward": 1.0 if len(final_response) < 80 else 0.0, "length": len(final_response)}
 
 brevity("short")                                    # just the function
-get_reward(brevity).score({"final_response": "short"})   # a Score
+get_scorer(brevity).score({"final_response": "short"})   # a Score
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
