@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from adjudge.datasets import Conversations, Vocabulary, read_conversations
 from adjudge.datasets import _parquet as parquet
-from adjudge.datasets._seen import Seen
+from adjudge.datasets._repeats import IdTable
 from adjudge.errors import DataError, MissingExtra, RowError, UsageError
 from crag.pictures import png
 
@@ -393,7 +393,7 @@ def test_memory_stays_flat() -> None:
 @given(st.lists(st.text(max_size=3), max_size=300))
 def test_every_repeat_is_seen(names: list[str]) -> None:
     """An id is new the first time, and then it is known where it came first."""
-    seen = Seen()
+    seen = IdTable()
     first: dict[str, int] = {}
     for index, name in enumerate(names):
         assert seen.add(name, index) == first.get(name)
@@ -402,6 +402,6 @@ def test_every_repeat_is_seen(names: list[str]) -> None:
 
 def test_many_ids() -> None:
     """The memory of ids grows, and forgets none."""
-    seen = Seen()
+    seen = IdTable()
     assert [seen.add(str(one), one) for one in range(20_000)] == [None] * 20_000
     assert [seen.add(str(one), 0) for one in range(20_000)] == list(range(20_000))

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from adjudge.datasets._image import Fetch, RowImage, WebImage, image_source
 from adjudge.datasets._labels import Vocabulary
 from adjudge.datasets._layout import (
-    Asked,
     Parts,
+    TurnRow,
     build,
     conversation_of,
     flag_of,
@@ -28,7 +28,7 @@ from adjudge.datasets._layout import (
     session_of,
     url_of,
 )
-from adjudge.datasets._seen import Seen
+from adjudge.datasets._repeats import IdTable
 from adjudge.datasets._sources import PlacedRow, RowSource, open_source
 from adjudge.errors import RowError, UsageError
 from adjudge.model import Conversation
@@ -112,7 +112,7 @@ class _Reading:
 
     def __init__(self, data: Conversations) -> None:
         self._data = data
-        self._seen = Seen()
+        self._seen = IdTable()
 
     def conversations(self) -> Iterator[ConversationRead]:
         """Give the conversations in order, those that cannot be used to `on_fault`."""
@@ -184,7 +184,7 @@ def _together(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
 
 def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Parts:
     """Make one conversation of its questions, in the order of their `turn_idx` where all have one."""
-    turns: list[tuple[int, Asked]] = []
+    turns: list[tuple[int, TurnRow]] = []
     session, url, is_ego = None, None, None
     for row in rows:
         columns, place = row.columns or {}, row.place

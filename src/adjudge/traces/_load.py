@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Trajectory
 from adjudge.traces._spans import Record
-from adjudge.traces._typed import Document, document_of
+from adjudge.traces._typed import OtlpDocument, document_of
 from adjudge.traces._values import decoded, kind_of, shown
 
 Format: TypeAlias = Literal[
@@ -166,7 +166,7 @@ def _chosen(found: Sequence[Record], trace: str | None, where: str) -> Record:
 
 def detect(data: object, where: str) -> Format:
     """Return the format that a record has; one that cannot be told is an error that asks for its name."""
-    if isinstance(data, bytes | Document):
+    if isinstance(data, bytes | OtlpDocument):
         return "otlp-protobuf" if isinstance(data, bytes) else "otlp"
     sample: object = data
     if isinstance(data, list | tuple):

@@ -18,7 +18,7 @@ import msgspec
 
 from adjudge.errors import TrajectoryError
 from adjudge.traces._spans import Record, Span
-from adjudge.traces._typed import Document, TypedSpan
+from adjudge.traces._typed import OtlpDocument, TypedSpan
 from adjudge.traces._values import DEPTH, as_text, first, kind_of, mapping, sequence, text
 
 _HEX = frozenset("0123456789abcdef")
@@ -118,7 +118,7 @@ def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int)
 
 
 def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    if isinstance(document, Document):
+    if isinstance(document, OtlpDocument):
         if outer == "resourceSpans":
             for index, each in enumerate(document.resource_spans):
                 for number, one in enumerate(each.scope_spans):

@@ -13,7 +13,7 @@ _RANKS = {"agent": 0, "aside": 1, "other": 2, "handoff": 3, "llm": 4, "tool": 5}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpanPlace:
     """Where a span stands: how deep, in which agent, inside an aside or another model call, and in which tool."""
 
     depth: int = 0
@@ -28,7 +28,7 @@ class Tree:
     """Spans in order, their places, the ones without a parent, and what is known to be missing."""
 
     spans: Sequence[Span]
-    places: Mapping[str, Place]
+    places: Mapping[str, SpanPlace]
     roots: Sequence[Span]
     faults: Sequence[str]
 
@@ -95,10 +95,10 @@ def _links(by_id: Mapping[str, Span], parent: str | None) -> tuple[dict[str, str
     return links, faults
 
 
-def _places(by_id: Mapping[str, Span], links: Mapping[str, str | None]) -> dict[str, Place]:
+def _places(by_id: Mapping[str, Span], links: Mapping[str, str | None]) -> dict[str, SpanPlace]:
     """Work out where each span stands, from the top; no recursion: traces can be deep."""
-    top = Place()
-    inside: dict[str, Place] = {}  # where those stand that a span is the parent of
+    top = SpanPlace()
+    inside: dict[str, SpanPlace] = {}  # where those stand that a span is the parent of
     for above in links.values():
         path = []
         here = above
@@ -111,8 +111,8 @@ def _places(by_id: Mapping[str, Span], links: Mapping[str, str | None]) -> dict[
     return {identity: top if above is None else inside[above] for identity, above in links.items()}
 
 
-def _inside(parent: Span, outer: Place) -> Place:
-    return Place(
+def _inside(parent: Span, outer: SpanPlace) -> SpanPlace:
+    return SpanPlace(
         depth=outer.depth + 1,
         agent=parent.name if parent.kind == "agent" else outer.agent,
         is_aside=outer.is_aside or parent.kind == "aside",

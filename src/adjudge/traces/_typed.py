@@ -14,7 +14,7 @@ from adjudge.traces._values import decoded
 _BEGINNING = re.compile(rb'\s*\{\s*"resourceSpans"')
 
 
-class Value(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
+class _Value(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """An AnyValue."""
 
     string_value: str | None = None
@@ -26,11 +26,11 @@ class Value(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_def
     bytes_value: Any = None
 
 
-class Pair(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class _Pair(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """An attribute."""
 
     key: str
-    value: Value | None = None
+    value: _Value | None = None
 
 
 class TypedSpan(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -42,7 +42,7 @@ class TypedSpan(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit
     name: str = ""
     start_time_unix_nano: str | int = 0
     end_time_unix_nano: str | int = 0
-    attributes: list[Pair] = []
+    attributes: list[_Pair] = []
     events: list[Any] = []
     status: Any = None
     flags: int = 0
@@ -66,13 +66,13 @@ class _Resource(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     schema_url: Any = None
 
 
-class Document(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+class OtlpDocument(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """An export request, as it is sent or written to a file."""
 
     resource_spans: list[_Resource]
 
 
-_DECODER = msgspec.json.Decoder(Document)
+_DECODER = msgspec.json.Decoder(OtlpDocument)
 
 
 def document_of(content: bytes, where: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from adjudge.model import Status, ToolCall, Trajectory
 from adjudge.workflow._arguments import ArgumentRule, is_recorded, misfits
 from adjudge.workflow._clarification import check_clarification
-from adjudge.workflow._dimension import Finding, Rules, cut, listed, lists_of, shown, warnings_of, wrong_with
+from adjudge.workflow._dimension import DimensionRules, Finding, cut, listed, lists_of, shown, warnings_of, wrong_with
 from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpectation, names_of
 
 INCOMPLETE = "incomplete-trace"
@@ -118,7 +118,7 @@ def _judged(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str
     workflow: dict[str, Any] = {"pass": None}
     findings: list[Finding] = []
     for kind in DIMENSIONS:
-        rules = Rules.of(expectation, kind)
+        rules = DimensionRules.of(expectation, kind)
         found, wrong = _dimension(rules, expectation, called)
         workflow[kind] = found
         findings += wrong
@@ -126,7 +126,9 @@ def _judged(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str
     return workflow, findings
 
 
-def _dimension(rules: Rules, expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
+def _dimension(
+    rules: DimensionRules, expectation: WorkflowExpectation, called: _Called
+) -> tuple[dict[str, Any], list[Finding]]:
     names = called.names(rules.kind)
     arguments = expectation.tools_arguments if rules.kind == "tools" else None
     lists = lists_of(rules, names or ())
@@ -143,7 +145,7 @@ def _dimension(rules: Rules, expectation: WorkflowExpectation, called: _Called) 
     return {"pass": None if is_open else not wrong, **lists}, wrong
 
 
-def _unknown(rules: Rules, names: tuple[str, ...] | None, called: _Called) -> Finding:
+def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> Finding:
     if names is None:
         return Finding(INCOMPLETE, rules.kind, f"the record cannot show which {rules.kind} were called")
     if called.complete:
@@ -186,7 +188,7 @@ def _unclear(clarification: Mapping[str, Any] | None) -> list[Finding]:
 
 def _warnings(expectation: WorkflowExpectation, called: _Called) -> Iterator[Finding]:
     for kind in DIMENSIONS:
-        yield from warnings_of(Rules.of(expectation, kind), called.names(kind) or ())
+        yield from warnings_of(DimensionRules.of(expectation, kind), called.names(kind) or ())
     if called.requested:
         message = f"requested and never executed: {listed(called.requested)}"
         yield Finding("requested-not-executed", "tools", message)

@@ -30,7 +30,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class DimensionRules:
     """What an expectation says of one dimension."""
 
     kind: Dimension
@@ -43,7 +43,7 @@ class Rules:
     forbidden: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, expectation: WorkflowExpectation, kind: Dimension) -> "Rules":
+    def of(cls, expectation: WorkflowExpectation, kind: Dimension) -> "DimensionRules":
         """Take one dimension out of an expectation."""
         given: dict[str, Any] = {
             "include": getattr(expectation, f"{kind}_should_include"),
@@ -67,7 +67,7 @@ class Rules:
         return self.kind[:-1]
 
 
-def lists_of(rules: Rules, called: Sequence[str]) -> dict[str, list[str]]:
+def lists_of(rules: DimensionRules, called: Sequence[str]) -> dict[str, list[str]]:
     """Return the four lists: expected and called, excluded and not called, expected and missing, not expected.
 
     The lists say what happened, whatever the policy and the order make of it.
@@ -83,7 +83,7 @@ def lists_of(rules: Rules, called: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def wrong_with(rules: Rules, called: Sequence[str], requested: Iterable[str] = ()) -> Iterator[Finding]:
+def wrong_with(rules: DimensionRules, called: Sequence[str], requested: Iterable[str] = ()) -> Iterator[Finding]:
     """Give everything that makes the dimension fail; `requested` are those asked for and never executed."""
     found = lists_of(rules, called)
     asked = set(requested)
@@ -102,7 +102,7 @@ def wrong_with(rules: Rules, called: Sequence[str], requested: Iterable[str] = (
             yield Finding("forbidden-sequence", rules.kind, f"{rules.kind} were called as {listed(sequence)}")
 
 
-def warnings_of(rules: Rules, called: Sequence[str]) -> Iterator[Finding]:
+def warnings_of(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
     """Give the calls that are not expected and that the policy only warns of."""
     if rules.unlisted == "warn":
         for name in lists_of(rules, called)["unexpected"]:
@@ -134,18 +134,18 @@ def _once(names: Iterable[str]) -> dict[str, None]:
     return dict.fromkeys(names)
 
 
-def _is_unlisted(rules: Rules, name: str) -> bool:
+def _is_unlisted(rules: DimensionRules, name: str) -> bool:
     """Say whether a name is in neither list nor always expected; without a list to be in, none is."""
     return rules.include is not None and name not in (*rules.include, *(rules.exclude or ()), *rules.always)
 
 
-def _fails_unlisted(rules: Rules) -> bool:
+def _fails_unlisted(rules: DimensionRules) -> bool:
     if rules.order in ("strict", "subset"):
         return True  # "no others" is what these say
     return rules.unlisted == "fail" and rules.order != "superset"
 
 
-def _wrong_order(rules: Rules, called: Sequence[str], found: Mapping[str, list[str]]) -> Iterator[Finding]:
+def _wrong_order(rules: DimensionRules, called: Sequence[str], found: Mapping[str, list[str]]) -> Iterator[Finding]:
     """Give what is wrong with the order, where all that is expected was called."""
     wanted = rules.include or ()
     if rules.order not in ("strict", "in_order") or found["missing"]:
@@ -158,7 +158,7 @@ def _wrong_order(rules: Rules, called: Sequence[str], found: Mapping[str, list[s
         yield Finding("wrong-order", rules.kind, message)
 
 
-def _wrong_counts(rules: Rules, called: Sequence[str]) -> Iterator[Finding]:
+def _wrong_counts(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
     counts = Counter(called)
     for name, (least, most) in rules.counts.items():
         if counts[name] < least or (most is not None and counts[name] > most):

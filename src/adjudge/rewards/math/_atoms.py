@@ -23,8 +23,6 @@ from adjudge.rewards.math._tree import (
 )
 from adjudge.text.numbers import read_numeral
 
-__all__ = ["Atoms"]
-
 _MINUS_ONE = Num(Fraction(-1))
 _HALF = Num(Fraction(1, 2))
 _CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}

@@ -1,10 +1,8 @@
 """A place in the tokens: looking, stepping, and counting brackets."""
 
 from adjudge.rewards.math._lexer import Token
-from adjudge.rewards.math._limits import MAX_DEPTH, TooLarge, Unreadable
+from adjudge.rewards.math._limits import MAX_DEPTH, LimitExceeded, Unreadable
 from adjudge.text.number_words import NUMBER_WORDS
-
-__all__ = ["NOT_OPERANDS", "OPENING", "Cursor"]
 
 OPENING = frozenset({"(", "[", "{", "\\{", "\\langle", "\\lfloor", "\\lceil"})
 NOT_OPERANDS = frozenset(
@@ -43,7 +41,7 @@ class Cursor:
         """Go one bracket deeper."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise TooLarge("brackets are nested too deeply")
+            raise LimitExceeded("brackets are nested too deeply")
 
     def leave(self) -> None:
         """Come back out of a bracket."""

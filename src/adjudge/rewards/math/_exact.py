@@ -12,10 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, TooLarge
+from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, LimitExceeded
 from adjudge.rewards.math._tree import Add, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
-
-__all__ = ["Form", "NotExact", "ZeroDivisor", "canonical", "exact_form", "rational", "same_form", "show_number"]
 
 Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
 Polynomial: TypeAlias = dict[Monomial, Fraction]
@@ -62,7 +60,7 @@ def _bits(value: Fraction) -> int:
 
 def _checked(value: Fraction) -> Fraction:
     if _bits(value) > MAX_BITS:
-        raise TooLarge("a number has too many digits")
+        raise LimitExceeded("a number has too many digits")
     return value
 
 
@@ -81,7 +79,7 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
         else:
             whole = math.floor(exponent)
             if abs(whole) * len(atom) * 4 > MAX_BITS:
-                raise TooLarge("a power of a root is too large")
+                raise LimitExceeded("a power of a root is too large")
             factor *= Fraction(int(atom[1:])) ** whole
             powers[atom] = exponent - whole
     return tuple(sorted((atom, power) for atom, power in powers.items() if power)), factor
@@ -89,7 +87,7 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
 
 def _product(left: Polynomial, right: Polynomial) -> Polynomial:
     if len(left) * len(right) > MAX_TERMS * 10:
-        raise TooLarge("the expanded product has too many terms")
+        raise LimitExceeded("the expanded product has too many terms")
     whole = all(value.denominator == 1 for side in (left, right) for value in side.values())
     first = [(key, value.numerator if whole else value) for key, value in left.items()]
     second = [(key, value.numerator if whole else value) for key, value in right.items()]
@@ -106,7 +104,7 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
             result[key] = result[key] + value if key in result else value
     found = {key: _checked(Fraction(value)) for key, value in result.items() if value}
     if len(found) > MAX_TERMS:
-        raise TooLarge("the expanded product has too many terms")
+        raise LimitExceeded("the expanded product has too many terms")
     return found
 
 
@@ -155,12 +153,12 @@ def _integer_power(base: Form, exponent: int) -> Form:
     value = base.value
     if value is not None:
         if exponent * max(_bits(value) - 1, 0) > MAX_BITS and abs(value) != 1:
-            raise TooLarge("a power has too many digits")
+            raise LimitExceeded("a power has too many digits")
         return _constant(value**exponent)
     if len(base.top) == 1 and base.bottom == _ONE:
         ((key, coefficient),) = base.top.items()
         if exponent * _bits(coefficient) > MAX_BITS and abs(coefficient) != 1:
-            raise TooLarge("a power has too many digits")
+            raise LimitExceeded("a power has too many digits")
         monomial, factor = _times(tuple((atom, power * exponent) for atom, power in key), ())
         return Form({monomial: _checked(coefficient**exponent * factor)}, _ONE)
     if exponent > 64:
@@ -232,7 +230,7 @@ def _power(base: Node, exponent: Node) -> Form:
         if _bits(value) > 64:
             if inner.value in {0, 1}:
                 return inner
-            raise TooLarge("an exponent has too many digits")
+            raise LimitExceeded("an exponent has too many digits")
         return _integer_power(inner, value.numerator)
     number = inner.value
     if number is not None:
@@ -247,7 +245,7 @@ def _power(base: Node, exponent: Node) -> Form:
 
 @lru_cache(maxsize=256)
 def exact_form(node: Node) -> Form:
-    """Return the canonical form of a scalar; `NotExact` where it has none, `TooLarge` where it would not fit."""
+    """Return the canonical form of a scalar; `NotExact` where it has none, `LimitExceeded` where it would not fit."""
     return _form(node)
 
 
@@ -286,11 +284,11 @@ def _call(name: str, args: list[Form]) -> Form:
     match name, values:
         case "factorial", [Fraction(denominator=1) as number] if number >= 0:
             if number > 4000:
-                raise TooLarge("a factorial has too many digits")
+                raise LimitExceeded("a factorial has too many digits")
             return _constant(Fraction(math.factorial(number.numerator)))
         case "binom", [Fraction(denominator=1) as upper, Fraction(denominator=1) as lower] if 0 <= lower <= upper:
             if upper > 4000:
-                raise TooLarge("a binomial coefficient has too many digits")
+                raise LimitExceeded("a binomial coefficient has too many digits")
             return _constant(Fraction(math.comb(upper.numerator, lower.numerator)))
         case "abs", [Fraction() as number]:
             return _constant(abs(number))

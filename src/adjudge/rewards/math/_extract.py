@@ -12,8 +12,6 @@ from functools import cache
 from adjudge.rewards.math._policy import ExtractionMode
 from adjudge.rewards.math._sentence import from_sentence
 
-__all__ = ["Found", "Missing", "extract", "extract_gold"]
-
 _SHORT = 400
 _WINDOW = 2_000
 _REACH = 32_768

@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from adjudge.rewards.math._limits import MAX_TOKENS, TooLarge
+from adjudge.rewards.math._limits import MAX_TOKENS, LimitExceeded
 from adjudge.text.number_words import NUMBER_WORDS
 from adjudge.text.numbers import VULGAR, fold_symbols
 from adjudge.text.units import UNIT_WORDS
-
-__all__ = ["FUNCTIONS", "Token", "repair", "tokenize"]
 
 
 class Token(NamedTuple):
@@ -171,7 +169,7 @@ def _closing(text: str, start: int, stop: int) -> int:
 
 def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> Iterator[Token]:
     if prose > 8:
-        raise TooLarge("text is nested too deeply")
+        raise LimitExceeded("text is nested too deeply")
     pattern = _pattern("tokens")
     position, count, spaced = start, 0, False
     while position < stop:
@@ -183,7 +181,7 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> It
         position = found.end()
         count += 1
         if count > MAX_TOKENS:
-            raise TooLarge("the expression has too many tokens")
+            raise LimitExceeded("the expression has too many tokens")
         if kind == "space":
             spaced = True
             continue

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._tree import (
     Add,
     Based,
@@ -29,8 +29,6 @@ from adjudge.rewards.math._tree import (
     names,
     walk,
 )
-
-__all__ = ["assignment", "normal", "substitute"]
 
 _EQUALITIES = frozenset({"=", "~"})
 _MINUS_ONE = Num(Fraction(-1))
@@ -178,7 +176,7 @@ def _signs(node: Node) -> "list[Node]":
         for item in node.items:
             found = [(*start, one) for start in found for one in _signs(item)]
             if len(found) > 64:
-                raise TooLarge("too many signs to write out")
+                raise LimitExceeded("too many signs to write out")
         return [Group(items, node.left, node.right) for items in found]
     return [_map(node, {}, 1), _map(node, {}, -1)]
 

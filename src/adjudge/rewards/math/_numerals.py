@@ -5,12 +5,10 @@ from fractions import Fraction
 
 from adjudge.rewards.math._cursor import Cursor
 from adjudge.rewards.math._lexer import Token
-from adjudge.rewards.math._limits import TooLarge, Unreadable
+from adjudge.rewards.math._limits import LimitExceeded, Unreadable
 from adjudge.rewards.math._tree import Based, Mul, Node, Num, Pow
 from adjudge.text.number_words import NUMBER_WORDS, PART_WORDS, read_number_words
 from adjudge.text.numbers import MAX_DIGITS, read_numeral
-
-__all__ = ["Numerals", "negated", "repeating"]
 
 _MINUS_ONE = Num(Fraction(-1))
 _GROUPING = str.maketrans("", "", "{}, \t\n")
@@ -37,7 +35,7 @@ class Numerals(Cursor, ABC):
             return self.based(token.value)
         literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
         if len(literal) > MAX_DIGITS:
-            raise TooLarge("a numeral has too many digits")
+            raise LimitExceeded("a numeral has too many digits")
         numeral = read_numeral(literal)
         if numeral is None:
             raise Unreadable(f"{token.value!r} is no number")
@@ -139,6 +137,6 @@ def repeating(value: str) -> Node:
     period = "".join(char for char in tail if char.isdigit())
     whole, _, fixed = head.partition(".")
     if len(whole) + len(fixed) + len(period) > 300:
-        raise TooLarge("a repeating decimal has too many digits")
+        raise LimitExceeded("a repeating decimal has too many digits")
     start = Fraction(int(whole + fixed or "0"), 10 ** len(fixed))
     return Num(start + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(fixed)))

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from adjudge.rewards.math._exact import NotExact, rational
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._tree import (
     Add,
     Big,
@@ -29,8 +29,6 @@ from adjudge.rewards.math._tree import (
     names,
     walk,
 )
-
-__all__ = ["Undefined", "agree", "evaluate", "points", "real_value"]
 
 Bounded: TypeAlias = tuple[complex, float]
 
@@ -133,23 +131,23 @@ def evaluate(node: Node, values: Mapping[str, complex], work: list[int] | None =
     except (ValueError, ZeroDivisionError):
         raise Undefined("not defined at this point") from None
     except OverflowError:
-        raise TooLarge("a value is too large for floating point") from None
+        raise LimitExceeded("a value is too large for floating point") from None
     if cmath.isnan(value) or math.isnan(error):
         raise Undefined("not a number")
     if cmath.isinf(value) or math.isinf(error):
-        raise TooLarge("a value is too large for floating point")
+        raise LimitExceeded("a value is too large for floating point")
     return value, error
 
 
 def _evaluate(node: Node, point: _Point) -> Bounded:
     point.work[0] -= 1
     if point.work[0] < 0:
-        raise TooLarge("the value takes too much work")
+        raise LimitExceeded("the value takes too much work")
     match node:
         case Num(exact):
             number = float(exact)
             if number == 0 and exact != 0:
-                raise TooLarge("a value is too small for floating point")
+                raise LimitExceeded("a value is too small for floating point")
             return complex(number), abs(number) * _EPSILON
         case Sym(name):
             return _named(name, point)
@@ -206,7 +204,7 @@ def _named(name: str, point: Mapping[str, complex]) -> Bounded:
 def _power(base: Node, exponent: Node, point: _Point) -> Bounded:
     try:
         exact = rational(exponent)
-    except TooLarge:
+    except LimitExceeded:
         exact = None
     value, error = _evaluate(base, point)
     if exact is not None:
@@ -275,7 +273,7 @@ def _big(node: Big, point: _Point) -> Bounded:
     if low != round(low) or high != round(high):
         raise Undefined("the bounds of a sum are whole numbers")
     if high - low >= _MAX_TERMS:
-        raise TooLarge("the sum has too many terms")
+        raise LimitExceeded("the sum has too many terms")
     total, error = complex(node.kind == "prod"), 0.0
     for index in range(int(low), int(high) + 1):
         value, bound = _evaluate(node.body, _Point({**point, node.variable: complex(index)}, point.work))
@@ -338,14 +336,14 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
     variables = names(left) | names(right)
     imaginary = any(isinstance(part, Sym) and part.name == "i" for side in (left, right) for part in walk(side))
     real_same = complex_same = 0
-    large: TooLarge | None = None
+    large: LimitExceeded | None = None
     work = [_MAX_WORK]
     for point in points(variables, whole=whole):
         try:
             (one, one_error), (other, other_error) = evaluate(left, point, work), evaluate(right, point, work)
         except (Undefined, NotExact):
             continue
-        except TooLarge as problem:
+        except LimitExceeded as problem:
             if large is not None:
                 raise
             large = problem

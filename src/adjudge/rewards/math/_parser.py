@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from adjudge.rewards.math._atoms import Atoms
 from adjudge.rewards.math._lexer import Token, repair, tokenize
-from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
 from adjudge.rewards.math._numerals import negated
 from adjudge.rewards.math._tree import (
     Add,
@@ -33,8 +33,6 @@ from adjudge.rewards.math._tree import (
     Text,
     walk,
 )
-
-__all__ = ["parse", "parse_with_bound"]
 
 _RELATIONS = {
     "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "\\le": "<=", "\\ge": ">=", "!=": "!=",
@@ -75,7 +73,7 @@ places=None)), Num(value=Fraction(4, 1), digits=None, places=None)))
 def parse_with_bound(text: str, *, grouping: bool = True) -> tuple[Node, frozenset[str]]:
     """Read one answer, and name the variables that its words bind (`for some integer t`)."""
     if len(text) > MAX_ANSWER:
-        raise TooLarge(f"the answer has {len(text)} characters")
+        raise LimitExceeded(f"the answer has {len(text)} characters")
     text = repair(text)
     parser = _Parser(text, tokenize(text, grouping=grouping))
     return parser.answer(), frozenset(parser.bound)

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["ExtractionMode", "MathPolicy"]
-
 ExtractionMode = Literal["boxed", "final", "lenient"]
 
 

@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from functools import cache
 
 from adjudge.rewards.math._lexer import repair
-from adjudge.rewards.math._limits import TooLarge, Unreadable
+from adjudge.rewards.math._limits import LimitExceeded, Unreadable
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Num, Quantity, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.numbers import read_numeral
 from adjudge.text.units import CURRENCIES
 
-__all__ = ["Reading", "read"]
-
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedAnswer:
     """The trees that a text may stand for, and the variables that its words bind."""
 
     nodes: tuple[Node, ...]
@@ -68,8 +66,8 @@ def _price(text: str) -> Node | None:
     return Quantity(Num(numeral.value, digits, numeral.places), CURRENCIES[text.lstrip("\\")[0]])
 
 
-def read(text: str) -> Reading:
-    """Read an answer; `Unreadable` and `TooLarge` say why there is none.
+def read(text: str) -> ParsedAnswer:
+    """Read an answer; `Unreadable` and `LimitExceeded` say why there is none.
 
     >>> [type(node).__name__ for node in read("3,250").nodes]
     ['Num', 'Items']
@@ -80,10 +78,10 @@ def read(text: str) -> Reading:
     numeral = read_numeral(text) if len(text) < 40 and "," not in text else None
     if numeral is not None:
         digits = None if numeral.places is None else numeral.digits
-        return Reading((Num(numeral.value, digits, numeral.places),), frozenset())
+        return ParsedAnswer((Num(numeral.value, digits, numeral.places),), frozenset())
     price = _price(text)
     if price is not None:
-        return Reading((price,), frozenset())
+        return ParsedAnswer((price,), frozenset())
     choice = choice_of(text)
     try:
         node, bound = parse_with_bound(text)
@@ -95,16 +93,16 @@ def read(text: str) -> Reading:
         node, bound = Text(text), frozenset()
     nodes = [node]
     if choice is not None and choice[1]:
-        with contextlib.suppress(Unreadable, TooLarge):
+        with contextlib.suppress(Unreadable, LimitExceeded):
             nodes += read(choice[1]).nodes
     if "," in text and _pattern("grouped").search(text) is not None:
-        with contextlib.suppress(Unreadable, TooLarge):
+        with contextlib.suppress(Unreadable, LimitExceeded):
             nodes.append(parse_with_bound(text, grouping=False)[0])
     if isinstance(node, Text):
         stated = _stated(node.words)
         if stated is not None:
             nodes.append(stated)
-    return Reading(tuple(nodes), bound)
+    return ParsedAnswer(tuple(nodes), bound)
 
 
 def _stated(words: str) -> Node | None:
@@ -114,6 +112,6 @@ def _stated(words: str) -> Node | None:
         return None
     try:
         node, _ = parse_with_bound(words[verbs[-1].end() :].lstrip("} "))
-    except (Unreadable, TooLarge):
+    except (Unreadable, LimitExceeded):
         return None
     return None if isinstance(node, Text) else node

@@ -3,13 +3,11 @@
 from fractions import Fraction
 
 from adjudge.rewards.math._exact import NotExact, exact_form
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import Undefined, evaluate, points
 from adjudge.rewards.math._scalar import same_value
 from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, names
-
-__all__ = ["difference", "proportional", "solved_by", "turned"]
 
 _MINUS_ONE = Num(Fraction(-1))
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
@@ -44,7 +42,7 @@ def proportional(left: Node, right: Node, *, positive: bool) -> bool:
     for point in points(names(left) | names(right)):
         try:
             (top, top_error), (bottom, bottom_error) = evaluate(left, point), evaluate(right, point)
-        except (Undefined, NotExact, TooLarge):
+        except (Undefined, NotExact, LimitExceeded):
             continue
         if abs(top) <= 1000 * top_error or abs(bottom) <= 1000 * bottom_error:
             continue

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._relations import difference, proportional, solved_by, turned
 from adjudge.rewards.math._scalar import Answer, same_scalar, same_value
-from adjudge.rewards.math._sets import NotInterval, Piece, is_interval, pieces
+from adjudge.rewards.math._sets import IntervalPiece, NotInterval, is_interval, pieces
 from adjudge.rewards.math._shapes import (
     function_of,
     have_other_variables,
@@ -36,8 +36,6 @@ from adjudge.rewards.math._tree import (
 )
 from adjudge.rewards.math._words import same_words
 
-__all__ = ["NeedsWorker", "Rules", "contains", "same"]
-
 _MINUS_ONE = Num(Fraction(-1))
 
 
@@ -46,7 +44,7 @@ class NeedsWorker(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ComparisonRules:
     """What a comparison goes by: the policy, and who decides where tier 1 cannot."""
 
     policy: MathPolicy
@@ -54,7 +52,7 @@ class Rules:
     bound: frozenset[str] = frozenset()
 
 
-def same(gold: Node, answer: Node, rules: Rules) -> Answer:
+def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     """Whether two answers are the same, and by which reason."""
     gold, answer = normal(gold), normal(answer)
     if gold == answer:
@@ -83,7 +81,7 @@ def same(gold: Node, answer: Node, rules: Rules) -> Answer:
     return _scalars(gold, answer, rules)
 
 
-def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _scalars(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     if not is_scalar(gold) or not is_scalar(answer):
         return _alike(gold, answer, rules), "symbolic"
     result, reason = same_scalar(gold, answer, rules.policy)
@@ -98,7 +96,7 @@ def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
     return bool(result), reason
 
 
-def _alike(gold: Node, answer: Node, rules: Rules) -> bool:
+def _alike(gold: Node, answer: Node, rules: ComparisonRules) -> bool:
     """Whether two expressions over collections are built the same way of equal parts."""
     one, other = children(gold), children(answer)
     if type(gold) is not type(answer) or len(one) != len(other) or not one:
@@ -108,7 +106,7 @@ def _alike(gold: Node, answer: Node, rules: Rules) -> bool:
     return all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
 
 
-def _renamed(gold: Node, answer: Node, rules: Rules) -> Node | None:
+def _renamed(gold: Node, answer: Node, rules: ComparisonRules) -> Node | None:
     """Return the answer with its own bound variable called as in the gold, where each side has one name of its own."""
     if isinstance(answer, Sym) or isinstance(gold, Sym):
         return None
@@ -127,7 +125,7 @@ def _labelled(
     answer: Node,
     gold_label: tuple[Node, Node] | None,
     answer_label: tuple[Node, Node] | None,
-    rules: Rules,
+    rules: ComparisonRules,
 ) -> Answer:
     if gold_label is not None and answer_label is not None:
         return _both_labelled(gold, answer, gold_label, answer_label, rules)
@@ -148,14 +146,16 @@ def _labelled(
     return same(value, other, inner) if gold_label is not None else same(other, value, inner)
 
 
-def _function_bound(label: Node, rules: Rules) -> Rules:
+def _function_bound(label: Node, rules: ComparisonRules) -> ComparisonRules:
     """Rules under which the arguments of `f(x) = ...` are bound."""
     if isinstance(label, Call | Group):
-        return Rules(rules.policy, rules.oracle, rules.bound | names(label))
+        return ComparisonRules(rules.policy, rules.oracle, rules.bound | names(label))
     return rules
 
 
-def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: Rules) -> Answer:
+def _both_labelled(
+    gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: ComparisonRules
+) -> Answer:
     (gold_label, gold_value), (answer_label, answer_value) = one, other
     if gold_label == answer_label or isinstance(gold_label, Text) or isinstance(answer_label, Text):
         return same(gold_value, answer_value, rules)
@@ -184,7 +184,7 @@ def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tupl
     return _equations(gold, answer, rules)
 
 
-def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _matrices(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     left, right = matrix_value(gold), matrix_value(answer)
     if left is None or right is None:
         return False, "mismatch"
@@ -201,7 +201,7 @@ def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
     return True, "matrix"
 
 
-def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _intervals(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     ordering = is_ordering(gold, answer)
     if ordering is not None:
         return ordering, "set" if ordering else "mismatch"
@@ -220,7 +220,7 @@ def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
     return all(_same_piece(one, other, rules) for one, other in zip(left, right, strict=True)), "interval"
 
 
-def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:
+def _same_piece(one: IntervalPiece, other: IntervalPiece, rules: ComparisonRules) -> bool:
     if (one.closed_low, one.closed_high) != (other.closed_low, other.closed_high):
         return False
     for left, right, value, far in (
@@ -235,7 +235,7 @@ def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:
     return True
 
 
-def _inequalities(gold: Relation, answer: Relation, rules: Rules) -> Answer:
+def _inequalities(gold: Relation, answer: Relation, rules: ComparisonRules) -> Answer:
     """Inequalities in several variables: the same chain, read in either direction, up to a positive factor."""
     for candidate in (answer, turned(answer)):
         if candidate.operators == gold.operators:
@@ -247,7 +247,7 @@ def _inequalities(gold: Relation, answer: Relation, rules: Rules) -> Answer:
     return False, "mismatch"
 
 
-def _equations(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _equations(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     if isinstance(gold, Relation) and isinstance(answer, Relation):
         if gold.operators != ("=",) or answer.operators != ("=",):
             return False, "mismatch"
@@ -271,7 +271,7 @@ def _equations(gold: Node, answer: Node, rules: Rules) -> Answer:
     return False, "mismatch"
 
 
-def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _collections(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     match gold, answer:
         case Group(one, left, right), Group(other, other_left, other_right):
             if len(one) == 2 and (left, right) != (other_left, other_right):
@@ -296,14 +296,14 @@ def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
             return False, "mismatch"
 
 
-def _ordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
+def _ordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
     return len(one) == len(other) and all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
 
 
-def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
+def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
     """Equal as collections; an answer may repeat an element that the gold lists once."""
     if max(len(one), len(other)) > MAX_ITEMS:
-        raise TooLarge("the list is too long")
+        raise LimitExceeded("the list is too long")
     labels = [{pair[0] for pair in map(assignment, side) if pair is not None} for side in (one, other)]
     if labels[0] and labels[0] == labels[1] and len(labels[0]) == len(one) == len(other):
         by_label = {pair[0]: item for item in other if (pair := assignment(item)) is not None}
@@ -325,7 +325,7 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
     )
 
 
-def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:
+def _repeats(items: tuple[Node, ...], rules: ComparisonRules) -> bool:
     return any(
         same(items[first], items[second], rules)[0]
         for first in range(len(items))
@@ -333,7 +333,7 @@ def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:
     )
 
 
-def contains(answer: Node, gold: Node, rules: Rules) -> bool:
+def contains(answer: Node, gold: Node, rules: ComparisonRules) -> bool:
     """Whether an answer offers the gold among other things."""
     answer, gold = normal(answer), normal(gold)
     if not isinstance(answer, Items | SetOf) or len(answer.items) > MAX_ITEMS:

@@ -25,8 +25,6 @@ from adjudge.rewards.math._tree import (
 )
 from adjudge.text.units import read_unit
 
-__all__ = ["Answer", "same_scalar", "same_value"]
-
 Answer = tuple[bool | None, str]
 """A decision (None: undecided) and its reason."""
 

@@ -5,15 +5,13 @@ from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING
 
-from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
 from adjudge.rewards.math._tree import Items, Node, Relation, Sym, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.number_words import NUMBER_WORDS
 
 if TYPE_CHECKING:
     from adjudge.rewards.math._extract import Found
-
-__all__ = ["from_sentence", "readable"]
 
 
 @cache
@@ -48,7 +46,7 @@ def readable(text: str) -> Node | None:
         return None
     try:
         node = parse(text)
-    except (Unreadable, TooLarge):
+    except (Unreadable, LimitExceeded):
         return None
     return None if any(isinstance(part, Text) for part in _parts(node)) else node
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import real_value
 from adjudge.rewards.math._tree import (
@@ -25,8 +25,6 @@ from adjudge.rewards.math._tree import (
     walk,
 )
 
-__all__ = ["NotInterval", "Piece", "is_interval", "pieces"]
-
 _MINUS_ONE = Num(Fraction(-1))
 _INFINITY = Sym("infinity")
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
@@ -40,7 +38,7 @@ class NotInterval(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class IntervalPiece:
     """One interval; a point is an interval closed at both ends."""
 
     low: Node
@@ -79,16 +77,20 @@ def _value(node: Node) -> float:
     return value
 
 
-def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> list[Piece]:
+def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> list[IntervalPiece]:
     start, stop = _value(low), _value(high)
     if start > stop:
         raise NotInterval("the ends of the interval are in the wrong order")
     if start == stop and not (closed_low and closed_high):
         return []
-    return [Piece(low, high, start, stop, closed_low and not math.isinf(start), closed_high and not math.isinf(stop))]
+    return [
+        IntervalPiece(
+            low, high, start, stop, closed_low and not math.isinf(start), closed_high and not math.isinf(stop)
+        )
+    ]
 
 
-def pieces(node: Node) -> list[Piece]:
+def pieces(node: Node) -> list[IntervalPiece]:
     """Return the sorted, merged pieces of a set of real numbers."""
     match node:
         case Sym("mathbb(R)"):
@@ -111,7 +113,7 @@ def pieces(node: Node) -> list[Piece]:
             return _intersection(pieces(one), _complement(pieces(other)))
         case Items(items, choice):
             if len(items) > MAX_ITEMS:
-                raise TooLarge("too many conditions")
+                raise LimitExceeded("too many conditions")
             parts = [pieces(item) for item in items]
             if choice:
                 return _merged([piece for part in parts for piece in part])
@@ -125,28 +127,30 @@ def pieces(node: Node) -> list[Piece]:
             raise NotInterval(f"{type(node).__name__} is no interval")
 
 
-def _point(node: Node) -> list[Piece]:
+def _point(node: Node) -> list[IntervalPiece]:
     return _piece(node, node, closed_low=True, closed_high=True)
 
 
-def _merged(found: list[Piece]) -> list[Piece]:
-    result: list[Piece] = []
+def _merged(found: list[IntervalPiece]) -> list[IntervalPiece]:
+    result: list[IntervalPiece] = []
     for piece in sorted(found, key=lambda piece: (piece.start, not piece.closed_low, piece.stop)):
         last = result[-1] if result else None
         if last is not None and (
             piece.start < last.stop or (piece.start == last.stop and (piece.closed_low or last.closed_high))
         ):
             if (piece.stop, piece.closed_high) > (last.stop, last.closed_high):
-                result[-1] = Piece(last.low, piece.high, last.start, piece.stop, last.closed_low, piece.closed_high)
+                result[-1] = IntervalPiece(
+                    last.low, piece.high, last.start, piece.stop, last.closed_low, piece.closed_high
+                )
         else:
             result.append(piece)
     return result
 
 
-def _complement(found: list[Piece]) -> list[Piece]:
+def _complement(found: list[IntervalPiece]) -> list[IntervalPiece]:
     low: Node = Mul((_MINUS_ONE, _INFINITY))
     closed = False
-    result: list[Piece] = []
+    result: list[IntervalPiece] = []
     for piece in _merged(found):
         if not math.isinf(piece.start):
             result += _piece(low, piece.low, closed_low=closed, closed_high=not piece.closed_low)
@@ -156,8 +160,8 @@ def _complement(found: list[Piece]) -> list[Piece]:
     return result
 
 
-def _intersection(left: list[Piece], right: list[Piece]) -> list[Piece]:
-    result: list[Piece] = []
+def _intersection(left: list[IntervalPiece], right: list[IntervalPiece]) -> list[IntervalPiece]:
+    result: list[IntervalPiece] = []
     for one in left:
         for other in right:
             low = max((one, other), key=lambda piece: (piece.start, not piece.closed_low))
@@ -167,7 +171,7 @@ def _intersection(left: list[Piece], right: list[Piece]) -> list[Piece]:
     return _merged(result)
 
 
-def _half_line(operator: str, bound: Node) -> list[Piece]:
+def _half_line(operator: str, bound: Node) -> list[IntervalPiece]:
     """Return the numbers that stand in a relation to a bound."""
     low = Mul((_MINUS_ONE, _INFINITY))
     match operator:
@@ -183,10 +187,10 @@ def _half_line(operator: str, bound: Node) -> list[Piece]:
             raise NotInterval(f"{operator} is no inequality")
 
 
-def _solve(node: Relation) -> list[Piece]:
+def _solve(node: Relation) -> list[IntervalPiece]:
     if len(node.operators) > MAX_ITEMS:
-        raise TooLarge("the chain is too long")
-    result: list[Piece] | None = None
+        raise LimitExceeded("the chain is too long")
+    result: list[IntervalPiece] | None = None
     for position, operator in enumerate(node.operators):
         left, right = node.items[position], node.items[position + 1]
         part = pieces(right) if operator == "in" else _solve_one(left, operator, right)
@@ -200,7 +204,7 @@ def _is_variable(node: Node) -> bool:
     )
 
 
-def _solve_one(left: Node, operator: str, right: Node) -> list[Piece]:
+def _solve_one(left: Node, operator: str, right: Node) -> list[IntervalPiece]:
     if not names(left):
         left, operator, right = right, _FLIPPED.get(operator, operator), left
     if not names(left) or any(isinstance(part, Call) and part.name[0] == "?" for part in walk(right)):
@@ -218,7 +222,7 @@ def _solve_one(left: Node, operator: str, right: Node) -> list[Piece]:
     return _linear(Add((left, Mul((_MINUS_ONE, right)))), operator, next(iter(variables)))
 
 
-def _linear(difference: Node, operator: str, name: str) -> list[Piece]:
+def _linear(difference: Node, operator: str, name: str) -> list[IntervalPiece]:
     """Solve `difference operator 0` where the difference is linear in the variable."""
     at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3)]
     zero, one, three = (_value(value) for value in at)
@@ -230,7 +234,7 @@ def _linear(difference: Node, operator: str, name: str) -> list[Piece]:
     return _half_line(operator if slope > 0 else _FLIPPED.get(operator, operator), bound)
 
 
-def _absolute(operator: str, bound: Node) -> list[Piece]:
+def _absolute(operator: str, bound: Node) -> list[IntervalPiece]:
     opposite = Mul((_MINUS_ONE, bound))
     match operator:
         case "<" | "<=":

@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from adjudge.rewards.math._exact import NotExact, canonical, exact_form
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._tree import (
     Based,
@@ -24,8 +24,6 @@ from adjudge.rewards.math._tree import (
     Text,
     children,
 )
-
-__all__ = ["describe"]
 
 _SHOWN = 24
 
@@ -56,7 +54,7 @@ def describe(node: Node) -> str:
         return shown
     try:
         return _plain(canonical(exact_form(node)))
-    except (NotExact, TooLarge):
+    except (NotExact, LimitExceeded):
         return f"{_kind(node)}({_listed(children(node))})"
 
 

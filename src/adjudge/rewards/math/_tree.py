@@ -9,34 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-__all__ = [
-    "Add",
-    "Based",
-    "Big",
-    "Builder",
-    "Call",
-    "Degree",
-    "Group",
-    "Items",
-    "Matrix",
-    "Mul",
-    "Node",
-    "Num",
-    "Percent",
-    "PlusMinus",
-    "Pow",
-    "Quantity",
-    "Ratio",
-    "Relation",
-    "SetOf",
-    "SetOperation",
-    "Sym",
-    "Text",
-    "children",
-    "names",
-    "walk",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Num:

@@ -28,8 +28,6 @@ from adjudge.rewards.math._tree import (
     walk,
 )
 
-__all__ = ["is_heavy"]
-
 # Microseconds, roughly, on a machine of today.
 _LIGHT = 10_000
 _NODE = 20

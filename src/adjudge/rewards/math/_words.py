@@ -5,8 +5,6 @@ from functools import cache
 
 from adjudge.rewards.math._tree import Group, Mul, Node, SetOf, Sym
 
-__all__ = ["choice_of", "plain_words", "same_words", "squash"]
-
 _EMPTY = frozenset(
     {"no solution", "no solutions", "none", "empty set", "no real solution", "no real solutions", "empty", "no such",
      "no real roots", "there is no solution", "there are no solutions", "no integer solutions"}

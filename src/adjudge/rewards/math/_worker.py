@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adjudge.processes import Pool
 
-__all__ = ["WARM", "ask", "ask_async"]
 
 _TARGET = "adjudge.rewards.math._symbolic:job"
 
