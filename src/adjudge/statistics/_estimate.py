@@ -13,7 +13,9 @@ Interval: TypeAlias = Literal["t", "normal", "wilson"]
 Range: TypeAlias = tuple[float, float] | None
 """The least and the greatest value that can be; None where there is no such end."""
 
-FEW = 20  # clusters from which on an interval is taken at its word
+FEW_CLUSTERS = 20
+"""With fewer clusters than this, an interval is only rough."""
+
 DUST = 1e-12  # a standard error below this share of the range is rounding, not variation
 
 

@@ -37,7 +37,7 @@ class CallDraft:
                 return span.call_id
         return self.answer.tool_call_id if self.answer is not None else None
 
-    def finished(self) -> ToolCall:
+    def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
         last = self.spans[-1] if self.spans else None
         arguments = self.request.arguments if self.request is not None else (last and last.arguments) or ""
