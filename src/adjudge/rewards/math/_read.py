@@ -1,11 +1,9 @@
 """A text as the answers that it may be: one tree, or two where `3,250` is a number or a list."""
 
 import contextlib
-import re
 from dataclasses import dataclass
-from functools import cache
 
-from adjudge.rewards.math._lexer import repair
+from adjudge.rewards.math._lexer import compiled, repair
 from adjudge.rewards.math._limits import LimitExceeded, Unreadable
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Num, Quantity, Text
@@ -22,21 +20,12 @@ class ParsedAnswer:
     bound: frozenset[str]
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "grouped":
-            return re.compile(r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])")
-        case "money":
-            return re.compile(r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)")
-        case "currency":
-            return re.compile(r"(?:\\\$|[€£¥])\s?([-+]?\d[\d,]*(?:\.\d+)?)")
-        case "time":
-            return re.compile(r"(\d:\d\d)[\s~]*(?:\\text\{\s*|\\ )?\b([apAP])\.?\s?[mM]\b\.?\}?")
-        case "words":
-            return re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}")
-        case _:
-            return re.compile(r"\b(?:is|are|equals)\s+")
+_GROUPED = r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])"
+_MONEY = r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)"
+_CURRENCY = r"(?:\\\$|[€£¥])\s?([-+]?\d[\d,]*(?:\.\d+)?)"
+_TIME = r"(\d:\d\d)[\s~]*(?:\\text\{\s*|\\ )?\b([apAP])\.?\s?[mM]\b\.?\}?"
+_WORDS = r"(?<![\\a-zA-Z])[a-zA-Z]{3,}"
+_VERB = r"\b(?:is|are|equals)\s+"
 
 
 def _clean(text: str) -> str:
@@ -48,9 +37,9 @@ def _clean(text: str) -> str:
     if text[-1:] in {".", ",", ";", ":"}:
         text = text.rstrip(".,;: ")
     if "," in text and ("$" in text or "€" in text or "£" in text):
-        text = _pattern("money").sub(lambda found: found.expand(r"\1\3.\2\4"), text)
+        text = compiled(_MONEY).sub(lambda found: found.expand(r"\1\3.\2\4"), text)
     if ":" in text:
-        text = _pattern("time").sub(lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text)
+        text = compiled(_TIME).sub(lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text)
     return text
 
 
@@ -58,7 +47,7 @@ def _price(text: str) -> Node | None:
     """Return an amount of money that is all of a text, in its currency."""
     if not text.startswith(("\\$", "€", "£", "¥")):
         return None
-    found = _pattern("currency").fullmatch(text)
+    found = compiled(_CURRENCY).fullmatch(text)
     numeral = None if found is None else read_numeral(found[1])
     if numeral is None:
         return None
@@ -88,14 +77,14 @@ def read(text: str) -> ParsedAnswer:
     except Unreadable:
         if choice is not None and choice[1]:
             return read(choice[1])
-        if len(_pattern("words").findall(text)) < 2:
+        if len(compiled(_WORDS).findall(text)) < 2:
             raise
         node, bound = Text(text), frozenset()
     nodes = [node]
     if choice is not None and choice[1]:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes += read(choice[1]).nodes
-    if "," in text and _pattern("grouped").search(text) is not None:
+    if "," in text and compiled(_GROUPED).search(text) is not None:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes.append(parse_with_bound(text, grouping=False)[0])
     if isinstance(node, Text):
@@ -107,7 +96,7 @@ def read(text: str) -> ParsedAnswer:
 
 def _stated(words: str) -> Node | None:
     """Return the value in `the answer is 5`."""
-    verbs = list(_pattern("verb").finditer(words))
+    verbs = list(compiled(_VERB).finditer(words))
     if not verbs:
         return None
     try:

@@ -1,9 +1,8 @@
 """Trees and exact forms as people read them: `sin(2*x)`, `[1, 2)`, `5 cm`."""
 
-import re
-from functools import cache
 
 from adjudge.rewards.math._exact import NotExact, canonical, exact_form
+from adjudge.rewards.math._lexer import compiled
 from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._tree import (
@@ -27,18 +26,10 @@ from adjudge.rewards.math._tree import (
 
 _SHOWN = 24
 
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "root":
-            return re.compile(r"#(\d+)\^\(1/2\)")
-        case "power":
-            return re.compile(r"\^\((\d+)\)")
-        case "minus":
-            return re.compile(r"(?:(\+ )|(?<![\w)]))-(?:1\*(?=[^\d\s]))?")
-        case _:
-            return re.compile(r"[@#?]")
+_ROOT = r"#(\d+)\^\(1/2\)"
+_POWER = r"\^\((\d+)\)"
+_MINUS = r"(?:(\+ )|(?<![\w)]))-(?:1\*(?=[^\d\s]))?"
+_MARKS = r"[@#?]"
 
 
 def describe(node: Node) -> str:
@@ -65,12 +56,12 @@ def _kind(node: Node) -> str:
 def _plain(form: str) -> str:
     """Return a form without the marks that tell its atoms apart."""
     if "#" in form:
-        form = _pattern("root").sub(r"sqrt(\1)", form)
+        form = compiled(_ROOT).sub(r"sqrt(\1)", form)
     if "^" in form:
-        form = _pattern("power").sub(r"^\1", form)
+        form = compiled(_POWER).sub(r"^\1", form)
     if "-" in form:
-        form = _pattern("minus").sub(lambda found: "- " if found[1] else "-", form)
-    return _pattern("marks").sub("", form).replace(";", ", ")
+        form = compiled(_MINUS).sub(lambda found: "- " if found[1] else "-", form)
+    return compiled(_MARKS).sub("", form).replace(";", ", ")
 
 
 def _listed(items: tuple[Node, ...]) -> str:

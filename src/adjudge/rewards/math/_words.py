@@ -1,8 +1,7 @@
 """Answers in words: names, findings, "no solution", and choices."""
 
-import re
-from functools import cache
 
+from adjudge.rewards.math._lexer import compiled
 from adjudge.rewards.math._tree import Group, Mul, Node, SetOf, Sym
 
 _EMPTY = frozenset(
@@ -22,31 +21,14 @@ _EMPTY_WORDS = frozenset(
     " more less most least than number answer same does do has have".split()
 )
 
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "markup":
-            return re.compile(
-                r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]"
-            )
-        case "space":
-            return re.compile(r"\\(?:left|right|displaystyle|,|;|:|!| |quad|qquad)(?![a-zA-Z])|[$~]|\s+")
-        case "wrapped":
-            return re.compile(r"\\(?:text(?:bf|it|rm|normal)?|mbox|mathrm|mathbf)\s*\{([^{}]*)\}")
-        case "frac":
-            return re.compile(r"\\[dtc]frac")
-        case "digits":
-            return re.compile(r"(?<=\d)\s+(?=\d)")
-        case "signs":
-            return re.compile(r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])")
-        case "choice":
-            return re.compile(
-                r"[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)",
-                re.DOTALL,
-            )
-        case _:
-            return re.compile(r"[^\w\s']+")
+_MARKUP = r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]"
+_SPACE = r"\\(?:left|right|displaystyle|,|;|:|!| |quad|qquad)(?![a-zA-Z])|[$~]|\s+"
+_WRAPPED = r"\\(?:text(?:bf|it|rm|normal)?|mbox|mathrm|mathbf)\s*\{([^{}]*)\}"
+_FRAC = r"\\[dtc]frac"
+_DIGITS = r"(?<=\d)\s+(?=\d)"
+_SIGNS = r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])"
+_CHOICE = r"(?s)[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)"
+_PUNCTUATION = r"[^\w\s']+"
 
 
 def squash(text: str) -> str:
@@ -58,10 +40,10 @@ def squash(text: str) -> str:
     text = text.strip()
     if text.isalnum():
         return text
-    text = _pattern("wrapped").sub(r"\1", text)
-    text = _pattern("frac").sub(r"\\frac", text)
-    text = _pattern("digits").sub("\x00", text)
-    text = _pattern("space").sub("", text)
+    text = compiled(_WRAPPED).sub(r"\1", text)
+    text = compiled(_FRAC).sub(r"\\frac", text)
+    text = compiled(_DIGITS).sub("\x00", text)
+    text = compiled(_SPACE).sub("", text)
     return text.rstrip(".").replace("\\%", "%").replace("\x00", " ")
 
 
@@ -71,8 +53,8 @@ def plain_words(text: str) -> str:
     >>> plain_words(r"\text{The Midpoints form a hexagon.}")
     'the midpoints form a hexagon'
     """
-    bare = _pattern("markup").sub(" ", text)
-    bare = _pattern("punctuation").sub(" ", bare.replace("'", ""))
+    bare = compiled(_MARKUP).sub(" ", text)
+    bare = compiled(_PUNCTUATION).sub(" ", bare.replace("'", ""))
     return " ".join(bare.lower().split())
 
 
@@ -84,8 +66,8 @@ def choice_of(text: str) -> tuple[str, str] | None:
     """
     if len(text) > 400:
         return None
-    text = _pattern("wrapped").sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
-    found = _pattern("choice").fullmatch(text.strip().rstrip("."))
+    text = compiled(_WRAPPED).sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
+    found = compiled(_CHOICE).fullmatch(text.strip().rstrip("."))
     if found is None:
         return None
     letter, rest = found.groups()
@@ -127,7 +109,7 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
 
 def _has_signs(text: str) -> bool:
     """Whether a text has numbers or signs, whose loss would change what it says."""
-    return _pattern("signs").search(text) is not None
+    return compiled(_SIGNS).search(text) is not None
 
 
 def _content(words: str) -> list[str]:
