@@ -27,6 +27,8 @@ from adjudge.rewards.math._tree import (
     Ratio,
     Sym,
     names,
+    ratio,
+    rebuild,
     walk,
 )
 
@@ -41,12 +43,6 @@ class Undefined(Exception):
     """The expression has no value at this point."""
 
 
-def _gamma(value: complex) -> complex:
-    if abs(value.imag) > 1e-12:
-        raise Undefined("the factorial of a complex number")
-    return complex(math.gamma(value.real + 1))
-
-
 def _real(function: Callable[[float], float]) -> Callable[[complex], complex]:
     def apply(value: complex) -> complex:
         if abs(value.imag) > 1e-12:
@@ -57,13 +53,11 @@ def _real(function: Callable[[float], float]) -> Callable[[complex], complex]:
 
 
 def _nearest(function: Callable[[float], int]) -> Callable[[complex], complex]:
-    def apply(value: complex) -> complex:
-        if abs(value.imag) > 1e-12:
-            raise Undefined("a real function of a complex number")
-        near = round(value.real)
-        return complex(near if abs(value.real - near) < 1e-9 else function(value.real))
+    def apply(value: float) -> float:
+        near = round(value)  # a value that rounding has moved across a whole number is that number
+        return near if abs(value - near) < 1e-9 else function(value)
 
-    return apply
+    return _real(apply)
 
 
 _FUNCTIONS: dict[str, Callable[[complex], complex]] = {
@@ -86,7 +80,7 @@ _FUNCTIONS: dict[str, Callable[[complex], complex]] = {
     "ln": cmath.log,
     "log": cmath.log,
     "abs": lambda value: complex(abs(value)),
-    "factorial": _gamma,
+    "factorial": _real(lambda value: math.gamma(value + 1)),
     "floor": _nearest(math.floor),
     "ceil": _nearest(math.ceil),
 }
@@ -176,7 +170,7 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
         case Degree(item) | Quantity(item, _):
             return _evaluate(item, point)
         case Ratio((left, right)):
-            return _evaluate(Mul((left, Pow(right, Num(Fraction(-1))))), point)
+            return _evaluate(ratio(left, right), point)
         case Call(name, args):
             return _call(name, args, point)
         case Big():
@@ -255,10 +249,8 @@ def _in_radians(node: Node) -> Node:
     match node:
         case Degree(item):
             return Mul((item, Sym("pi"), Num(Fraction(1, 180))))
-        case Add(items):
-            return Add(tuple(_in_radians(item) for item in items))
-        case Mul(items):
-            return Mul(tuple(_in_radians(item) for item in items))
+        case Add() | Mul():
+            return rebuild(node, _in_radians)
         case _:
             return node
 

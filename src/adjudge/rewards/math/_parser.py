@@ -1,17 +1,17 @@
 r"""Tokens into a tree: a precedence parser that is linear in its input and bounded in depth.
 
 It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 or x=2`, `\{x | x<3\}`,
-`5 \text{ square units}`. Whatever it cannot read raises `Unreadable`; words that are no mathematics become `Text`.
+`5 \text{ square units}`. Whatever it cannot read raises `Unreadable`; words that are not mathematics become `Text`.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from adjudge.rewards.math._atoms import Atoms
+from adjudge.rewards.math._atoms import CLOSERS, Atoms
 from adjudge.rewards.math._lexer import Token, repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
 from adjudge.rewards.math._numerals import negated
 from adjudge.rewards.math._tree import (
+    MINUS_ONE,
     Add,
     Builder,
     Call,
@@ -270,7 +270,9 @@ class _Parser(Atoms):
                 left = SetOperation(_SET_OPERATORS[value], (left, self.expression(5)))
             elif value in {"^", "**"} and level < 40:
                 self.advance()
+                self.enter()
                 left = self.power(left)
+                self.leave()
             elif value == "!" and not (self.token.spaced and self.tokens[self.position + 1].kind == "end"):
                 self.advance()
                 left = Call("factorial", (left,))
@@ -318,7 +320,7 @@ class _Parser(Atoms):
                 items.append(self.expression(20))
             elif value in {"/", "\\div"}:
                 self.advance()
-                items.append(Pow(self.expression(20), Num(Fraction(-1))))
+                items.append(Pow(self.expression(20), MINUS_ONE))
             elif value == ":" and not self.colon_ends:
                 self.advance()
                 ratio.append(items[0] if len(items) == 1 else Mul(tuple(items)))
@@ -353,32 +355,13 @@ class _Parser(Atoms):
         self.expect("\\}")
         return SetOf(inner.items if isinstance(inner, Items) else (inner,))
 
-    def group(self, opener: str, closers: tuple[str, ...]) -> Node:
+    def group(self, opener: str) -> Node:
         """Round, square or angle brackets: one element stands for itself, several are a tuple or an interval."""
-        self.enter()
-        self.advance()
-        bars, self.bars = self.bars, 0
-        inner = self.sequence(closers)
-        self.bars = bars
-        if self.token.value not in closers:
-            raise Unreadable(f"{opener!r} is not closed")
-        closer = self.token.value
-        self.advance()
-        self.leave()
+        inner = self.enclosed(*CLOSERS[opener])
+        closer = self.tokens[self.position - 1].value
         if (not isinstance(inner, Items) or len(inner.items) != 2) and (opener, closer) in {("(", "]"), ("[", ")")}:
             raise Unreadable("the brackets do not match")
         if isinstance(inner, Items):
             left = "[" if opener == "[" else "("
             return Group(inner.items, left, "]" if closer == "]" else ")")
-        return inner
-
-    def braces(self) -> Node:
-        """Invisible braces: whatever is inside."""
-        self.enter()
-        self.advance()
-        bars, self.bars = self.bars, 0
-        inner = self.sequence(("}",))
-        self.bars = bars
-        self.expect("}")
-        self.leave()
         return inner

@@ -7,9 +7,8 @@ from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import Undefined, evaluate, points
 from adjudge.rewards.math._scalar import same_value
-from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, names
+from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, minus, names
 
-_MINUS_ONE = Num(Fraction(-1))
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
 
 
@@ -20,7 +19,7 @@ def turned(node: Relation) -> Relation:
 
 def difference(node: Relation) -> Node:
     """Return the left side less the right."""
-    return Add((node.items[0], Mul((_MINUS_ONE, node.items[-1]))))
+    return minus(node.items[0], node.items[-1])
 
 
 def proportional(left: Node, right: Node, *, positive: bool) -> bool:
@@ -68,6 +67,5 @@ def solved_by(equation: Relation, expression: Node) -> bool:
         return False
     gap = difference(equation)
     at = [substitute(gap, name, Num(Fraction(value))) for value in (0, 1, 3)]
-    slope = Add((at[1], Mul((_MINUS_ONE, at[0]))))
-    line = Add((at[0], Mul((Num(Fraction(3)), slope))))
+    line = Add((at[0], Mul((Num(Fraction(3)), minus(at[1], at[0])))))
     return same_value(line, at[2])[0] is True

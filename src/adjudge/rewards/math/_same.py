@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._matrix import matrix_value
@@ -26,7 +25,6 @@ from adjudge.rewards.math._tree import (
     Items,
     Matrix,
     Node,
-    Num,
     Relation,
     SetOf,
     Sym,
@@ -35,8 +33,6 @@ from adjudge.rewards.math._tree import (
     names,
 )
 from adjudge.rewards.math._words import same_words
-
-_MINUS_ONE = Num(Fraction(-1))
 
 
 class NeedsWorker(Exception):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.rewards.math._lexer import compiled
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
-from adjudge.rewards.math._tree import Items, Node, Relation, Sym, Text
+from adjudge.rewards.math._tree import CONSTANTS, Items, Node, Relation, Sym, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.number_words import NUMBER_WORDS
 
@@ -93,7 +93,7 @@ def _denied(sentence: str, at: int) -> bool:
 
 
 def _bare_name(node: Node) -> bool:
-    return isinstance(node, Sym) and node.name not in {"pi", "e", "i", "infinity"}
+    return isinstance(node, Sym) and node.name not in CONSTANTS
 
 
 def _last_formula(sentence: str, start: int) -> "Found | None":

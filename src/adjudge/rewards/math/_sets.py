@@ -8,7 +8,7 @@ from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import real_value
 from adjudge.rewards.math._tree import (
-    Add,
+    MINUS_ONE,
     Builder,
     Call,
     Group,
@@ -21,12 +21,13 @@ from adjudge.rewards.math._tree import (
     SetOf,
     SetOperation,
     Sym,
+    minus,
     names,
     walk,
 )
 
-_MINUS_ONE = Num(Fraction(-1))
 _INFINITY = Sym("infinity")
+_MINUS_INFINITY = Mul((MINUS_ONE, _INFINITY))
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _INEQUALITIES = frozenset({"<", ">", "<=", ">=", "!="})
 _REALS = Sym("mathbb(R)")
@@ -94,7 +95,7 @@ def pieces(node: Node) -> list[IntervalPiece]:
     """Return the sorted, merged pieces of a set of real numbers."""
     match node:
         case Sym("mathbb(R)"):
-            return _piece(Mul((_MINUS_ONE, _INFINITY)), _INFINITY, closed_low=False, closed_high=False)
+            return _piece(_MINUS_INFINITY, _INFINITY, closed_low=False, closed_high=False)
         case Sym("emptyset") | SetOf(()):
             return []
         case Group((low, high), left, right):
@@ -148,7 +149,7 @@ def _merged(found: list[IntervalPiece]) -> list[IntervalPiece]:
 
 
 def _complement(found: list[IntervalPiece]) -> list[IntervalPiece]:
-    low: Node = Mul((_MINUS_ONE, _INFINITY))
+    low: Node = _MINUS_INFINITY
     closed = False
     result: list[IntervalPiece] = []
     for piece in _merged(found):
@@ -173,10 +174,9 @@ def _intersection(left: list[IntervalPiece], right: list[IntervalPiece]) -> list
 
 def _half_line(operator: str, bound: Node) -> list[IntervalPiece]:
     """Return the numbers that stand in a relation to a bound."""
-    low = Mul((_MINUS_ONE, _INFINITY))
     match operator:
         case "<" | "<=":
-            return _piece(low, bound, closed_low=False, closed_high=operator == "<=")
+            return _piece(_MINUS_INFINITY, bound, closed_low=False, closed_high=operator == "<=")
         case ">" | ">=":
             return _piece(bound, _INFINITY, closed_low=operator == ">=", closed_high=False)
         case "=":
@@ -219,7 +219,7 @@ def _solve_one(left: Node, operator: str, right: Node) -> list[IntervalPiece]:
     variables = names(left) | names(right)
     if len(variables) != 1:
         raise NotInterval("more than one variable")
-    return _linear(Add((left, Mul((_MINUS_ONE, right)))), operator, next(iter(variables)))
+    return _linear(minus(left, right), operator, next(iter(variables)))
 
 
 def _linear(difference: Node, operator: str, name: str) -> list[IntervalPiece]:
@@ -229,13 +229,12 @@ def _linear(difference: Node, operator: str, name: str) -> list[IntervalPiece]:
     slope = one - zero
     if abs(three - zero - 3 * slope) > 1e-9 * (abs(three) + abs(zero) + abs(slope)) or abs(slope) < 1e-12:
         raise NotInterval("the inequality is not linear")
-    steepness = Add((at[1], Mul((_MINUS_ONE, at[0]))))
-    bound = Mul((_MINUS_ONE, at[0], Pow(steepness, _MINUS_ONE)))
+    bound = Mul((MINUS_ONE, at[0], Pow(minus(at[1], at[0]), MINUS_ONE)))
     return _half_line(operator if slope > 0 else _FLIPPED.get(operator, operator), bound)
 
 
 def _absolute(operator: str, bound: Node) -> list[IntervalPiece]:
-    opposite = Mul((_MINUS_ONE, bound))
+    opposite = Mul((MINUS_ONE, bound))
     match operator:
         case "<" | "<=":
             closed = operator == "<="

@@ -1,6 +1,5 @@
 """Trees and exact forms as people read them: `sin(2*x)`, `[1, 2)`, `5 cm`."""
 
-
 from adjudge.rewards.math._exact import NotExact, canonical, exact_form
 from adjudge.rewards.math._lexer import compiled
 from adjudge.rewards.math._limits import LimitExceeded

@@ -1,6 +1,5 @@
 """Answers in words: names, findings, "no solution", and choices."""
 
-
 from adjudge.rewards.math._lexer import compiled
 from adjudge.rewards.math._tree import Group, Mul, Node, SetOf, Sym
 
