@@ -37,7 +37,7 @@ OnFault = Callable[[RowError], None]
 
 
 class ConversationRead(NamedTuple):
-    """A conversation as it was read: with its image, if it has one, and where it stands."""
+    """A conversation as it was read: with its image, if it has one, and its place."""
 
     conversation: Conversation
     image: RowImage | None
@@ -86,7 +86,7 @@ def read_conversations(
 ) -> Conversations:
     """Read conversations from a file, a folder, `hub:OWNER/NAME`, a mapping of splits, or rows in any iterable.
 
-    Rows have a CRAG-MM layout, or are questions with answers; those with one `session_id` that stand together are one
+    Rows have a CRAG-MM layout, or are questions with answers; consecutive ones with one `session_id` are one
     conversation. `num_conversations` is how many whole conversations are read. Files that rows name lie in
     `image_folder`, by default beside the data; images are fetched from `allow_hosts` only. `on_fault` is told of each
     row that cannot be used, which else ends the reading.
@@ -153,13 +153,15 @@ class _Reading:
     def _refuse_repeats(self, parts: Parts, row: PlacedRow) -> None:
         before = self._seen.add(f"session {parts.session}", row.number)
         if before is not None:
-            where = f"stands in {self._data.source.place_of(before)} too"
-            raise RowError(f"{row.place}: session_id {parts.session!r} {where}: a conversation must stand together")
+            where = f"is also in {self._data.source.place_of(before)}"
+            raise RowError(
+                f"{row.place}: session_id {parts.session!r} {where}: the rows of a conversation must follow one another"
+            )
         for turn in parts.turns:
             before = self._seen.add(f"turn {turn.identity}", row.number)
             if before is not None:
                 place = self._data.source.place_of(before)
-                where = "stands twice in it" if before == row.number else f"stands in {place} too"
+                where = "occurs twice in it" if before == row.number else f"is also in {place}"
                 raise RowError(f"{row.place}: interaction_id {turn.identity!r} {where}")
 
 

@@ -24,7 +24,7 @@ Fetch = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class WebImage:
-    """An image that stands under a URL, for whoever is allowed to fetch it."""
+    """An image at a URL, for whoever is allowed to fetch it."""
 
     url: str
 
@@ -56,7 +56,7 @@ class RowImage:
 
     @property
     def withheld(self) -> bool:
-        """Whether it stands only on the web, and nothing may be fetched from there."""
+        """Whether it is only on the web, and nothing may be fetched from there."""
         return self.fetch is None and isinstance(self._source(), WebImage)
 
     def _source(self) -> Any:
@@ -75,7 +75,7 @@ class RowImage:
 def image_source(value: Any, place: str, folder: Path | None) -> Any:
     """Return what an image can be read from later; None for no image. A text is a file inside `folder`, or a URL.
 
-    A row may not name files elsewhere; a `Path` is no text that came with the data, and may.
+    A row may not name files elsewhere; a `Path` did not come with the data, and may.
     """
     if isinstance(value, Mapping):
         return _from_mapping(value, place, folder)
@@ -98,7 +98,7 @@ def _from_mapping(value: Mapping[str, Any], place: str, folder: Path | None) -> 
         has = ", ".join(repr(str(name)) for name in list(value)[:5]) or "nothing"
         raise RowError(f"{place}: image: a mapping must have 'bytes' or 'path', this one has {has}")
     data = value.get("bytes")
-    if isinstance(data, str):  # how bytes stand in JSON
+    if isinstance(data, str):  # how bytes are written in JSON
         return _from_base64(data, place)
     inner = value.get("path") if data is None else data
     if isinstance(inner, Mapping):
@@ -112,7 +112,7 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
         return _from_data_url(text, place)
     if "://" in text[:32]:
         if not start.startswith(("http://", "https://")):
-            raise RowError(f"{place}: image: {text.partition('://')[0]!r} is no address that images come from")
+            raise RowError(f"{place}: image: {text.partition('://')[0]!r} is not an address that images can come from")
         return WebImage(text)
     if folder is None:
         return Path(text)

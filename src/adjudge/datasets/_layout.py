@@ -116,7 +116,7 @@ def build(parts: Parts, image: str | None) -> Conversation:
 
 
 def url_of(row: Mapping[str, Any], place: str) -> str | None:
-    """Return where the image stands on the web; None, nothing and NaN all mean nowhere."""
+    """Return where the image is on the web; None, nothing and NaN all mean nowhere."""
     url = _whole(row.get("image_url"))
     if url is None or isinstance(url, str):
         return (url or "").strip() or None
@@ -159,7 +159,7 @@ def _answers(row: Mapping[str, Any], place: str, required: bool) -> dict[str, st
         where = f"{place}: answers[{index}]"
         identity = _identity(fields, "interaction_id", where)
         if identity in answers:
-            raise RowError(f"{where}: interaction_id {identity!r} stands twice among the answers")
+            raise RowError(f"{where}: interaction_id {identity!r} occurs twice among the answers")
         if fields.get("ans_full") is None and not required:
             continue
         answers[identity] = _text(fields, "ans_full", where)
@@ -174,8 +174,8 @@ def _records(value: Any, where: str, text: str) -> list[Mapping[str, Any]]:
         columns = {str(name): _listed(column, f"{where}.{name}") for name, column in value.items()}
         sizes = {name: len(column) for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{name} {size}" for name, size in sizes.items())
-            raise RowError(f"{where}: the columns have different lengths: {told}")
+            lengths = ", ".join(f"{name} {size}" for name, size in sizes.items())
+            raise RowError(f"{where}: the columns have different lengths: {lengths}")
         count = next(iter(sizes.values()), 0)
         return [{name: column[index] for name, column in columns.items()} for index in range(count)]
     records = _listed(value, where)
@@ -227,7 +227,7 @@ def _references(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _labels(turn: Mapping[str, Any], row: Mapping[str, Any], where: str) -> dict[str, int | str | None]:
-    """Return the labels of a turn; the quality of the image may stand beside the image."""
+    """Return the labels of a turn; the quality of the image may be beside the image."""
     labels: dict[str, int | str | None] = {}
     for name in LABELS:
         value = turn.get(name)

@@ -160,8 +160,8 @@ def _of_each(paths: list[Path]) -> Iterator[PlacedRow]:
                 yield PlacedRow(base + number, _place(paths, base + number), columns, late_image=image)
             continue
         for number, found, fault in read_rows(str(path)):
-            told = None if fault is None else f"{path.name}, {fault.removeprefix('bad-row: ')}"
-            yield PlacedRow(base + number, _place(paths, base + number), found, told)
+            reason = None if fault is None else f"{path.name}, {fault.removeprefix('bad-row: ')}"
+            yield PlacedRow(base + number, _place(paths, base + number), found, reason)
 
 
 def _place(paths: list[Path], key: int) -> str:
@@ -174,8 +174,8 @@ def _features_in(path: Path) -> Any:
     if format_of(str(path)) != "parquet":
         return None
     with open_parquet(path) as file:
-        noted = (file.schema_arrow.metadata or {}).get(b"huggingface")
-    return _features_of_json(noted, str(path))
+        content = (file.schema_arrow.metadata or {}).get(b"huggingface")
+    return _features_of_json(content, str(path))
 
 
 def _features_beside(folder: Path) -> Any:
@@ -183,11 +183,11 @@ def _features_beside(folder: Path) -> Any:
     return _features_of_json(path.read_bytes(), str(path)) if path.is_file() else None
 
 
-def _features_of_json(noted: bytes | None, where: str) -> Any:
-    if noted is None:
+def _features_of_json(content: bytes | None, where: str) -> Any:
+    if content is None:
         return None
     try:
-        info = decode_json(noted)
+        info = decode_json(content)
     except RowError as error:
         raise DataError(f"{where}: the description of the data set is {error.message}") from None
     inner = info.get("info", info) if isinstance(info, dict) else {}

@@ -40,8 +40,8 @@ def rubric_schema(names: Sequence[str]) -> dict[str, Any]:
 def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) -> RubricReading:
     """Return the scores of a reply; `UnreadableReply` unless every name has exactly one number in 0..1.
 
-    The reply is, as a whole, one JSON object (with a nonce: the object stands on a line of its own behind it). A
-    number may be written as a text. A bool is no number, and members that were not asked for are ignored.
+    The reply is, as a whole, one JSON object (with a nonce: the object is on a line of its own, after the nonce). A
+    number may be written as a text. A bool is not a number, and members that were not asked for are ignored.
 
     >>> parse_rubric('{"clarity": "0.8", "reasoning": "Short."}', ["clarity"])
     RubricReading(scores={'clarity': 0.8}, reasoning='Short.')
@@ -60,7 +60,7 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
             readings.append(_reading(json_object(rest.removeprefix(":")), names))
     if not readings:
         if quoted:
-            raise UnreadableReply("the only scores stand in quoted text", code="quoted-verdict")
+            raise UnreadableReply("the only scores are in quoted text", code="quoted-verdict")
         raise UnreadableReply("no line carries the key and the scores", code="missing-score")
     if any(reading.scores != readings[0].scores for reading in readings):
         raise UnreadableReply("the reply gives different sets of scores", code="two-verdicts")
@@ -84,7 +84,7 @@ def _score(members: dict[str, Any], name: str) -> float:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UnreadableReply(f"{name} is no number but {type(value).__name__}", code="bad-score")
+        raise UnreadableReply(f"{name} must be a number, got {type(value).__name__}", code="bad-score")
     if not 0 <= value <= 1:  # NaN is neither
         raise UnreadableReply(f"{name} is outside of 0..1", code="bad-score")
     return abs(float(value))

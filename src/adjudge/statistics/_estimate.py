@@ -80,7 +80,7 @@ def within(low: float, high: float, ends: Range) -> tuple[float, float]:
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is no share."""
+    """Refuse a confidence that is not between 0 and 1."""
     if not 0.0 < confidence < 1.0:
         raise UsageError(f"confidence must lie between 0 and 1, got {confidence}")
 

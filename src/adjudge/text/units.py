@@ -1,7 +1,7 @@
 """What units look like, and which of them measure the same thing.
 
 A unit is a dimension and a factor, so that `100 cm` and `1 m` are the same length while `5 m` and `5 kg` are not
-comparable. A word that is no known unit (`apples`) has none and says nothing against equality.
+comparable. A word that is not a known unit (`apples`) has none and says nothing against equality.
 
 >>> read_unit("cm"), read_unit("m^2")
 (UnitOfMeasure(dimension='length', factor=Fraction(1, 100)), UnitOfMeasure(dimension='length^2', factor=Fraction(1, 1)))

@@ -95,7 +95,7 @@ def _read(path_or_data: object, named: str | None, trace: str | None) -> Record 
 
 
 def _data(given: object, named: str | None) -> tuple[object, str]:
-    """Return the data of a path, of a file's content, or as it stands, and how to call it in an error."""
+    """Return the data of a path, of a file's content, or as it is given, and its name for errors."""
     if isinstance(given, str) and given.lstrip()[:1] not in ("{", "["):
         given = Path(given)
     if isinstance(given, Path):

@@ -29,7 +29,7 @@ _ERROR = frozenset({2, "2", "STATUS_CODE_ERROR", "ERROR"})
 
 @dataclass(slots=True)
 class OtlpEvent:
-    """Something that was noted during a span: its name, its attributes, and what a log record has as its body."""
+    """Something that happened during a span: its name, its attributes, and what a log record has as its body."""
 
     name: str
     attributes: Mapping[str, Any]
@@ -181,7 +181,7 @@ def iter_otlp_logs(document: object, where: str) -> Iterator[tuple[tuple[str, st
 
 
 def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int) -> OtlpEvent:
-    """Return a log record as an event: its body stands among its attributes."""
+    """Return a log record as an event: its body is among its attributes."""
     more = body if isinstance(body, Mapping) else {} if body is None else {"content": body}
     return OtlpEvent(name or as_text(attributes.get("event.name")), {**attributes, **more}, time)
 

@@ -90,7 +90,7 @@ def _grouped(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str
     for place, trace in _trace_ids(path):
         lasts.see(trace, place)
     faults = (f"it did not fit: more than {hold} spans were under way",)
-    held: dict[str, _Open] = {}  # the one that was touched last stands last
+    held: dict[str, _Open] = {}  # the one that was touched last is last
     ending: dict[int, list[str]] = {}
     now = inside = 0
     for place, trace, span in _spans(path):

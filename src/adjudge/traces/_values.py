@@ -19,7 +19,7 @@ _MICROSECOND = 1_000  # in nanoseconds
 _OPENERS = ("{", "[")
 _DOCUMENT_LISTS = ("documents", "results", "output", "data")
 _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
-_CUT = re.compile(  # what may stand between the place of an error and the end where the text was cut off there
+_CUT = re.compile(  # what may be between the place of an error and the end of a text that was cut off
     r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
 )
 
@@ -159,7 +159,7 @@ def read_json(content: bytes | str, where: str) -> Any:
 
 
 def arguments_of(value: object) -> tuple[str | dict[str, Any], bool]:
-    """Return a call's arguments, an object where they are one, else the text as it stands; and whether that is cut."""
+    """Return a call's arguments, an object where they are one, else the text as it is; and whether that is cut."""
     if value is None:
         return "", False
     value, is_cut = loose(value)

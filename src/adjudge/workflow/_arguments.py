@@ -29,7 +29,7 @@ class ArgumentRule:
     """What a tool is to be called with; all that is given must hold for one and the same call.
 
     With `calls="some"` (the default) at least one executed call fits, with `"every"` each of them, and none is fine.
-    What a model wrote as arguments and is no JSON object fits nothing. Numbers are equal by value, but `true` is not 1.
+    Arguments that are not a JSON object fit nothing. Numbers are equal by value, but `true` is not 1.
     """
 
     exact: Mapping[str, Any] | None = None
@@ -117,7 +117,7 @@ def _read(call: ToolCall) -> tuple[Mapping[str, Any] | None, str | None]:
         arguments = decode_json(given)
     except RowError:
         return None, "its arguments are not JSON"
-    return (arguments, None) if isinstance(arguments, Mapping) else (None, "its arguments are no JSON object")
+    return (arguments, None) if isinstance(arguments, Mapping) else (None, "its arguments are not a JSON object")
 
 
 def _plain_misfit(rule: ArgumentRule, arguments: Mapping[str, Any]) -> str | None:

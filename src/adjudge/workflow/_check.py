@@ -1,4 +1,4 @@
-"""Expected against called: the plain dict, and everything that stands beside it."""
+"""Expected against called: the plain dict, and everything beside it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -99,7 +99,7 @@ class Oracle(Protocol):
     asked: bool
 
     def __call__(self, gold: Node, answer: Node) -> bool | None:
-        """Whether two expressions are equal; None where that cannot be told."""
+        """Whether two expressions are equal; None where that cannot be decided."""
 
 
 def _integer(text: str) -> int | None:

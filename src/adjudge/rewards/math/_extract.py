@@ -1,7 +1,7 @@
-r"""Where the answer stands in a response: the last box, the last statement, or the whole of a short text.
+r"""Where the answer is in a response: the last box, the last statement, or the whole of a short text.
 
 A later box revises an earlier one; boxes side by side ("\boxed{1} and \boxed{2}") are one list; boxes offered as
-alternatives are a list too, and a list never equals one of its elements. What stands in a think block is no answer.
+alternatives are a list too, and a list never equals one of its elements. What is in a think block does not count.
 """
 
 import re
@@ -25,7 +25,7 @@ _ALTERNATIVE = frozenset("or maybe perhaps possibly alternatively either".split(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An answer: its text and where it stands."""
+    """An answer: its text and its place."""
 
     text: str
     start: int

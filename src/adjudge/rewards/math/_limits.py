@@ -24,4 +24,4 @@ class LimitExceeded(Exception):
 
 
 class Unreadable(Exception):
-    """The text is no expression of the grammar."""
+    """The text is not an expression of the grammar."""

@@ -106,7 +106,7 @@ class Numerals(ABC):
                 return
 
     def find_bar(self) -> int | None:
-        """Where the bar or colon of a set builder stands, if the braces hold one."""
+        """Return where the bar or colon of a set builder is, if the braces hold one."""
         depth = 0
         for position in range(self.position, len(self.tokens)):
             token = self.tokens[position]
@@ -183,7 +183,7 @@ class Numerals(ABC):
         return whole
 
     def based(self, digits: str) -> Node:
-        """Return digits with the base that stands below them, as a number or in words."""
+        """Return digits with the base that is below them, as a number or in words."""
         self.advance()
         below = self.raw_argument()
         base = int(below) if below.isdigit() and len(below) < 4 else read_number_words(below)
@@ -206,7 +206,7 @@ class Numerals(ABC):
                 self.advance()
         number = read_number_words(" ".join(words))
         if number is None:
-            raise Unreadable("these number words make no number")
+            raise Unreadable("these number words are not a number")
         return self._parts(Num(Fraction(number)))
 
     def _parts(self, count: Num) -> Node:

@@ -155,7 +155,7 @@ class _Parser(Atoms):
         return self.token.value in closers or self.token.kind == "end" or self._separator()
 
     def _prose(self, start: int, closers: Sequence[str]) -> Text:
-        """Return the words of an item that has no mathematical reading, as they stand."""
+        """Return the words of an item that has no mathematical reading, as they are."""
         depth = 0
         while self.token.kind != "end":
             value = self.token.value

@@ -36,7 +36,7 @@ from adjudge.rewards.math._words import same_words
 
 
 class NeedsWorker(Exception):
-    """The two expressions can only be told apart symbolically."""
+    """Only symbolic algebra can compare the two expressions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ def _mathematical(text: str) -> bool:
 
 
 def _denied(sentence: str, at: int) -> bool:
-    """Whether what stands at a place is what the answer is not."""
+    """Whether the text says that the answer is not what follows."""
     return compiled(_DENIAL).search(sentence, max(0, at - 40), at) is not None
 
 

@@ -35,7 +35,7 @@ _EMPTY = Sym("emptyset")
 
 
 class NotInterval(Exception):
-    """The node is no set of real numbers that can be written as intervals."""
+    """The node is not a set of real numbers that can be written as intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _infinite(node: Node) -> bool:
 def _value(node: Node) -> float:
     value = real_value(node)
     if value is None:
-        raise NotInterval("an end of the interval is no number")
+        raise NotInterval("an end of the interval is not a number")
     return value
 
 
@@ -125,7 +125,7 @@ def pieces(node: Node) -> list[IntervalPiece]:
         case Relation():
             return _solve(node)
         case _:
-            raise NotInterval(f"{type(node).__name__} is no interval")
+            raise NotInterval(f"{type(node).__name__} is not an interval")
 
 
 def _point(node: Node) -> list[IntervalPiece]:
@@ -173,7 +173,7 @@ def _intersection(left: list[IntervalPiece], right: list[IntervalPiece]) -> list
 
 
 def _half_line(operator: str, bound: Node) -> list[IntervalPiece]:
-    """Return the numbers that stand in a relation to a bound."""
+    """Return the numbers on one side of a bound."""
     match operator:
         case "<" | "<=":
             return _piece(_MINUS_INFINITY, bound, closed_low=False, closed_high=operator == "<=")
@@ -184,7 +184,7 @@ def _half_line(operator: str, bound: Node) -> list[IntervalPiece]:
         case "!=":
             return _complement(_point(bound))
         case _:
-            raise NotInterval(f"{operator} is no inequality")
+            raise NotInterval(f"{operator} is not an inequality")
 
 
 def _solve(node: Relation) -> list[IntervalPiece]:

@@ -68,7 +68,7 @@ def _listed(items: tuple[Node, ...]) -> str:
 
 
 def _collection(node: Node) -> str | None:
-    """Return what is no plain expression: its parts in canonical form, between its own brackets and signs."""
+    """Return what is not a plain expression: its parts in canonical form, between its own brackets and signs."""
     match node:
         case Text(words):
             return words

@@ -51,7 +51,7 @@ class Pow:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of its arguments; an unknown name stands for an unknown function."""
+    """A function of its arguments; an unknown name is an unknown function."""
 
     name: str
     args: "tuple[Node, ...]"

@@ -1,4 +1,4 @@
-"""How much work a comparison may be, told from the trees before anything is worked out.
+"""How much work a comparison may be, estimated from the trees before anything is worked out.
 
 Tier 1 is bounded, but its bounds are meant for a caller that waits. An event loop compares only what is light and
 leaves the rest to a worker.

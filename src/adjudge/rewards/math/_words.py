@@ -58,7 +58,7 @@ def plain_words(text: str) -> str:
 
 
 def choice_of(text: str) -> tuple[str, str] | None:
-    r"""Return the letter of a choice and what stands after it: `(B)`, `\text{B}`, `C. x = 42`.
+    r"""Return the letter of a choice and what follows it: `(B)`, `\text{B}`, `C. x = 42`.
 
     >>> choice_of(r"\text{(B)}"), choice_of("C. x = 42"), choice_of("AB")
     (('B', ''), ('C', 'x = 42'), None)
@@ -86,7 +86,7 @@ def _family(node: Node, words: str | None) -> int | None:
 
 
 def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: str | None, prose: bool) -> bool:
-    """Whether words say the same; a text is None where that side is no text but mathematics."""
+    """Whether words say the same; a text is None where that side is mathematics."""
     gold_words = None if gold_text is None else plain_words(gold_text)
     answer_words = None if answer_text is None else plain_words(answer_text)
     if gold_text is not None and answer_text is not None and _has_signs(gold_text + " " + answer_text):
