@@ -109,7 +109,10 @@ def _from_mapping(value: Mapping[str, Any], place: str, folder: Path | None) -> 
 def _from_text(text: str, place: str, folder: Path | None) -> Any:
     start = text[:8].lower()
     if start.startswith("data:"):
-        return _from_data_url(text, place)
+        head, comma, body = text.partition(",")
+        if not comma or not head.endswith(";base64"):
+            raise RowError(f"{place}: image: a data URL must be in base64")
+        return _from_base64(body, place)
     if "://" in text[:32]:
         if not start.startswith(("http://", "https://")):
             raise RowError(f"{place}: image: {text.partition('://')[0]!r} is not an address that images can come from")
@@ -123,13 +126,6 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
     if "\0" in text or not Path(os.path.normpath(Path(base) / text)).is_relative_to(base):
         raise RowError(f"{place}: image: {text!r} lies outside {folder}; say image_folder= if that is meant")
     return Path(os.path.normpath(folder / text))
-
-
-def _from_data_url(text: str, place: str) -> bytes:
-    head, comma, body = text.partition(",")
-    if not comma or not head.endswith(";base64"):
-        raise RowError(f"{place}: image: a data URL must be in base64")
-    return _from_base64(body, place)
 
 
 def _from_base64(text: str, place: str) -> bytes:

@@ -139,11 +139,7 @@ class RepeatFinder:
 
 def _lines_of(file: IO[bytes], part: int, parts: int) -> Iterator[bytes]:
     file.seek(0)
-    return (line for line in file if parts == 1 or _part_of(line, parts) == part)
-
-
-def _part_of(line: bytes, parts: int) -> int:
-    return crc32(line[line.index(b" ") :]) // PILES % parts
+    return (line for line in file if parts == 1 or crc32(line[line.index(b" ") :]) // PILES % parts == part)
 
 
 def _look_through(pile: Callable[[], Iterable[bytes]]) -> tuple[int, list[Repeat]]:

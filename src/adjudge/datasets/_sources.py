@@ -148,7 +148,10 @@ def _of_files(paths: list[Path], folder: Path | None = None) -> RowSource:
         if not path.is_file():
             raise UsageError(f"{path}: there is no such file", code="cannot-read")
     folder = folder or paths[0].parent
-    features = next((found for path in paths if (found := _features_in(path))), None) or _features_beside(folder)
+    features = next(filter(None, map(_features_in, paths)), None)
+    info = folder / _INFO
+    if not features and info.is_file():
+        features = _features_of_json(info.read_bytes(), str(info))
     return RowSource(partial(_of_each, paths), folder, partial(_place, paths), vocabularies_of(features))
 
 
@@ -175,17 +178,10 @@ def _features_in(path: Path) -> Any:
         return None
     with open_parquet(path) as file:
         content = (file.schema_arrow.metadata or {}).get(b"huggingface")
-    return _features_of_json(content, str(path))
+    return None if content is None else _features_of_json(content, str(path))
 
 
-def _features_beside(folder: Path) -> Any:
-    path = folder / _INFO
-    return _features_of_json(path.read_bytes(), str(path)) if path.is_file() else None
-
-
-def _features_of_json(content: bytes | None, where: str) -> Any:
-    if content is None:
-        return None
+def _features_of_json(content: bytes, where: str) -> Any:
     try:
         info = decode_json(content)
     except RowError as error:

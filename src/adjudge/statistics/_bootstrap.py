@@ -67,7 +67,6 @@ def bootstrap_mean(
 
 def resampled(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
     """Return the sorted means of clusters drawn with replacement."""
-    from itertools import starmap
     from random import Random
 
     chance = Random(seed)  # noqa: S311 (statistics, not secrets)
@@ -75,8 +74,11 @@ def resampled(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
     totals, n = [total for _, total in pairs], sum(size for size, _ in pairs)
     if alike:  # the usual case without clusters; half the work
         return sorted(math.fsum(chance.choices(totals, k=len(pairs))) / n for _ in range(resamples))
-    drawn = (zip(*chance.choices(pairs, k=len(pairs)), strict=True) for _ in range(resamples))
-    return sorted(starmap(lambda sizes, totals: math.fsum(totals) / sum(sizes), drawn))
+    means = []
+    for _ in range(resamples):
+        sizes, drawn = zip(*chance.choices(pairs, k=len(pairs)), strict=True)
+        means.append(math.fsum(drawn) / sum(sizes))
+    return sorted(means)
 
 
 def corrected(

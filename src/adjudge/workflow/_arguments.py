@@ -93,7 +93,11 @@ def misfits(rule: ArgumentRule, calls: Sequence[ToolCall]) -> list[str | None]:
             reason = _plain_misfit(rule, arguments)
         if arguments is not None and reason is None:
             texts = {name: _text(arguments, name) for name in rule.regex or ()}
-            reason = next((_unsearchable(name, text) for name, text in texts.items() if not _fits(text)), None)
+            for name, text in texts.items():
+                if reason is None and text is None:
+                    reason = f"it has no argument {name!r}"
+                elif reason is None and text is not None and len(text) > LONGEST_TEXT:
+                    reason = f"{name} has {len(text)} characters"
             if reason is None:
                 wanted += [Search((rule.regex or {})[name], text or "") for name, text in texts.items()]
                 owners += [(index, name) for name in texts]
@@ -153,14 +157,6 @@ def _text(arguments: Mapping[str, Any], name: str) -> str | None:
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
         return None
-
-
-def _fits(text: str | None) -> bool:
-    return text is not None and len(text) <= LONGEST_TEXT
-
-
-def _unsearchable(name: str, text: str | None) -> str:
-    return f"it has no argument {name!r}" if text is None else f"{name} has {len(text)} characters"
 
 
 def equal(one: object, other: object) -> bool:

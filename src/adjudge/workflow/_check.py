@@ -81,11 +81,9 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     record = Trajectory.from_messages(trajectory)
     called = _called(record)
     workflow, findings = _judged(wanted, called)
-    reply = record.final_response
-    clarification = check_clarification(wanted, called.agents, reply, complete=called.complete)
+    clarification = check_clarification(wanted, called.agents, record.final_response, complete=called.complete)
     findings += _unclear(clarification)
-    verdicts = [workflow["pass"], *(() if clarification is None else (clarification["pass"],))]
-    passed = _all(verdicts)
+    passed = _all([workflow["pass"], True if clarification is None else clarification["pass"]])
     return WorkflowResult(
         workflow=workflow,
         status="unscored" if passed is None else "scored",
@@ -118,9 +116,7 @@ def _judged(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str
     workflow: dict[str, Any] = {"pass": None}
     findings: list[Finding] = []
     for kind in DIMENSIONS:
-        rules = DimensionRules.of(expectation, kind)
-        found, wrong = _dimension(rules, expectation, called)
-        workflow[kind] = found
+        workflow[kind], wrong = _dimension(DimensionRules.of(expectation, kind), expectation, called)
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings
@@ -147,12 +143,10 @@ def _dimension(
 
 def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> Finding:
     if names is None:
-        return Finding(INCOMPLETE, rules.kind, f"the record cannot show which {rules.kind} were called")
+        return rules.finding(INCOMPLETE, f"the record cannot show which {rules.kind} were called")
     if called.complete:
-        return Finding(INCOMPLETE, rules.kind, "the record does not show the arguments of the calls")
-    return Finding(
-        INCOMPLETE, rules.kind, f"part of the record is missing; of the {rules.kind} it shows {listed(names)}"
-    )
+        return rules.finding(INCOMPLETE, "the record does not show the arguments of the calls")
+    return rules.finding(INCOMPLETE, f"part of the record is missing; of the {rules.kind} it shows {listed(names)}")
 
 
 def _wrong_arguments(
@@ -194,7 +188,6 @@ def _warnings(expectation: WorkflowExpectation, called: _Called) -> Iterator[Fin
         yield Finding("requested-not-executed", "tools", message)
 
 
-def _all(verdicts: Iterable[bool | None]) -> bool | None:
+def _all(verdicts: Sequence[bool | None]) -> bool | None:
     """Return False if any is, else None if any is not known, else True."""
-    found = list(verdicts)
-    return False if False in found else None if None in found else True
+    return False if False in verdicts else None if None in verdicts else True

@@ -1,6 +1,7 @@
 """Extraction, reading and comparison put together, with the memo and the worker behind them."""
 
 from collections import OrderedDict
+from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -213,9 +214,7 @@ def _decide_trees(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRul
     key = (gold, answer, rules.policy)
     kept = _memo.get(key)
     if kept is None:
-        equal, reason = _compare_all(
-            gold, answer, ComparisonRules(rules.policy, rules.oracle, gold.bound | answer.bound)
-        )
+        equal, reason = _compare_all(gold, answer, replace(rules, bound=gold.bound | answer.bound))
         asked = isinstance(rules.oracle, Oracle) and rules.oracle.asked
         kept = _Decision(equal, reason, 2 if asked else 1)
         _memo.put(key, kept)

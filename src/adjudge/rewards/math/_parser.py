@@ -7,7 +7,7 @@ It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 
 from collections.abc import Sequence
 
 from adjudge.rewards.math._atoms import CLOSERS, Atoms
-from adjudge.rewards.math._lexer import Token, repair, tokenize
+from adjudge.rewards.math._lexer import repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
 from adjudge.rewards.math._numerals import negated
 from adjudge.rewards.math._tree import (
@@ -178,7 +178,10 @@ class _Parser(Atoms):
         if self.token.kind == "word" and not self._separator():
             word = self.token.value.lower()
             if word in _VERBS and isinstance(node, Relation):
-                if any(token.value in _RELATIONS or token.value.lower() in _DOUBTS for token in self._rest()):
+                if any(
+                    token.value in _RELATIONS or token.value.lower() in _DOUBTS
+                    for token in self.tokens[self.position :]
+                ):
                     return Text("")
                 self.position = len(self.tokens) - 1
                 self.token = self.tokens[-1]
@@ -196,9 +199,6 @@ class _Parser(Atoms):
         while self.token.value in {".", "?", '"', "`"}:
             self.advance()
         return node
-
-    def _rest(self) -> Sequence[Token]:
-        return self.tokens[self.position :]
 
     def _clause(self, closers: Sequence[str]) -> None:
         """Step over `for all integers n`, remembering that it binds n."""

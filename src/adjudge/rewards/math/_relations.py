@@ -35,7 +35,8 @@ def proportional(left: Node, right: Node, *, positive: bool) -> bool:
                 return not positive or next(iter(ratios)) > 0
             if len(ratios) == 1 and not positive:
                 return True
-        if not one.opaque and not other.opaque and one.bottom == other.bottom and not _radical(one.top, other.top):
+        has_root = any(atom[0] == "#" for side in (one.top, other.top) for key in side for atom, _ in key)
+        if not one.opaque and not other.opaque and one.bottom == other.bottom and not has_root:
             return False
     found: list[complex] = []
     for point in points(names(left) | names(right)):
@@ -50,10 +51,6 @@ def proportional(left: Node, right: Node, *, positive: bool) -> bool:
         return False
     steady = all(abs(value - found[0]) <= 1e-9 * abs(found[0]) for value in found)
     return steady and abs(found[0].imag) < 1e-9 * abs(found[0]) and (not positive or found[0].real > 0)
-
-
-def _radical(*sides: dict[tuple[tuple[str, Fraction], ...], Fraction]) -> bool:
-    return any(atom[0] == "#" for side in sides for key in side for atom, _ in key)
 
 
 def solved_by(equation: Relation, expression: Node) -> bool:

@@ -1,7 +1,7 @@
 """Whether two trees are the same answer: lists, tuples, sets, intervals, matrices, equations, scalars."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._matrix import matrix_value
@@ -99,7 +99,7 @@ def _alike(gold: Node, answer: Node, rules: ComparisonRules) -> bool:
         return False
     if isinstance(gold, Call) and isinstance(answer, Call) and gold.name != answer.name:
         return False
-    return all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
+    return _ordered(one, other, rules)
 
 
 def _renamed(gold: Node, answer: Node, rules: ComparisonRules) -> Node | None:
@@ -138,15 +138,9 @@ def _labelled(
         return same(spread, other, rules) if gold_label is not None else same(other, spread, rules)
     if isinstance(other, Relation):
         return _equations(gold, answer, rules)
-    inner = _function_bound(label, rules)
-    return same(value, other, inner) if gold_label is not None else same(other, value, inner)
-
-
-def _function_bound(label: Node, rules: ComparisonRules) -> ComparisonRules:
-    """Rules under which the arguments of `f(x) = ...` are bound."""
-    if isinstance(label, Call | Group):
-        return ComparisonRules(rules.policy, rules.oracle, rules.bound | names(label))
-    return rules
+    if isinstance(label, Call | Group):  # the arguments of `f(x) = ...` are bound
+        rules = replace(rules, bound=rules.bound | names(label))
+    return same(value, other, rules) if gold_label is not None else same(other, value, rules)
 
 
 def _both_labelled(
@@ -188,13 +182,7 @@ def _matrices(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     shapes = [(len(side.rows), len(side.rows[0])) for side in (left, right)]
     if shapes[0] != shapes[1] and not (flat and shapes[0] == shapes[1][::-1]):
         return False, "matrix"
-    pairs = zip(
-        [entry for row in left.rows for entry in row], [entry for row in right.rows for entry in row], strict=True
-    )
-    for one, other in pairs:
-        if not same(one, other, rules)[0]:
-            return False, "matrix"
-    return True, "matrix"
+    return _ordered(children(left), children(right), rules), "matrix"
 
 
 def _intervals(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
@@ -238,7 +226,7 @@ def _inequalities(gold: Relation, answer: Relation, rules: ComparisonRules) -> A
             if len(gold.items) == 2:
                 if proportional(difference(gold), difference(candidate), positive=gold.operators[0] != "!="):
                     return True, "symbolic"
-            elif all(same(one, other, rules)[0] for one, other in zip(gold.items, candidate.items, strict=True)):
+            elif _ordered(gold.items, candidate.items, rules):
                 return True, "symbolic"
     return False, "mismatch"
 

@@ -62,13 +62,9 @@ def is_interval(node: Node) -> bool:
                 isinstance(item, Relation | SetOperation) for item in items
             )
         case Group((_, _), left, right):
-            return left == "[" or right == "]" or any(_infinite(item) for item in node.items)
+            return left == "[" or right == "]" or _INFINITY in walk(node)
         case _:
             return node in {_REALS, _EMPTY}
-
-
-def _infinite(node: Node) -> bool:
-    return any(part == _INFINITY for part in walk(node))
 
 
 def _value(node: Node) -> float:
