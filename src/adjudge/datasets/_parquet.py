@@ -17,20 +17,14 @@ IMAGES = 8  # read at once
 IMAGE = "image"
 
 
-def parquet_file() -> Any:
-    """Return pyarrow's class of Parquet files; without pyarrow, an error names the extra."""
+def open_parquet(path: Path) -> Any:
+    """Open a file; one that is not Parquet is a `DataError`."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingExtra.of("parquet", "reading Parquet") from None
-    return ParquetFile
-
-
-def open_parquet(path: Path) -> Any:
-    """Open a file; one that is not Parquet is a `DataError`."""
-    open_file = parquet_file()
     try:
-        return open_file(path, pre_buffer=False, buffer_size=1 << 20)
+        return ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
     except (OSError, ValueError) as error:  # what pyarrow raises for any other file
         raise DataError(f"{path} cannot be read as Parquet: {error}") from None
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias, cast
 
-from adjudge.datasets._parquet import parquet_file
-from adjudge.errors import DataError, RowError, UsageError, closest
+from adjudge.errors import DataError, MissingExtra, RowError, UsageError, closest
 from adjudge.model import decode_json
 
 Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
@@ -234,15 +233,18 @@ def _undecoded(cell: str) -> bool:
 
 
 def _parquet_chunks(path: str) -> Iterator[Chunk]:
-    open_file = parquet_file()
-    from pyarrow import ArrowException, BufferReader
-
+    try:
+        from pyarrow import ArrowException, BufferReader
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise MissingExtra.of("parquet", "reading Parquet") from None
     first = 1
     with _open(path) as source:
         # Parquet is read from its end: what cannot be wound back is held in memory.
         seekable = source if source.seekable() else BufferReader(source.read())
         try:
-            for batch in open_file(seekable).iter_batches(batch_size=RECORDS):
+            file = ParquetFile(seekable)
+            for batch in file.iter_batches(batch_size=RECORDS):
                 records = batch.to_pylist()
                 yield Chunk(first, records=records)
                 first += len(records)
