@@ -48,7 +48,7 @@ class RowImage:
         An image that is missing, broken, too large or not allowed to be fetched raises `RowError`, `bad-image`.
         """
         with Caught() as caught:
-            return _loaded(self._found())
+            return _load(self._content())
         error = caught.error
         detail = error.message if isinstance(error, AdjudgeError) else (caught.reason or "").removeprefix("raised: ")
         where = f"{self.place}: image: "
@@ -62,7 +62,7 @@ class RowImage:
     def _source(self) -> Any:
         return self.source() if callable(self.source) else self.source
 
-    def _found(self) -> Any:
+    def _content(self) -> Any:
         source = self._source()
         if not isinstance(source, WebImage):
             return source
@@ -135,7 +135,7 @@ def _from_base64(text: str, place: str) -> bytes:
         raise RowError(f"{place}: image: the bytes are not base64") from None
 
 
-def _loaded(source: Any) -> Any:
+def _load(source: Any) -> Any:
     if source is None:  # a row whose image was looked up late, and which has none
         return None
     if is_picture(source):
@@ -145,7 +145,7 @@ def _loaded(source: Any) -> Any:
     try:
         from PIL import Image
     except ImportError:
-        return _undecoded(source)
+        return _check_beginning(source)
     with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as picture:
         width, height = picture.size
         if width * height > MOST_PIXELS:
@@ -167,7 +167,7 @@ def _check_size(source: bytes | Path) -> None:
         raise RowError(f"{size:,} bytes are more than the {LARGEST_FILE:,} allowed")
 
 
-def _undecoded(source: bytes | Path) -> bytes | Path:
+def _check_beginning(source: bytes | Path) -> bytes | Path:
     """Return the image as it is, if it begins like one; more cannot be said without Pillow."""
     if isinstance(source, bytes):
         head = source[:8]

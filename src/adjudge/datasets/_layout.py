@@ -171,21 +171,21 @@ def _records(value: Any, where: str, text: str) -> list[Mapping[str, Any]]:
     if isinstance(value, Mapping):
         if isinstance(value.get(text), str):  # a single record, not in a list
             return [value]
-        columns = {str(name): _listed(column, f"{where}.{name}") for name, column in value.items()}
+        columns = {str(name): _as_list(column, f"{where}.{name}") for name, column in value.items()}
         sizes = {name: len(column) for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
             lengths = ", ".join(f"{name} {size}" for name, size in sizes.items())
             raise RowError(f"{where}: the columns have different lengths: {lengths}")
         count = next(iter(sizes.values()), 0)
         return [{name: column[index] for name, column in columns.items()} for index in range(count)]
-    records = _listed(value, where)
+    records = _as_list(value, where)
     for index, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise RowError(f"{where}[{index}]: must be a mapping, got {_said(record)}")
     return records
 
 
-def _listed(value: Any, where: str) -> list[Any]:
+def _as_list(value: Any, where: str) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     if hasattr(value, "tolist") and isinstance(listed := value.tolist(), list):  # an array
@@ -216,7 +216,7 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
 def _references(value: Any, where: str) -> tuple[str, ...]:
     if isinstance(value, Mapping) and "text" in value:  # {"text": [...], "answer_start": [...]}, as SQuAD has it
         value = value["text"]
-    texts = [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else _listed(value, where)
+    texts = [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else _as_list(value, where)
     texts = [str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text for text in texts]
     for text in texts:
         if not isinstance(text, str) or not text.strip():

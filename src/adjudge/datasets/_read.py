@@ -82,7 +82,7 @@ class Chunk:
         if len(record) != len(self.header):
             fault = f"bad-row: row {number} has {len(record)} cells, the header {len(self.header)}"
             return RowRead(number, None, fault)
-        if any(_undecoded(cell) for cell in record):
+        if any(_is_undecoded(cell) for cell in record):
             return RowRead(number, None, f"bad-row: row {number} is not UTF-8")
         return RowRead(number, dict(zip(self.header, record, strict=True)), None)
 
@@ -228,7 +228,7 @@ def _csv_records(reader: Any, broken: type[Exception], path: str) -> Iterator[Se
             yield record
 
 
-def _undecoded(cell: str) -> bool:
+def _is_undecoded(cell: str) -> bool:
     return not cell.isascii() and any("\udc80" <= character <= "\udcff" for character in cell)
 
 

@@ -61,7 +61,7 @@ def open_source(source: Any, split: str | None) -> RowSource:
     if hasattr(source, "features"):
         return _of_hub_object(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes):
-        return RowSource(partial(_numbered, source), Path(), count=_length(source))
+        return RowSource(partial(_number_rows, source), Path(), count=_length(source))
     raise UsageError(f"a data set is a file, a folder or rows, not {type(source).__name__}")
 
 
@@ -77,7 +77,7 @@ def _one_split(splits: Mapping[Any, Any], split: str | None) -> Any:
     return splits[split]
 
 
-def _numbered(rows: Iterable[Any]) -> Iterator[PlacedRow]:
+def _number_rows(rows: Iterable[Any]) -> Iterator[PlacedRow]:
     for number, row in enumerate(rows, 1):
         place = f"row {number}"
         if isinstance(row, Mapping):
@@ -100,11 +100,11 @@ def _of_hub_object(data: Any) -> RowSource:
         data = data.cast_column("image", type(image)(decode=False))
     folder = None if hasattr(image, "decode") else Path()  # the library knows where its own images lie
     can_wait = image is not None and hasattr(data, "__len__") and hasattr(data, "select_columns")
-    rows = partial(_indexed if can_wait else _numbered, data)
+    rows = partial(_index_rows if can_wait else _number_rows, data)
     return RowSource(rows, folder, vocabularies=vocabularies, count=_length(data))
 
 
-def _indexed(data: Any) -> Iterator[PlacedRow]:
+def _index_rows(data: Any) -> Iterator[PlacedRow]:
     texts = data.select_columns([name for name in data.features if name != "image"])
     images = data.select_columns(["image"])
     for index, row in enumerate(texts):

@@ -26,7 +26,7 @@ def rubric_schema(names: Sequence[str]) -> dict[str, Any]:
     >>> rubric_schema(["clarity"])["required"]
     ['reasoning', 'clarity']
     """
-    _checked(names)
+    _check_names(names)
     properties: dict[str, Any] = {_REASONING: {"type": "string"}}
     properties.update({name: {"type": "number"} for name in names})
     return {
@@ -49,7 +49,7 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
     Traceback (most recent call last):
     adjudge.prompts._reply.UnreadableReply: clarity is outside of 0..1
     """
-    _checked(names)
+    _check_names(names)
     if nonce is None:
         return _reading(json_object(reply), names)
     readings: list[RubricReading] = []
@@ -68,7 +68,7 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
     return RubricReading(readings[0].scores, reasoning)
 
 
-def _checked(names: Sequence[str]) -> None:
+def _check_names(names: Sequence[str]) -> None:
     if isinstance(names, str) or not names or len(set(names)) != len(names) or _REASONING in names:
         raise UsageError(f"names of a rubric are several different words other than {_REASONING!r}, got {names!r}")
 

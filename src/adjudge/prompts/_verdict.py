@@ -53,18 +53,18 @@ def parse_verdict(reply: str, *, nonce: str | None = None) -> VerdictReading:
     adjudge.prompts._reply.UnreadableReply: the reply as a whole is not JSON
     """
     if nonce is not None:
-        return _keyed(reply, nonce)
+        return _verdict_after(reply, nonce)
     members = json_object(reply)
     if "verdict" not in members:
         raise UnreadableReply("the reply has no 'verdict'", code="no-verdict")
     value = members["verdict"]
     verdict = _word(value) if isinstance(value, str) else None
     if verdict is None:
-        raise UnreadableReply(f"the verdict is neither CORRECT nor WRONG: {_shown(value)}", code="no-verdict")
+        raise UnreadableReply(f"the verdict is neither CORRECT nor WRONG: {_quote(value)}", code="no-verdict")
     return VerdictReading(verdict, reasoning_of(members))
 
 
-def _keyed(reply: str, nonce: str) -> VerdictReading:
+def _verdict_after(reply: str, nonce: str) -> VerdictReading:
     found: dict[Verdict, None] = {}
     quoted = other = False
     for rest, in_quotes in keyed_lines(reply, nonce):
@@ -107,5 +107,5 @@ def _word(text: str) -> Verdict | None:
     return _WORDS.get(text.strip(" \t\r\n").upper()) if text.isascii() and len(text) < 1000 else None
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return ascii(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"

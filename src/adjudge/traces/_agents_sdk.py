@@ -47,7 +47,7 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
     end = export.time("ended_at")
     arguments, result, given, said = None, None, None, None
     if kind == "tool":
-        arguments = arguments_of(data.get("input"))[0]
+        arguments = arguments_of(data.get("input"))
         result = None if data.get("output") is None else as_text(data.get("output"))
     elif kind == "llm":
         response = data.get("response")

@@ -131,7 +131,7 @@ class Calls:
                 call = coming.popleft()
                 for key in _queues(call):
                     waiting[key].append(call)
-            found = _answered(message, waiting)
+            found = _find_call(message, waiting)
             identity = message.tool_call_id
             if found is not None:
                 found.answer = message
@@ -176,7 +176,7 @@ def _queues(call: CallDraft) -> Iterator[tuple[str, str | None]]:
         yield from (("name without id", call.name), ("any without id", None))
 
 
-def _answered(message: Message, waiting: dict[tuple[str, str | None], deque[CallDraft]]) -> CallDraft | None:
+def _find_call(message: Message, waiting: dict[tuple[str, str | None], deque[CallDraft]]) -> CallDraft | None:
     """Find the call that a result answers: by id, and of several the latest; else by name, else by order."""
     kind = "any" if message.name is None else "name"
     if message.tool_call_id is not None:

@@ -84,14 +84,14 @@ class Facts:
         )
 
 
-def numbered(attributes: Mapping[str, Any], prefix: str) -> list[dict[Any, Any]]:
+def numbered_items(attributes: Mapping[str, Any], prefix: str) -> list[dict[Any, Any]]:
     """Return the items of a list, in order of their numbers; lists inside are objects with numbers as keys.
 
-    >>> numbered({"p.1.role": "user", "p.0.calls.0.name": "f", "q": 1}, "p")
+    >>> numbered_items({"p.1.role": "user", "p.0.calls.0.name": "f", "q": 1}, "p")
     [{'calls': {0: {'name': 'f'}}}, {'role': 'user'}]
     """
     start = f"{prefix}."
-    return in_order(nested((key[len(start) :], value) for key, value in attributes.items() if key.startswith(start)))
+    return in_order(nest((key[len(start) :], value) for key, value in attributes.items() if key.startswith(start)))
 
 
 def in_order(items: object) -> list[dict[Any, Any]]:
@@ -102,10 +102,10 @@ def in_order(items: object) -> list[dict[Any, Any]]:
     return [items[number] for number in numbers if isinstance(items[number], dict)]
 
 
-def nested(pairs: Iterable[tuple[str, Any]]) -> dict[Any, Any]:
+def nest(pairs: Iterable[tuple[str, Any]]) -> dict[Any, Any]:
     """Return names with dots in them as objects inside objects, numbers as numbers.
 
-    >>> nested([("message.role", "user"), ("message.tool_calls.0.id", "c")])
+    >>> nest([("message.role", "user"), ("message.tool_calls.0.id", "c")])
     {'message': {'role': 'user', 'tool_calls': {0: {'id': 'c'}}}}
     """
     found: dict[Any, Any] = {}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from adjudge.model import Message
-from adjudge.traces._facts import Facts, numbered
+from adjudge.traces._facts import Facts, numbered_items
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan
 from adjudge.traces._spans import Span, SpanKind
@@ -53,7 +53,7 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
         facts.call_id = part.text("gen_ai.tool.call.id") or None
         for key in ("gen_ai.tool.call.arguments", "traceloop.entity.input", "tool_arguments"):
             if attributes.get(key) is not None:
-                facts.arguments, _ = arguments_of(facts.whole(key, attributes[key]))
+                facts.arguments = arguments_of(facts.whole(key, attributes[key]))
                 break
         result = part.get("gen_ai.tool.call.result", "traceloop.entity.output", "tool_response")
         facts.result = None if result is None else as_text(result)
@@ -138,7 +138,7 @@ def _older_messages(attributes: Mapping[str, Any], key: str, role: str) -> objec
     if attributes.get(key) is not None:
         return attributes[key]
     messages = []
-    for item in numbered(attributes, key):
+    for item in numbered_items(attributes, key):
         calls = item.get("tool_calls")
         in_order = [calls[number] for number in sorted(calls)] if isinstance(calls, dict) else calls
         messages.append({"role": role, **item, "tool_calls": in_order})

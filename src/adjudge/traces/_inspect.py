@@ -175,7 +175,7 @@ def _tool(reading: _Sample, event: RecordPart) -> None:
         "handoff" if agent else "tool",
         agent or event.text("function") or "",
         call_id=event.text("id"),
-        arguments=arguments_of(reading.whole(event.get("arguments")))[0],
+        arguments=arguments_of(reading.whole(event.get("arguments"))),
         result=None if result in (None, "") else as_text(reading.whole(result)),
         error=as_text(error.get("message")) if isinstance(error, Mapping) else None,
     )

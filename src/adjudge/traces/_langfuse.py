@@ -67,7 +67,7 @@ def _facts(kind_name: str, given: object, said: object, call: str | None, where:
             # Of a function that `@observe` has made a tool, these are the arguments by position and by name.
             if isinstance(arguments, Mapping) and arguments.keys() == {"args", "kwargs"} and not arguments["args"]:
                 arguments = arguments["kwargs"]
-            facts.arguments, _ = arguments_of(arguments)
+            facts.arguments = arguments_of(arguments)
         if said is not None:
             facts.set_result(loose(said)[0], as_text(said), where)
     elif kind_name.upper() == "RETRIEVER":
@@ -104,24 +104,24 @@ def _observations(data: object, pages: list[Mapping[str, Any]]) -> Iterator[tupl
     """Give every observation with its place, and collect the pages."""
     if isinstance(data, Mapping):
         if "observations" in data:
-            yield from _placed(data["observations"], "observations")
+            yield from _with_places(data["observations"], "observations")
         elif "data" in data:
             pages.append(data)
-            yield from _placed(data["data"], "data")
+            yield from _with_places(data["data"], "data")
         else:
             yield data, "the observation"
         return
     for index, item in enumerate(sequence(data, "the record")):
         if isinstance(item, Mapping) and "data" in item and "traceId" not in item:
             pages.append(item)
-            yield from _placed(item["data"], f"page {index}")
+            yield from _with_places(item["data"], f"page {index}")
         elif isinstance(item, list | tuple):
-            yield from _placed(item, f"page {index}")
+            yield from _with_places(item, f"page {index}")
         else:
             yield item, f"observation {index}"
 
 
-def _placed(items: object, where: str) -> Iterator[tuple[Any, str]]:
+def _with_places(items: object, where: str) -> Iterator[tuple[Any, str]]:
     return ((item, f"{where}[{index}]") for index, item in enumerate(sequence(items, where)))
 
 

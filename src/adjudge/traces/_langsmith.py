@@ -65,7 +65,7 @@ def _span(run: RecordPart, parent: str | None, outer: RecordPart | None, cache: 
         facts.input = read_messages(inputs, f"{run.where}.inputs", "user", cache)
         facts.output = read_messages(outputs, f"{run.where}.outputs", "assistant", cache)
     elif kind == "tool":
-        call, facts.arguments = _asked(inputs)
+        call, facts.arguments = _call_in(inputs)
         named = metadata.get("tool_call_id")
         facts.call_id = text(call if named is None else named, f"{run.where}: tool_call_id") or None
         if outputs is not None:
@@ -115,7 +115,7 @@ def _kind(run: RecordPart, metadata: Mapping[str, Any], outer: Mapping[str, Any]
     return ("agent" if is_agent or is_sub else "other"), name
 
 
-def _asked(inputs: object) -> tuple[object, str | dict[str, Any] | None]:
+def _call_in(inputs: object) -> tuple[object, str | dict[str, Any] | None]:
     """Return the call's id, where the inputs have it, and the arguments; LangChain wraps them in `input` or a call."""
     if inputs is None:
         return None, None
@@ -123,5 +123,5 @@ def _asked(inputs: object) -> tuple[object, str | dict[str, Any] | None]:
         inner, _ = loose(inputs["input"])
         inputs = inner if isinstance(inner, Mapping) else inputs
     if isinstance(inputs, Mapping) and inputs.get("type") == "tool_call" and "args" in inputs:
-        return inputs.get("id"), arguments_of(inputs["args"])[0]
-    return None, arguments_of(inputs)[0]
+        return inputs.get("id"), arguments_of(inputs["args"])
+    return None, arguments_of(inputs)

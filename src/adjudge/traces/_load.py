@@ -12,7 +12,7 @@ from adjudge.model import Message, Trajectory
 from adjudge.traces._messages import read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
 from adjudge.traces._spans import Record, Span
-from adjudge.traces._values import kind_of, read_json, sequence, shown
+from adjudge.traces._values import kind_of, quote, read_json, sequence
 
 Format: TypeAlias = Literal[
     "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect"
@@ -153,10 +153,10 @@ def _choose(found: Sequence[Record], trace: str | None, where: str) -> Record:
     if trace is not None:
         wanted = [record for record in found if trace in (record.id, record.id.replace("-", ""))]
         if not wanted:
-            raise TrajectoryError(f"{where} has no run {shown(trace)}{closest(trace, [record.id for record in found])}")
+            raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [record.id for record in found])}")
         return wanted[0]
     if len(found) > 1:
-        names = ", ".join(shown(record.id) for record in found[:3])
+        names = ", ".join(quote(record.id) for record in found[:3])
         raise TrajectoryError(f"{where} holds {len(found)} runs ({names}, ...): say which with trace=")
     return found[0] if found else Record("", ())
 

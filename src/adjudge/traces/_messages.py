@@ -307,11 +307,11 @@ def _tool_calls(calls: object, where: str, known: set[str]) -> list[ToolCall]:
 def _call(name: object, arguments: object, identity: object, where: str) -> ToolCall:
     if not isinstance(name, str) or not name:
         raise TrajectoryError(f"{where} has no 'name'")
-    return ToolCall(name, arguments_of(arguments)[0], _id(identity, f"{where}: id"))
+    return ToolCall(name, arguments_of(arguments), _id(identity, f"{where}: id"))
 
 
 def _normal(call: ToolCall) -> ToolCall:
-    return ToolCall(call.name, arguments_of(call.arguments)[0], call.id)
+    return ToolCall(call.name, arguments_of(call.arguments), call.id)
 
 
 def _content(content: object, where: str) -> str | tuple[Mapping[str, Any], ...] | None:

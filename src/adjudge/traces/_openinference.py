@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from adjudge.model import Message
-from adjudge.traces._facts import Facts, in_order, nested, numbered
+from adjudge.traces._facts import Facts, in_order, nest, numbered_items
 from adjudge.traces._messages import MessageCache, read_message
 from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import SpanKind
@@ -53,12 +53,12 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
         facts.name = part.text("tool.name") or span.name
         facts.call_id = part.text("tool_call.id") or part.text("tool.id") or None
         if given is not None:
-            facts.arguments, _ = arguments_of(facts.whole("input.value", given))
+            facts.arguments = arguments_of(facts.whole("input.value", given))
         if said is not None:
             facts.set_result(loose(said)[0], _said(attributes), where)
     else:
         if kind_name.upper() == "RETRIEVER":
-            items = numbered(attributes, "retrieval.documents")
+            items = numbered_items(attributes, "retrieval.documents")
             facts.sources = documents_of([item.get("document") for item in items])
         agent = part.text("agent.name")
         facts.name = agent if facts.kind == "agent" else None
@@ -136,7 +136,7 @@ def _plain(pairs: Iterable[tuple[str, Any]], role: str) -> tuple[Message, ...] |
 
 def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str) -> Mapping[str, Any]:
     """Return one message in the usual shape."""
-    item = nested(pairs).get("message")
+    item = nest(pairs).get("message")
     if not isinstance(item, dict):
         return {"role": role, "content": None}
     parts = [_part(facts, part, key) for part in in_order(item.get("contents"))]

@@ -77,14 +77,14 @@ def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
     """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held."""
     if hold < 1:
         raise UsageError(f"hold must be at least 1, got {hold}")
-    for identity, spans, faults in _grouped(Path(path), hold):
+    for identity, spans, faults in _group_spans(Path(path), hold):
         try:
             yield Trace(identity, assemble(Record(identity, tuple(spans), faults)))
         except RecursionError:
             raise TrajectoryError(f"{path}: trace {identity} is nested too deeply") from None
 
 
-def _grouped(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:
+def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:
     """Give each trace's spans when its last place is reached, or when there is no room."""
     lasts = _Lasts()
     for place, trace in _trace_ids(path):

@@ -96,14 +96,14 @@ def instant(value: object, where: str) -> int | None:
         raise TrajectoryError(f"{where} must be a time, got {kind_of(value)}")
     if isinstance(value, str):
         if value.isascii() and value.isdigit() and len(value) < 20:
-            return _scaled(int(value))
+            return _to_nanoseconds(int(value))
         try:
             return _nanoseconds(datetime.fromisoformat(value))
         except (ValueError, OverflowError):
-            raise TrajectoryError(f"{where} is not a time: {shown(value)}") from None
+            raise TrajectoryError(f"{where} is not a time: {quote(value)}") from None
     if value != value or abs(value) > 1e20:  # noqa: PLR0124 (NaN)
         raise TrajectoryError(f"{where} is not a time: {value}")
-    return _scaled(value)
+    return _to_nanoseconds(value)
 
 
 def _nanoseconds(value: datetime) -> int:
@@ -112,7 +112,7 @@ def _nanoseconds(value: datetime) -> int:
     return ((gone.days * 86_400 + gone.seconds) * 1_000_000 + gone.microseconds) * _MICROSECOND
 
 
-def _scaled(number: float) -> int:
+def _to_nanoseconds(number: float) -> int:
     """Bring a number of seconds, milli-, micro- or nanoseconds to nanoseconds, by its size."""
     for limit, factor in ((1e11, 1_000_000_000), (1e14, 1_000_000), (1e17, 1_000)):
         if number < limit:
@@ -158,14 +158,12 @@ def read_json(content: bytes | str, where: str) -> Any:
         raise TrajectoryError(error.message) from None
 
 
-def arguments_of(value: object) -> tuple[str | dict[str, Any], bool]:
-    """Return a call's arguments, an object where they are one, else the text as it is; and whether that is cut."""
-    if value is None:
-        return "", False
-    value, is_cut = loose(value)
-    if isinstance(value, Mapping):
-        return {str(key): item for key, item in value.items()}, False
-    return as_text(value), is_cut
+def arguments_of(value: object) -> str | dict[str, Any]:
+    """Return a call's arguments: an object where they are one, else the text as it is."""
+    found, _ = loose(value)
+    if isinstance(found, Mapping):
+        return {str(key): item for key, item in found.items()}
+    return as_text(found)
 
 
 def as_text(value: object) -> str:
@@ -203,7 +201,7 @@ def key_of(arguments: str | Mapping[str, Any] | None) -> str:
         raise TrajectoryError("arguments of a tool call are nested too deeply or have keys that are not text") from None
 
 
-def shown(value: str, limit: int = 60) -> str:
+def quote(value: str, limit: int = 60) -> str:
     """Return text for an error: short, and without characters that a terminal would obey."""
     return ascii(value if len(value) <= limit else f"{value[:limit]}...")
 

@@ -62,7 +62,7 @@ class DimensionRules:
 
     def finding(self, code: str, message: str, name: str | None = None) -> Finding:
         """Return a finding on the dimension; the message begins with the agent or tool, where one is named."""
-        return Finding(code, self.kind, message if name is None else f"{self.kind[:-1]} {shown(name)} {message}")
+        return Finding(code, self.kind, message if name is None else f"{self.kind[:-1]} {quote_name(name)} {message}")
 
 
 def lists_of(rules: DimensionRules, called: Sequence[str]) -> dict[str, list[str]]:
@@ -99,7 +99,7 @@ def wrong_with(rules: DimensionRules, called: Sequence[str], requested: Iterable
     yield from _wrong_counts(rules, called)
     for sequence in rules.forbidden:
         if _occurs(sequence, called):
-            yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {listed(sequence)}")
+            yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {list_names(sequence)}")
 
 
 def warnings_of(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
@@ -110,19 +110,19 @@ def warnings_of(rules: DimensionRules, called: Sequence[str]) -> Iterator[Findin
                 yield rules.finding("unlisted-called", "was called and is not expected", name)
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """Return names as a sentence shows them."""
-    some = ", ".join(shown(name) if name != GAP else GAP for name in names[:SHOWN])
+    some = ", ".join(quote_name(name) if name != GAP else GAP for name in names[:SHOWN])
     more = len(names) - SHOWN
     return f"{some} and {more} more" if more > 0 else some or "nothing"
 
 
-def shown(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name in quotes, its odd characters as codes: agents and tools may be called anything."""
     return ascii(name if len(name) <= LONGEST else f"{name[:LONGEST]}...")
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     """Return text of any origin as a sentence can hold it: without control characters, and not too long."""
     kept = text if len(text) <= 3 * LONGEST else f"{text[: 3 * LONGEST]}..."
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in kept)
@@ -137,7 +137,7 @@ def _wrong_order(rules: DimensionRules, called: Sequence[str], found: Mapping[st
     calls = [name for name in called if name in wanted]
     rest = iter(calls)
     if calls != list(wanted) if rules.order == "strict" else not all(name in rest for name in wanted):
-        message = f"{rules.kind} are expected as {listed(wanted)} and were called as {listed(calls)}"
+        message = f"{rules.kind} are expected as {list_names(wanted)} and were called as {list_names(calls)}"
         yield rules.finding("wrong-order", message)
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from adjudge.rewards.math._lexer import FUNCTIONS
 from adjudge.rewards.math._limits import Unreadable
-from adjudge.rewards.math._numerals import NOT_OPERANDS, OPENING, Numerals, negated, repeating
+from adjudge.rewards.math._numerals import NOT_OPERANDS, OPENING, Numerals, negate, repeating
 from adjudge.rewards.math._tree import (
     MINUS_ONE,
     Big,
@@ -69,7 +69,7 @@ class Atoms(Numerals):
     def group(self, opener: str) -> Node:
         """Brackets."""
 
-    def enclosed(self, *closers: str) -> Node:
+    def read_enclosed(self, *closers: str) -> Node:
         """Return what is between the bracket here and its closer; bars outside of it do not count inside."""
         self.enter()
         self.advance()
@@ -82,7 +82,7 @@ class Atoms(Numerals):
         self.leave()
         return inner
 
-    def between(self, closer: str) -> Node:
+    def read_between(self, closer: str) -> Node:
         """Return the one expression between the sign here and its closer."""
         self.enter()
         self.advance()
@@ -112,14 +112,14 @@ class Atoms(Numerals):
             self.enter()
             inner = self.expression(15 if value == "-" else 10)
             self.leave()
-            return negated(inner) if value == "-" else inner
+            return negate(inner) if value == "-" else inner
         if value in CLOSERS:
             return self.group(value)
         if value == "{":
-            return self.enclosed("}")
+            return self.read_enclosed("}")
         if value == "|":
             self.bars += 1
-            inner = self.between("|")
+            inner = self.read_between("|")
             self.bars -= 1
             return Call("abs", (inner,))
         raise Unreadable(f"unexpected {value!r}" if value else "the expression ends too early")
@@ -136,11 +136,11 @@ class Atoms(Numerals):
                 name += "'"
             else:
                 break
-        if self.token.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._applied(name)):
+        if self.token.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._is_applied(name)):
             return Call("?" + name, self._arguments())
         return Sym(name)
 
-    def _applied(self, name: str) -> bool:
+    def _is_applied(self, name: str) -> bool:
         """Whether `P(x)` is a function's value: a capital of one letter, or any name that is being defined."""
         inside, closer, after = (*self.tokens[self.position + 1 : self.position + 4], self.tokens[-1], self.tokens[-1])[
             :3
@@ -150,7 +150,7 @@ class Atoms(Numerals):
         return after.value == "=" or (name[0].isupper() and inside.kind == "letter")
 
     def _arguments(self) -> "tuple[Node, ...]":
-        inner = self.enclosed(")")
+        inner = self.read_enclosed(")")
         return inner.items if isinstance(inner, Items) else (inner,)
 
     def argument(self) -> Node:
@@ -158,7 +158,7 @@ class Atoms(Numerals):
         token = self.token
         self.enter()
         if token.value == "{":
-            node = self.enclosed("}")
+            node = self.read_enclosed("}")
         elif token.kind == "number" and token.value.isdigit() and len(token.value) > 1:
             self.tokens[self.position] = self.token = token._replace(value=token.value[1:], spaced=False)
             node = Num(Fraction(int(token.value[0])))
@@ -198,9 +198,9 @@ class Atoms(Numerals):
             return Call("prime", (base,))
         if self.token.value == "-":
             self.advance()
-            exponent: Node = negated(self.expression(30))
+            exponent: Node = negate(self.expression(30))
         elif self.token.value == "{":
-            exponent = self.enclosed("}")
+            exponent = self.read_enclosed("}")
         else:
             exponent = self.expression(30)
         return Pow(base, exponent)
@@ -238,7 +238,7 @@ class Atoms(Numerals):
         if value == "\\begin":
             return self._environment()
         if value in {"\\lfloor", "\\lceil"}:
-            return Call("floor" if value == "\\lfloor" else "ceil", (self.between("\\r" + value[2:]),))
+            return Call("floor" if value == "\\lfloor" else "ceil", (self.read_between("\\r" + value[2:]),))
         if value == "\\binom":
             self.advance()
             return Call("binom", (self.argument(), self.argument()))
@@ -247,13 +247,13 @@ class Atoms(Numerals):
             return self.operand()
         if value in {"\\mathbb", *_FONTS}:
             self.advance()
-            return self._suffixed(f"{name}({self.raw_argument()})")
+            return self._with_suffix(f"{name}({self.raw_argument()})")
         if value in NOT_OPERANDS:
             raise Unreadable(f"unexpected {value!r}")
         self.advance()
-        return self._suffixed({"infty": "infinity", "emptyset": "emptyset"}.get(name, name))
+        return self._with_suffix({"infty": "infinity", "emptyset": "emptyset"}.get(name, name))
 
-    def _suffixed(self, name: str) -> Node:
+    def _with_suffix(self, name: str) -> Node:
         while self.token.value == "_":
             self.advance()
             name += "_" + self.raw_argument()

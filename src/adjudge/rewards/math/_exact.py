@@ -58,7 +58,7 @@ def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
-def _checked(value: Fraction) -> Fraction:
+def _check_bits(value: Fraction) -> Fraction:
     if _bits(value) > MAX_BITS:
         raise LimitExceeded("a number has too many digits")
     return value
@@ -102,7 +102,7 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
             else:
                 key = one or other
             result[key] = result[key] + value if key in result else value
-    found = {key: _checked(Fraction(value)) for key, value in result.items() if value}
+    found = {key: _check_bits(Fraction(value)) for key, value in result.items() if value}
     if len(found) > MAX_TERMS:
         raise LimitExceeded("the expanded product has too many terms")
     return found
@@ -112,7 +112,7 @@ def _sum(left: Polynomial, right: Polynomial) -> Polynomial:
     result = dict(left)
     for key, value in right.items():
         result[key] = result.get(key, Fraction(0)) + value
-    return {key: _checked(value) for key, value in result.items() if value}
+    return {key: _check_bits(value) for key, value in result.items() if value}
 
 
 def _quotient(top: Polynomial, bottom: Polynomial) -> Form:
@@ -160,7 +160,7 @@ def _integer_power(base: Form, exponent: int) -> Form:
         if exponent * _bits(coefficient) > MAX_BITS and abs(coefficient) != 1:
             raise LimitExceeded("a power has too many digits")
         monomial, factor = _times(tuple((atom, power * exponent) for atom, power in key), ())
-        return Form({monomial: _checked(coefficient**exponent * factor)}, _ONE)
+        return Form({monomial: _check_bits(coefficient**exponent * factor)}, _ONE)
     if exponent > 64:
         raise NotExact("the power is too high to expand")
     terms = max(len(base.top), len(base.bottom))
@@ -252,7 +252,7 @@ def exact_form(node: Node) -> Form:
 def _form(node: Node) -> Form:
     match node:
         case Num(value):
-            return _constant(_checked(value))
+            return _constant(_check_bits(value))
         case Sym(name):
             return _atom(name)
         case Add(items):

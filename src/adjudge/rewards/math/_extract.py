@@ -8,7 +8,7 @@ import re
 from collections import deque
 from dataclasses import dataclass
 
-from adjudge.rewards.math._lexer import compiled
+from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._policy import ExtractionMode
 from adjudge.rewards.math._sentence import from_sentence
 
@@ -69,7 +69,7 @@ def _visible(text: str) -> tuple[int, int]:
     if "<" not in text:
         return start, stop
     opened: int | None = None
-    for tag in compiled(_THINKING).finditer(text):
+    for tag in compile_once(_THINKING).finditer(text):
         if tag[1]:
             start, opened = tag.end(), None
         elif opened is None:
@@ -77,7 +77,7 @@ def _visible(text: str) -> tuple[int, int]:
     if opened is not None:
         stop = opened
     if "<|" in text:
-        for found in compiled(_SPECIAL).finditer(text, start, stop):
+        for found in compile_once(_SPECIAL).finditer(text, start, stop):
             if text[start : found.start()].strip():
                 stop = found.start()
                 break
@@ -94,7 +94,7 @@ def _closing(text: str, opened: int, stop: int) -> int:
     if first < 0 or ("{" not in inside and "\\" not in inside):
         return first
     depth = 0
-    for found in compiled(_BRACES).finditer(text, opened, stop):
+    for found in compile_once(_BRACES).finditer(text, opened, stop):
         char = found.group()
         if char == "{":
             depth += 1
@@ -131,13 +131,13 @@ def _joins(between: str) -> bool:
     """Whether two boxes with this text between them belong to one list or offer alternatives."""
     if len(between) > 80:
         return False
-    bare = compiled(_BETWEEN).sub(" ", between)
-    words = {word.lower() for word in compiled(_WORDS).findall(bare)}
+    bare = compile_once(_BETWEEN).sub(" ", between)
+    words = {word.lower() for word in compile_once(_WORDS).findall(bare)}
     if not words:
         return not set(bare) - set(" ,;+&/|\\")
     if any(mark in bare for mark in ".!?") or words & _REVISING:
         return False
-    if compiled(_LABEL).fullmatch(bare):
+    if compile_once(_LABEL).fullmatch(bare):
         return True
     return bool(words & _ALTERNATIVE) or "and" in words
 
@@ -169,7 +169,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
     found = ", ".join(unique)
     after = text[end + 1 : min(end + 24, stop)]
     if ("%" in after or "p" in after) and len(unique) == 1 and found and found[-1] != "%":
-        found += "%" if compiled(_PERCENT).match(after) else ""
+        found += "%" if compile_once(_PERCENT).match(after) else ""
     return Found(found, parts[0][0], parts[-1][1], "box")
 
 
@@ -180,18 +180,18 @@ def _sentence_end(text: str, start: int, stop: int) -> int:
             closed = text.find(closer, start + 2, min(stop, start + _WINDOW))
             if closed >= 0:
                 return closed + 2
-    found = compiled(_SENTENCE).search(text, start, stop)
+    found = compile_once(_SENTENCE).search(text, start, stop)
     return found.start() if found is not None else stop
 
 
 def _last(pattern: str, text: str, start: int, stop: int) -> re.Match[str] | None:
-    found = deque(compiled(pattern).finditer(text, start, stop), maxlen=1)
+    found = deque(compile_once(pattern).finditer(text, start, stop), maxlen=1)
     return found[0] if found else None
 
 
 def _statement(text: str, start: int, stop: int, pattern: str) -> Found | None:
     start = max(start, stop - _REACH)
-    for found in reversed(deque(compiled(pattern).finditer(text, start, stop), maxlen=16)):
+    for found in reversed(deque(compile_once(pattern).finditer(text, start, stop), maxlen=16)):
         at = found.end()
         while at < stop and text[at] in " \t\r\n*_:":
             at += 1
@@ -222,11 +222,11 @@ def extract(text: str, mode: ExtractionMode = "final") -> Found | Missing:
         if later is not None and any(char.isdigit() for char in later.text):
             return later
         return box if box.text.strip() else Missing("no-answer", "the box is empty")
-    return _unboxed(text, start, stop, mode)
+    return _extract_unboxed(text, start, stop, mode)
 
 
-def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | Missing:
-    tag = _tagged(text, start, stop)
+def _extract_unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | Missing:
+    tag = _tag_content(text, start, stop)
     if tag is not None:
         return tag
     marks = text.rfind("####", start, stop)
@@ -255,7 +255,7 @@ def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | 
     return Missing("no-answer", "no box, no final statement, and too long to be an answer itself")
 
 
-def _tagged(text: str, start: int, stop: int) -> Found | None:
+def _tag_content(text: str, start: int, stop: int) -> Found | None:
     """Return the content of the last complete answer tag."""
     closed = text.rfind("</answer>", start, stop)
     opened = text.rfind("<answer>", start, closed) if closed >= 0 else -1

@@ -88,7 +88,7 @@ _TOKENS = (
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_once(pattern: str) -> re.Pattern[str]:
     """Compile a pattern when it is first used: to compile them all would make every import slow."""
     return re.compile(pattern)
 
@@ -100,18 +100,18 @@ def repair(text: str) -> str:
     True
     """
     if not text.isprintable():
-        text = compiled(_MISTAKE).sub(lambda found: _ESCAPED_BY_MISTAKE[found.group()], text)
+        text = compile_once(_MISTAKE).sub(lambda found: _ESCAPED_BY_MISTAKE[found.group()], text)
     if "\\\\" in text and "\\begin" not in text.replace("\\\\begin", ""):
-        text = compiled(_DOUBLED).sub(r"\\", text)
+        text = compile_once(_DOUBLED).sub(r"\\", text)
     if "<su" in text:
-        text = compiled(_HTML).sub(lambda found: ("^{" if found[1] == "sup" else "_{") + found[2] + "}", text)
+        text = compile_once(_HTML).sub(lambda found: ("^{" if found[1] == "sup" else "_{") + found[2] + "}", text)
     if text.isascii():
         return text
     text = fold_symbols(text)
-    text = compiled(_RAISED_SIGNS).sub(
+    text = compile_once(_RAISED_SIGNS).sub(
         lambda found: "^{" + "".join(_RAISED[char] for char in found.group()) + "}", text
     )
-    text = compiled(_LOWERED_SIGNS).sub(
+    text = compile_once(_LOWERED_SIGNS).sub(
         lambda found: "_{" + "".join(_LOWERED[char] for char in found.group()) + "}", text
     )
     return text.translate(_UNICODE_TABLE)
@@ -158,7 +158,7 @@ def tokenize(text: str, *, grouping: bool = True) -> list[Token]:
 
 def _closing(text: str, start: int, stop: int) -> int:
     depth = 1
-    for found in compiled(r"[{}]").finditer(text, start, stop):
+    for found in compile_once(r"[{}]").finditer(text, start, stop):
         depth += 1 if found.group() == "{" else -1
         if depth == 0:
             return found.start()
@@ -168,7 +168,7 @@ def _closing(text: str, start: int, stop: int) -> int:
 def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> Iterator[Token]:
     if prose > 8:
         raise LimitExceeded("text is nested too deeply")
-    pattern = compiled(_TOKENS)
+    pattern = compile_once(_TOKENS)
     position, count, spaced = start, 0, False
     while position < stop:
         found = pattern.match(text, position, stop)
@@ -191,7 +191,7 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> It
         elif kind == "text":
             end = _closing(text, position, stop)
             upright = "text" in value or "box" in value
-            unit = compiled(_UNIT).fullmatch(text, position, end)
+            unit = compile_once(_UNIT).fullmatch(text, position, end)
             if unit is not None and text[: found.start()].rstrip(" ~\\,;!")[-1:] in _BEFORE_UNITS:
                 yield Token("word", unit[1].replace(" ", ""), True, position)
                 position = end + 1

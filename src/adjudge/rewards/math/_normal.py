@@ -142,7 +142,7 @@ def _flat(items: "tuple[Node, ...]") -> "list[Node]":
     return found
 
 
-def _unlabelled(items: "list[Node]") -> "list[Node]":
+def _drop_labels(items: "list[Node]") -> "list[Node]":
     """`n = 1, 2, 3` is three values of n; `p=5, q=2; p=7, q=2` are two pairs."""
     pairs = [assignment(item) for item in items]
     first = pairs[0]
@@ -171,7 +171,7 @@ def normal(node: Node) -> Node:
         ):
             return normal(inside)
         case Items(items, choice):
-            found = _unlabelled(_flat(items))
+            found = _drop_labels(_flat(items))
             if choice:
                 found = list(dict.fromkeys(found))
             return found[0] if len(found) == 1 else Items(tuple(found), choice)

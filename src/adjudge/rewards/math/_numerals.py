@@ -135,7 +135,7 @@ class Numerals(ABC):
         self.advance()
         following = self.token
         if following.value == "_":
-            return self.based(token.value)
+            return self.read_based(token.value)
         literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
         if len(literal) > MAX_DIGITS:
             raise LimitExceeded("a numeral has too many digits")
@@ -146,11 +146,11 @@ class Numerals(ABC):
         if following.kind == "word" and following.value.lower() in {"st", "nd", "rd", "th"} and not following.spaced:
             self.advance()
         if numeral.places is None:
-            mixed = self._mixed(node)
+            mixed = self._read_mixed(node)
             return self._parts(mixed) if isinstance(mixed, Num) else mixed
         return node
 
-    def _mixed(self, whole: Num) -> Node:
+    def _read_mixed(self, whole: Num) -> Node:
         r"""`2\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
         at = self.position
         tokens = self.tokens
@@ -182,7 +182,7 @@ class Numerals(ABC):
                 return Num(whole.value + Fraction(part, parts))
         return whole
 
-    def based(self, digits: str) -> Node:
+    def read_based(self, digits: str) -> Node:
         """Return digits with the base that is below them, as a number or in words."""
         self.advance()
         below = self.raw_argument()
@@ -195,7 +195,7 @@ class Numerals(ABC):
         """Return a number in words."""
         if self.token.value.lower() in {"minus", "negative"}:
             self.advance()
-            return negated(self.operand())
+            return negate(self.operand())
         words: list[str] = []
         while self.number_word() or (
             words and self.token.value == "and" and words[-1].lower() in {"hundred", "thousand"}
@@ -229,7 +229,7 @@ class Numerals(ABC):
         return Num(numeral.value)
 
 
-def negated(node: Node) -> Node:
+def negate(node: Node) -> Node:
     """Return the node with the other sign; a number stays one number."""
     return Num(-node.value, node.digits, node.places) if isinstance(node, Num) else Mul((MINUS_ONE, node))
 

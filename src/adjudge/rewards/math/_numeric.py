@@ -99,7 +99,7 @@ def _apply(function: Callable[[complex], complex], argument: Bounded) -> Bounded
     return result, moved * 2 + abs(result) * _EPSILON * 4
 
 
-def _unknown(name: str, args: list[Bounded]) -> Bounded:
+def _unknown_value(name: str, args: list[Bounded]) -> Bounded:
     """Return an unknown function: something smooth that depends on its name and on every argument."""
     seed = sum((position + 1) * ord(char) for position, char in enumerate(name)) % 97 + 3
     total, error = complex(0), 0.0
@@ -144,7 +144,7 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
                 raise LimitExceeded("a value is too small for floating point")
             return complex(number), abs(number) * _EPSILON
         case Sym(name):
-            return _named(name, point)
+            return _name_value(name, point)
         case Add(items):
             total, error, largest = complex(0), 0.0, 0.0
             for item in items:
@@ -181,7 +181,7 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
             raise Undefined(f"{type(node).__name__} has no value")
 
 
-def _named(name: str, point: Mapping[str, complex]) -> Bounded:
+def _name_value(name: str, point: Mapping[str, complex]) -> Bounded:
     if name in point:
         return complex(point[name]), abs(point[name]) * _EPSILON
     match name:
@@ -241,7 +241,7 @@ def _call(name: str, args: tuple[Node, ...], point: _Point) -> Bounded:
     if name in {"max", "min"} and values and all(abs(value.imag) < 1e-12 for value, _ in values):
         return (max if name == "max" else min)(values, key=lambda pair: pair[0].real)
     if name[0] == "?" or name == "prime":
-        return _unknown(name, values)
+        return _unknown_value(name, values)
     raise Undefined(f"{name} has no numeric value")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from adjudge.rewards.math._atoms import CLOSERS, Atoms
 from adjudge.rewards.math._lexer import repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
-from adjudge.rewards.math._numerals import negated
+from adjudge.rewards.math._numerals import negate
 from adjudge.rewards.math._tree import (
     MINUS_ONE,
     Add,
@@ -280,7 +280,7 @@ class _Parser(Atoms):
                 self.advance()
                 left = Percent(left)
             elif value == "_" and isinstance(left, Num) and left.value.denominator == 1:
-                left = self.based(str(left.value))
+                left = self.read_based(str(left.value))
             elif value == "\\degreesign":
                 self.advance()
                 left = Degree(left)
@@ -302,7 +302,7 @@ class _Parser(Atoms):
             if isinstance(first, SetOf | Builder | SetOperation) and operator == "-":
                 return SetOperation("minus", (first, right))
             if operator == "-":
-                right = negated(right)
+                right = negate(right)
             elif operator != "+":
                 right = PlusMinus(1 if operator == "\\pm" else -1, right)
             items.append(right)
@@ -357,7 +357,7 @@ class _Parser(Atoms):
 
     def group(self, opener: str) -> Node:
         """Round, square or angle brackets: one element stands for itself, several are a tuple or an interval."""
-        inner = self.enclosed(*CLOSERS[opener])
+        inner = self.read_enclosed(*CLOSERS[opener])
         closer = self.tokens[self.position - 1].value
         if (not isinstance(inner, Items) or len(inner.items) != 2) and (opener, closer) in {("(", "]"), ("[", ")")}:
             raise Unreadable("the brackets do not match")

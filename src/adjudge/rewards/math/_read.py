@@ -3,7 +3,7 @@
 import contextlib
 from dataclasses import dataclass
 
-from adjudge.rewards.math._lexer import compiled, repair
+from adjudge.rewards.math._lexer import compile_once, repair
 from adjudge.rewards.math._limits import LimitExceeded, Unreadable
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Num, Quantity, Text
@@ -37,9 +37,11 @@ def _clean(text: str) -> str:
     if text[-1:] in {".", ",", ";", ":"}:
         text = text.rstrip(".,;: ")
     if "," in text and ("$" in text or "€" in text or "£" in text):
-        text = compiled(_MONEY).sub(lambda found: found.expand(r"\1\3.\2\4"), text)
+        text = compile_once(_MONEY).sub(lambda found: found.expand(r"\1\3.\2\4"), text)
     if ":" in text:
-        text = compiled(_TIME).sub(lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text)
+        text = compile_once(_TIME).sub(
+            lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text
+        )
     return text
 
 
@@ -47,7 +49,7 @@ def _price(text: str) -> Node | None:
     """Return an amount of money that is all of a text, in its currency."""
     if not text.startswith(("\\$", "€", "£", "¥")):
         return None
-    found = compiled(_CURRENCY).fullmatch(text)
+    found = compile_once(_CURRENCY).fullmatch(text)
     numeral = None if found is None else read_numeral(found[1])
     if numeral is None:
         return None
@@ -77,26 +79,26 @@ def read(text: str) -> ParsedAnswer:
     except Unreadable:
         if choice is not None and choice[1]:
             return read(choice[1])
-        if len(compiled(_WORDS).findall(text)) < 2:
+        if len(compile_once(_WORDS).findall(text)) < 2:
             raise
         node, bound = Text(text), frozenset()
     nodes = [node]
     if choice is not None and choice[1]:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes += read(choice[1]).nodes
-    if "," in text and compiled(_GROUPED).search(text) is not None:
+    if "," in text and compile_once(_GROUPED).search(text) is not None:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes.append(parse_with_bound(text, grouping=False)[0])
     if isinstance(node, Text):
-        stated = _stated(node.words)
+        stated = _stated_value(node.words)
         if stated is not None:
             nodes.append(stated)
     return ParsedAnswer(tuple(nodes), bound)
 
 
-def _stated(words: str) -> Node | None:
+def _stated_value(words: str) -> Node | None:
     """Return the value in `the answer is 5`."""
-    verbs = list(compiled(_VERB).finditer(words))
+    verbs = list(compile_once(_VERB).finditer(words))
     if not verbs:
         return None
     try:

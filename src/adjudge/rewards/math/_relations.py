@@ -12,7 +12,7 @@ from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, minus, nam
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
 
 
-def turned(node: Relation) -> Relation:
+def turn_around(node: Relation) -> Relation:
     """Return the same chain read from right to left."""
     return Relation(tuple(_TURNED.get(operator, operator) for operator in node.operators[::-1]), node.items[::-1])
 

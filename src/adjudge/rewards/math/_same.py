@@ -7,7 +7,7 @@ from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
-from adjudge.rewards.math._relations import difference, proportional, solved_by, turned
+from adjudge.rewards.math._relations import difference, proportional, solved_by, turn_around
 from adjudge.rewards.math._scalar import Answer, same_scalar, same_value
 from adjudge.rewards.math._sets import IntervalPiece, NotInterval, is_interval, pieces
 from adjudge.rewards.math._shapes import (
@@ -65,7 +65,7 @@ def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
             return equal, "exact-string" if equal else "mismatch"
     gold_label, answer_label = assignment(gold), assignment(answer)
     if gold_label is not None or answer_label is not None:
-        return _labelled(gold, answer, gold_label, answer_label, rules)
+        return _same_labelled(gold, answer, gold_label, answer_label, rules)
     if isinstance(gold, Matrix) or isinstance(answer, Matrix):
         return _matrices(gold, answer, rules)
     if is_interval(gold) or is_interval(answer):
@@ -86,7 +86,7 @@ def _scalars(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
             raise NeedsWorker
         result, reason = rules.oracle(gold, answer), "symbolic"
     if not result and rules.bound:
-        renamed = _renamed(gold, answer, rules)
+        renamed = _rename(gold, answer, rules)
         if renamed is not None:
             return same_scalar(gold, renamed, rules.policy)
     return bool(result), reason
@@ -99,10 +99,10 @@ def _alike(gold: Node, answer: Node, rules: ComparisonRules) -> bool:
         return False
     if isinstance(gold, Call) and isinstance(answer, Call) and gold.name != answer.name:
         return False
-    return _ordered(one, other, rules)
+    return _same_in_order(one, other, rules)
 
 
-def _renamed(gold: Node, answer: Node, rules: ComparisonRules) -> Node | None:
+def _rename(gold: Node, answer: Node, rules: ComparisonRules) -> Node | None:
     """Return the answer with its own bound variable called as in the gold, where each side has one name of its own."""
     if isinstance(answer, Sym) or isinstance(gold, Sym):
         return None
@@ -116,7 +116,7 @@ def _renamed(gold: Node, answer: Node, rules: ComparisonRules) -> Node | None:
     return substitute(answer, old, Sym(new))
 
 
-def _labelled(
+def _same_labelled(
     gold: Node,
     answer: Node,
     gold_label: tuple[Node, Node] | None,
@@ -124,7 +124,7 @@ def _labelled(
     rules: ComparisonRules,
 ) -> Answer:
     if gold_label is not None and answer_label is not None:
-        return _both_labelled(gold, answer, gold_label, answer_label, rules)
+        return _same_both_labelled(gold, answer, gold_label, answer_label, rules)
     label, value = gold_label or answer_label or (gold, answer)
     other = answer if gold_label is not None else gold
     if (
@@ -143,7 +143,7 @@ def _labelled(
     return same(value, other, rules) if gold_label is not None else same(other, value, rules)
 
 
-def _both_labelled(
+def _same_both_labelled(
     gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: ComparisonRules
 ) -> Answer:
     (gold_label, gold_value), (answer_label, answer_value) = one, other
@@ -182,7 +182,7 @@ def _matrices(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     shapes = [(len(side.rows), len(side.rows[0])) for side in (left, right)]
     if shapes[0] != shapes[1] and not (flat and shapes[0] == shapes[1][::-1]):
         return False, "matrix"
-    return _ordered(children(left), children(right), rules), "matrix"
+    return _same_in_order(children(left), children(right), rules), "matrix"
 
 
 def _intervals(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
@@ -221,12 +221,12 @@ def _same_piece(one: IntervalPiece, other: IntervalPiece, rules: ComparisonRules
 
 def _inequalities(gold: Relation, answer: Relation, rules: ComparisonRules) -> Answer:
     """Inequalities in several variables: the same chain, read in either direction, up to a positive factor."""
-    for candidate in (answer, turned(answer)):
+    for candidate in (answer, turn_around(answer)):
         if candidate.operators == gold.operators:
             if len(gold.items) == 2:
                 if proportional(difference(gold), difference(candidate), positive=gold.operators[0] != "!="):
                     return True, "symbolic"
-            elif _ordered(gold.items, candidate.items, rules):
+            elif _same_in_order(gold.items, candidate.items, rules):
                 return True, "symbolic"
     return False, "mismatch"
 
@@ -260,15 +260,15 @@ def _collections(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
         case Group(one, left, right), Group(other, other_left, other_right):
             if len(one) == 2 and (left, right) != (other_left, other_right):
                 return False, "interval"
-            return _ordered(one, other, rules), "interval" if left == "[" or right == "]" else "set"
+            return _same_in_order(one, other, rules), "interval" if left == "[" or right == "]" else "set"
         case (Group(one, _, _), Items(other, _)) | (Items(one, _), Group(other, _, _)):
-            return _ordered(one, other, rules), "set"
+            return _same_in_order(one, other, rules), "set"
         case Items(one, _), Items(other, _):
             if rules.policy.list_order:
-                return _ordered(one, other, rules), "set"
-            return _unordered(one, other, rules), "set"
+                return _same_in_order(one, other, rules), "set"
+            return _same_in_any_order(one, other, rules), "set"
         case ((Items(one, _) | SetOf(one)), (Items(other, _) | SetOf(other))):
-            return _unordered(one, other, rules), "set"
+            return _same_in_any_order(one, other, rules), "set"
         case SetOf((single,)), _:
             return same(single, answer, rules)
         case _, SetOf((single,)):
@@ -280,11 +280,11 @@ def _collections(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
             return False, "mismatch"
 
 
-def _ordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
+def _same_in_order(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
     return len(one) == len(other) and all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
 
 
-def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
+def _same_in_any_order(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
     """Equal as collections; an answer may repeat an element that the gold lists once."""
     if max(len(one), len(other)) > MAX_ITEMS:
         raise LimitExceeded("the list is too long")
@@ -295,7 +295,7 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Comparison
     if len(one) > len(other):
         return False
     if len(one) == len(other) and not labels[1] and names_each(one):
-        return _ordered(one, other, rules)
+        return _same_in_order(one, other, rules)
     waiting = list(other)
     for item in one:
         for position, candidate in enumerate(waiting):

@@ -87,7 +87,7 @@ def _finite_decimal(node: Node) -> bool:
     return rest == 1
 
 
-def _rounded(gold: Node, answer: Node, policy: MathPolicy) -> bool:
+def _is_rounded(gold: Node, answer: Node, policy: MathPolicy) -> bool:
     if names(gold) or names(answer):
         return False
     literal = _decimal(gold)
@@ -204,7 +204,7 @@ def same_scalar(gold: Node, answer: Node, policy: MathPolicy) -> Answer:
     if differ:
         return False, "mismatch"
     result, reason = same_value(gold, answer)
-    if result is not True and _rounded(gold, answer, policy):
+    if result is not True and _is_rounded(gold, answer, policy):
         return True, "numeric"
     return result, reason
 

@@ -4,7 +4,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from adjudge.rewards.math._lexer import compiled
+from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
 from adjudge.rewards.math._tree import CONSTANTS, Items, Node, Relation, Sym, Text
 from adjudge.rewards.math._words import choice_of
@@ -63,19 +63,19 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
         return Found(sentence, start, stop, "statement")
     if len(sentence) > MAX_ANSWER:
         return None
-    formulas = [found.span() for found in compiled(_FORMULA).finditer(sentence)]
+    formulas = [found.span() for found in compile_once(_FORMULA).finditer(sentence)]
     verb = None
-    for found in compiled(_VERB).finditer(sentence):
+    for found in compile_once(_VERB).finditer(sentence):
         if not any(low < found.start() < high for low, high in formulas):
             verb = found
     if verb is not None:
         tail = sentence[verb.end() :].strip(' .*"')
         at = start + sentence.index(tail, verb.end()) if tail else stop
-        measure = compiled(_MEASURE).fullmatch(tail)
+        measure = compile_once(_MEASURE).fullmatch(tail)
         if measure is not None:
             return Found(measure[1], at, at + len(measure[1]), "statement")
         node = readable(tail) if _mathematical(tail) else None
-        if node is not None and not _bare_name(node) and not _denied(sentence, at - start):
+        if node is not None and not _bare_name(node) and not _is_denied(sentence, at - start):
             return Found(tail, at, at + len(tail), "statement")
     return _last_formula(sentence, start) or (Found(sentence, start, stop, "statement") if whole else None)
 
@@ -87,9 +87,9 @@ def _mathematical(text: str) -> bool:
     return any(word.lower().strip(".,-") in NUMBER_WORDS for word in text.replace("-", " ").split()[:8])
 
 
-def _denied(sentence: str, at: int) -> bool:
+def _is_denied(sentence: str, at: int) -> bool:
     """Whether the text says that the answer is not what follows."""
-    return compiled(_DENIAL).search(sentence, max(0, at - 40), at) is not None
+    return compile_once(_DENIAL).search(sentence, max(0, at - 40), at) is not None
 
 
 def _bare_name(node: Node) -> bool:
@@ -102,7 +102,7 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
 
     formulas = [
         found
-        for found in deque(compiled(_FORMULA).finditer(sentence), maxlen=16)
+        for found in deque(compile_once(_FORMULA).finditer(sentence), maxlen=16)
         if (node := readable(next(filter(None, found.groups())))) is not None and not _bare_name(node)
     ]
     if formulas:
@@ -119,17 +119,17 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
         high += after.end() if after else 0
         return Found(sentence[low:high], start + low, start + high, "formula")
     for pattern in (_MONEY, _NUMBER):
-        numbers = list(compiled(pattern).finditer(sentence))
+        numbers = list(compile_once(pattern).finditer(sentence))
         if not numbers:
             continue
         is_money = pattern == _MONEY
         last, group = numbers[-1], int(is_money)
-        if _denied(sentence, last.start()):
+        if _is_denied(sentence, last.start()):
             return None
         low, high = last.start(group), last.end(group)
         for earlier in numbers[-2::-1]:
             between = sentence[earlier.end() : low]
-            if between.strip(" \t") and compiled(_OR).search(between) is None:
+            if between.strip(" \t") and compile_once(_OR).search(between) is None:
                 break
             low = earlier.start(group)
         shown = sentence[low:high]

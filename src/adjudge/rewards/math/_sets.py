@@ -99,11 +99,11 @@ def pieces(node: Node) -> list[IntervalPiece]:
                 raise NotInterval("an interval without a point")
             return _piece(low, high, closed_low=left == "[", closed_high=right == "]")
         case SetOf(items):
-            return _merged([piece for item in items for piece in _point(item)])
+            return _merge([piece for item in items for piece in _point(item)])
         case Builder(_, condition):
             return pieces(condition)
         case SetOperation("union", (one, other)):
-            return _merged(pieces(one) + pieces(other))
+            return _merge(pieces(one) + pieces(other))
         case SetOperation("intersection", (one, other)):
             return _intersection(pieces(one), pieces(other))
         case SetOperation("minus", (one, other)):
@@ -113,11 +113,11 @@ def pieces(node: Node) -> list[IntervalPiece]:
                 raise LimitExceeded("too many conditions")
             parts = [pieces(item) for item in items]
             if choice:
-                return _merged([piece for part in parts for piece in part])
+                return _merge([piece for part in parts for piece in part])
             common = parts[0]
             for part in parts[1:]:
                 common = _intersection(common, part)
-            return common or _merged([piece for part in parts for piece in part])
+            return common or _merge([piece for part in parts for piece in part])
         case Relation():
             return _solve(node)
         case _:
@@ -128,7 +128,7 @@ def _point(node: Node) -> list[IntervalPiece]:
     return _piece(node, node, closed_low=True, closed_high=True)
 
 
-def _merged(found: list[IntervalPiece]) -> list[IntervalPiece]:
+def _merge(found: list[IntervalPiece]) -> list[IntervalPiece]:
     result: list[IntervalPiece] = []
     for piece in sorted(found, key=lambda piece: (piece.start, not piece.closed_low, piece.stop)):
         last = result[-1] if result else None
@@ -148,7 +148,7 @@ def _complement(found: list[IntervalPiece]) -> list[IntervalPiece]:
     low: Node = _MINUS_INFINITY
     closed = False
     result: list[IntervalPiece] = []
-    for piece in _merged(found):
+    for piece in _merge(found):
         if not math.isinf(piece.start):
             result += _piece(low, piece.low, closed_low=closed, closed_high=not piece.closed_low)
         low, closed = piece.high, not piece.closed_high
@@ -165,7 +165,7 @@ def _intersection(left: list[IntervalPiece], right: list[IntervalPiece]) -> list
             high = min((one, other), key=lambda piece: (piece.stop, piece.closed_high))
             if (low.start, high.stop) != (math.inf, math.inf) and low.start <= high.stop:
                 result += _piece(low.low, high.high, closed_low=low.closed_low, closed_high=high.closed_high)
-    return _merged(result)
+    return _merge(result)
 
 
 def _half_line(operator: str, bound: Node) -> list[IntervalPiece]:
@@ -236,8 +236,8 @@ def _absolute(operator: str, bound: Node) -> list[IntervalPiece]:
             closed = operator == "<="
             return _piece(opposite, bound, closed_low=closed, closed_high=closed)
         case ">" | ">=":
-            return _merged(_half_line(_FLIPPED[operator], opposite) + _half_line(operator, bound))
+            return _merge(_half_line(_FLIPPED[operator], opposite) + _half_line(operator, bound))
         case "=":
-            return _merged(_point(opposite) + _point(bound))
+            return _merge(_point(opposite) + _point(bound))
         case _:
             raise NotInterval(f"{operator} of an absolute value")

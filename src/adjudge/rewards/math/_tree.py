@@ -205,12 +205,12 @@ def children(node: Node) -> "tuple[Node, ...]":
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return a node with every node directly under it changed."""
     values = (getattr(node, name) for name in node.__match_args__)
-    return type(node)(*map(partial(_changed, change), values))
+    return type(node)(*map(partial(_change_part, change), values))
 
 
-def _changed(change: Callable[[Node], Node], value: Any) -> Any:
+def _change_part(change: Callable[[Node], Node], value: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple(map(partial(_changed, change), value))
+        return tuple(map(partial(_change_part, change), value))
     return change(value) if hasattr(value, "__match_args__") else value  # numbers and texts have none
 
 

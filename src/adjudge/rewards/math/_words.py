@@ -1,6 +1,6 @@
 """Answers in words: names, findings, "no solution", and choices."""
 
-from adjudge.rewards.math._lexer import compiled
+from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._tree import Group, Mul, Node, SetOf, Sym
 
 _EMPTY = frozenset(
@@ -39,10 +39,10 @@ def squash(text: str) -> str:
     text = text.strip()
     if text.isalnum():
         return text
-    text = compiled(_WRAPPED).sub(r"\1", text)
-    text = compiled(_FRAC).sub(r"\\frac", text)
-    text = compiled(_DIGITS).sub("\x00", text)
-    text = compiled(_SPACE).sub("", text)
+    text = compile_once(_WRAPPED).sub(r"\1", text)
+    text = compile_once(_FRAC).sub(r"\\frac", text)
+    text = compile_once(_DIGITS).sub("\x00", text)
+    text = compile_once(_SPACE).sub("", text)
     return text.rstrip(".").replace("\\%", "%").replace("\x00", " ")
 
 
@@ -52,8 +52,8 @@ def plain_words(text: str) -> str:
     >>> plain_words(r"\text{The Midpoints form a hexagon.}")
     'the midpoints form a hexagon'
     """
-    bare = compiled(_MARKUP).sub(" ", text)
-    bare = compiled(_PUNCTUATION).sub(" ", bare.replace("'", ""))
+    bare = compile_once(_MARKUP).sub(" ", text)
+    bare = compile_once(_PUNCTUATION).sub(" ", bare.replace("'", ""))
     return " ".join(bare.lower().split())
 
 
@@ -65,8 +65,8 @@ def choice_of(text: str) -> tuple[str, str] | None:
     """
     if len(text) > 400:
         return None
-    text = compiled(_WRAPPED).sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
-    found = compiled(_CHOICE).fullmatch(text.strip().rstrip("."))
+    text = compile_once(_WRAPPED).sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
+    found = compile_once(_CHOICE).fullmatch(text.strip().rstrip("."))
     if found is None:
         return None
     letter, rest = found.groups()
@@ -108,7 +108,7 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
 
 def _has_signs(text: str) -> bool:
     """Whether a text has numbers or signs, whose loss would change what it says."""
-    return compiled(_SIGNS).search(text) is not None
+    return compile_once(_SIGNS).search(text) is not None
 
 
 def _content(words: str) -> list[str]:
