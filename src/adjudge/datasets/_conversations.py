@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from adjudge.datasets._image import Fetch, RowImage, WebImage, image_source
 from adjudge.datasets._labels import Vocabulary
 from adjudge.datasets._layout import (
+    LayoutTurn,
     Parts,
-    TurnRow,
     build,
     conversation_of,
     flag_of,
@@ -186,7 +186,7 @@ def _together(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
 
 def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Parts:
     """Make one conversation of its questions, in the order of their `turn_idx` where all have one."""
-    turns: list[tuple[int, TurnRow]] = []
+    turns: list[tuple[int, LayoutTurn]] = []
     session, url, is_ego = None, None, None
     for row in rows:
         columns, place = row.columns or {}, row.place

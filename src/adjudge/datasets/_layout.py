@@ -26,7 +26,7 @@ _OPTIONAL = ("image", "image_url", "image_quality")
 _REQUIRED = frozenset({"session_id", "turns", "answers", "interaction_id", "query"})
 
 
-class TurnRow(NamedTuple):
+class LayoutTurn(NamedTuple):
     """One turn as it was read."""
 
     identity: str
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
     """What a conversation is made of."""
 
     session: str
-    turns: list[TurnRow]
+    turns: list[LayoutTurn]
     url: str | None
     is_ego: bool
 
@@ -59,7 +59,7 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
     session = _identity(row, "session_id", place)
     turns = _records(row["turns"], f"{place}: turns", "query")
     answers = _answers(row, place, require_answers)
-    found: list[TurnRow] = []
+    found: list[LayoutTurn] = []
     for index, fields in enumerate(turns):
         where = f"{place}: turns[{index}]"
         _refuse_misspelt(fields, LABELS, where)
@@ -69,14 +69,14 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
             message = f"{where}: no answer has its interaction_id {identity!r}"
             raise RowError(f"{message}{closest(identity, answers)}")
         gold = answers.get(identity)
-        found.append(TurnRow(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
+        found.append(LayoutTurn(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
     if not found:
         raise RowError(f"{place}: turns: there is none")
     url = url_of(row, place)
     return Parts(session, found, url, is_ego=url is None)
 
 
-def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> TurnRow:
+def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> LayoutTurn:
     """Read a row that is one question, by itself or as a turn of a conversation; without an id its place is its id."""
     name = next(name for name in QUESTIONS if name in row)
     given = _first(row, ANSWERS)
@@ -85,7 +85,7 @@ def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = T
     own = _first(row, IDS)
     identity = place if own is None else _identity(row, own, place)
     references = () if given is None else _references(row[given], f"{place}: {given}")
-    return TurnRow(identity, _text(row, name, place), references, _labels(row, {}, place))
+    return LayoutTurn(identity, _text(row, name, place), references, _labels(row, {}, place))
 
 
 def raw_session(row: Mapping[str, Any]) -> str | None:

@@ -69,6 +69,7 @@ class Calls:
 
     def execute(self, spans: Sequence[tuple[int, Span]]) -> None:
         """Join the spans of tools to the requests; one that nobody asked for is a call of its own."""
+        # What an id joins comes first: a guess by name must not take a request that another span names.
         rest = [(position, span) for position, span in spans if not self._execute_by_id(position, span)]
         for with_arguments in (True, False):
             if rest:
@@ -120,8 +121,8 @@ class Calls:
     def answer(self, results: Iterable[tuple[int, Message, bool]]) -> None:
         """Join messages with results to the calls, in order.
 
-        One that answers no call is, in this run's own words, an execution that nobody asked for; in what a model was
-        given it is from before this run.
+        A result without a call is an execution that nobody asked for, where this run itself says it; in what a model
+        was given, it is from before this run.
         """
         coming = deque(self)
         waiting: dict[tuple[str, str | None], deque[CallDraft]] = defaultdict(deque)

@@ -115,7 +115,7 @@ def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
     inside = at + (6 if text[at + 1] == "b" else 5)
     while inside < stop and text[inside] in " \t":
         inside += 1
-    if inside >= stop or text[inside] != "{":
+    if inside >= stop or text[inside] != "{":  # `\boxed 42`
         end = inside
         while end < stop and (text[end].isalnum() or text[end] in ".-/"):
             end += 1
@@ -151,6 +151,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
         if not lenient:
             return Missing("hedged", "the last box is not closed")
         end = stop
+    # The last box counts, and with it those right before it that belong to the same list.
     parts = [(inside, end)]
     while len(parts) < _MAX_BOXES:
         before = _box(text, start, at) if start < at else None

@@ -342,7 +342,7 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
             continue
         size = max(abs(one), abs(other))
         bound = one_error + other_error
-        if bound > size * 1e-6 + 1e-280:
+        if bound > size * 1e-6 + 1e-280:  # rounding leaves too few digits to decide by
             continue
         real = abs(one.imag) <= bound + size * 1e-13 and abs(other.imag) <= bound + size * 1e-13
         gap = abs(one - other)
@@ -350,6 +350,8 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
             real_same += real
             complex_same += not real
         elif gap > 1000 * bound:
+            # Off the real line two equal expressions may take different branches of a root or a logarithm, so that a
+            # complex difference counts only where complex numbers are meant.
             if real or imaginary or not variables:
                 return False
             if point[min(variables)].real > 0:

@@ -149,6 +149,7 @@ def _same_both_labelled(
     (gold_label, gold_value), (answer_label, answer_value) = one, other
     if gold_label == answer_label or isinstance(gold_label, Text) or isinstance(answer_label, Text):
         return same(gold_value, answer_value, rules)
+    # `f(x) = x + 1` and `f(t) = t + 1` are the same function.
     first, second = function_of(gold_label), function_of(answer_label)
     if first is not None and second is not None and first[0] == second[0]:
         if isinstance(first[1], Sym) and isinstance(second[1], Sym):
@@ -163,6 +164,7 @@ def _same_both_labelled(
         if Sym("y") in {gold_label, answer_label} or not result[0]:
             return result
         return False, "mismatch"
+    # `A = 5` is `a = 5`, and `x_{max} = 5` is `x = 5`, but `x_1 = 5` is not `x_2 = 5`.
     if isinstance(gold_label, Sym) and isinstance(answer_label, Sym):
         (base, _, index), (other_base, _, other_index) = (
             gold_label.name.partition("_"),
@@ -296,6 +298,7 @@ def _same_in_any_order(one: tuple[Node, ...], other: tuple[Node, ...], rules: Co
         return False
     if len(one) == len(other) and not labels[1] and names_each(one):
         return _same_in_order(one, other, rules)
+    # Each element of the gold takes one of the answer; what is left over may only repeat some of them.
     waiting = list(other)
     for item in one:
         for position, candidate in enumerate(waiting):

@@ -220,6 +220,7 @@ def _solve_one(left: Node, operator: str, right: Node) -> list[IntervalPiece]:
 
 def _linear(difference: Node, operator: str, name: str) -> list[IntervalPiece]:
     """Solve `difference operator 0` where the difference is linear in the variable."""
+    # Three points show whether it is a straight line; two of them give the line.
     at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3)]
     zero, one, three = (_value(value) for value in at)
     slope = one - zero
