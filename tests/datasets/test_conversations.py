@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from adjudge.datasets import Conversations, Vocabulary, read_conversations
 from adjudge.datasets import _parquet as parquet
-from adjudge.datasets._seen import Seen
+from adjudge.datasets._repeats import IdTable
 from adjudge.errors import DataError, MissingExtra, RowError, UsageError
 from crag.pictures import png
 
@@ -86,11 +86,11 @@ def test_questions_of_one_session_are_a_conversation() -> None:
     [
         (
             [turn("a", "1"), turn("b", "2"), turn("a", "3")],
-            "row 3: session_id 'a' stands in row 1 too: a conversation must stand together",
+            "row 3: session_id 'a' is also in row 1: the rows of a conversation must follow one another",
         ),
-        ([crag("a", "1"), crag("a", "2")], "row 2: session_id 'a' stands in row 1 too"),
-        ([crag("a", "1"), crag("b", "2"), crag("c", "1")], "row 3: interaction_id '1' stands in row 1 too"),
-        ([turn("a", "1"), turn("a", "1")], "row 1: interaction_id '1' stands twice in it"),
+        ([crag("a", "1"), crag("a", "2")], "row 2: session_id 'a' is also in row 1"),
+        ([crag("a", "1"), crag("b", "2"), crag("c", "1")], "row 3: interaction_id '1' is also in row 1"),
+        ([turn("a", "1"), turn("a", "1")], "row 1: interaction_id '1' occurs twice in it"),
         ([turn("a", "1", turn_idx=0), turn("a", "2", turn_idx=0)], "row 1: two turns of session 'a' have the same"),
         ([crag("a", "1"), ["no row"]], "row 2: must be a mapping, got list"),
     ],
@@ -129,7 +129,7 @@ def test_broken_lines(tmp_path: Path) -> None:
 def test_fields_are_named_by_line(tmp_path: Path) -> None:
     """What is wrong in a file names file, line and field, and blank lines count."""
     path = written(tmp_path / "rows.jsonl", crag("a", "1"), "", crag("b", "1"))
-    with pytest.raises(RowError, match=r"^rows\.jsonl, line 3: interaction_id '1' stands in rows\.jsonl, line 1 too$"):
+    with pytest.raises(RowError, match=r"^rows\.jsonl, line 3: interaction_id '1' is also in rows\.jsonl, line 1$"):
         list(read_conversations(path))
 
 
@@ -146,7 +146,8 @@ def test_a_folder_of_parts(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no split 'validaton'; did you mean 'validation'"):
         read_conversations(tmp_path, split="validaton")
     written(tmp_path / "data" / "validation-00001-of-00002.jsonl", crag("b", "1"))
-    with pytest.raises(RowError, match=r"00001-of-00002\.jsonl, line 1: .* stands in validation-00000-of-00002\.jsonl"):
+    both = r"00001-of-00002\.jsonl, line 1: .* is also in validation-00000-of-00002\.jsonl"
+    with pytest.raises(RowError, match=both):
         list(read_conversations(tmp_path, split="validation"))
 
 
@@ -393,7 +394,7 @@ def test_memory_stays_flat() -> None:
 @given(st.lists(st.text(max_size=3), max_size=300))
 def test_every_repeat_is_seen(names: list[str]) -> None:
     """An id is new the first time, and then it is known where it came first."""
-    seen = Seen()
+    seen = IdTable()
     first: dict[str, int] = {}
     for index, name in enumerate(names):
         assert seen.add(name, index) == first.get(name)
@@ -402,6 +403,6 @@ def test_every_repeat_is_seen(names: list[str]) -> None:
 
 def test_many_ids() -> None:
     """The memory of ids grows, and forgets none."""
-    seen = Seen()
+    seen = IdTable()
     assert [seen.add(str(one), one) for one in range(20_000)] == [None] * 20_000
     assert [seen.add(str(one), 0) for one in range(20_000)] == list(range(20_000))

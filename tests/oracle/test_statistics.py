@@ -31,7 +31,7 @@ from adjudge.statistics import (
     sample_size,
     t_cdf,
 )
-from adjudge.statistics._bootstrap import corrected, quantile, resampled
+from adjudge.statistics._bootstrap import correct_tails, quantile, resample
 
 SEEDS = range(40)
 
@@ -175,7 +175,7 @@ def test_bootstrap_intervals(seed: int, method: str) -> None:
     """Read from the same resampled means, percentile and BCa intervals are scipy's."""
     values, _, _ = rows(seed)
     pairs = sorted((1, value) for value in values)
-    means = resampled(pairs, 500, seed)
+    means = resample(pairs, 500, seed)
     # Given the resampled means, scipy draws none of its own and reads the interval from them.
     draws = np.random.default_rng(seed).choice(values, (500, len(values))).mean(axis=1)
     for ordered in (means, sorted(draws.tolist())):
@@ -186,7 +186,7 @@ def test_bootstrap_intervals(seed: int, method: str) -> None:
         ).confidence_interval
         tails = (0.05, 0.95)
         if method == "BCa":
-            tails = corrected(tails, ordered, pairs, float(np.mean(values)))
+            tails = correct_tails(tails, ordered, pairs, float(np.mean(values)))
         assert tuple(quantile(ordered, tail) for tail in tails) == near((theirs.low, theirs.high))
 
 

@@ -31,8 +31,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
-from adjudge.traces import load, missing
-from adjudge.traces._protobuf import protobuf_spans
+from adjudge.traces import iter_protobuf_spans, load, missing
 from traces.encodings import genai_messages, tool_attributes
 from traces.story import AGENTS, ANSWER, HANDOFF, MESSAGES, Agent, Model, Tool, expected
 
@@ -260,7 +259,7 @@ def test_protobuf_is_read_as_the_package_reads_it(emit: Callable[[], ExportTrace
     """Our reader of protobuf finds the spans, times and attributes that the protobuf package finds."""
     request = emit()
     theirs = [span for each in request.resource_spans for scope in each.scope_spans for span in scope.spans]
-    ours = list(protobuf_spans(request.SerializeToString()))
+    ours = list(iter_protobuf_spans(request.SerializeToString()))
     assert len(ours) == len(theirs) > 8
     for mine, other in zip(ours, theirs, strict=True):
         assert (mine.id, mine.trace) == (other.span_id.hex(), other.trace_id.hex())

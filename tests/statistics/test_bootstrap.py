@@ -11,7 +11,7 @@ from scipy import stats
 
 from adjudge.errors import UsageError
 from adjudge.statistics import Bootstrap, bootstrap_mean, estimate_mean
-from adjudge.statistics._bootstrap import corrected, quantile, resampled
+from adjudge.statistics._bootstrap import correct_tails, quantile, resample
 
 METHODS: tuple[Bootstrap, ...] = ("percentile", "bca")
 rows = st.lists(st.tuples(st.one_of(st.integers(0, 1), st.floats(0, 1)), st.integers(0, 4)), min_size=1, max_size=25)
@@ -108,7 +108,7 @@ def test_the_error_is_that_of_the_resampled_means() -> None:
     """2,000 means with seed 0 unless said; their standard deviation is the error, and no t has a part in it."""
     found = bootstrap_mean(SKEWED)
     assert found is not None
-    means = resampled([(1, value) for value in SKEWED], 2000, 0)
+    means = resample([(1, value) for value in SKEWED], 2000, 0)
     assert means == sorted(means)
     assert len(means) == 2000
     assert found.se == pytest.approx(stdev(means), rel=1e-12)
@@ -121,7 +121,7 @@ def test_the_error_is_that_of_the_resampled_means() -> None:
 def test_bca_is_efrons(shift: float) -> None:
     """Tails are Φ(b + (b + z) / (1 - a (b + z))), b by the share of means below, a by leaving one cluster out."""
     pairs = [(1 + n % 3, value * (1 + n % 3)) for n, value in enumerate(SKEWED)]
-    means = resampled(pairs, 1000, 3)
+    means = resample(pairs, 1000, 3)
     size, total = sum(n for n, _ in pairs), sum(own for _, own in pairs)
     value = total / size + shift
     without = [(total - own) / (size - n) for n, own in pairs]
@@ -131,22 +131,22 @@ def test_bca_is_efrons(shift: float) -> None:
     wanted = [
         stats.norm.cdf(bias + (bias + z) / (1 - skew * (bias + z))) for z in (stats.norm.ppf(0.1), stats.norm.ppf(0.9))
     ]
-    assert corrected((0.1, 0.9), means, pairs, value) == pytest.approx(wanted, rel=1e-9)
+    assert correct_tails((0.1, 0.9), means, pairs, value) == pytest.approx(wanted, rel=1e-9)
     assert abs(skew) > 0.01
 
 
 def test_ties_count_half() -> None:
     """Where the means lie evenly about the value, those equal to it by half, and nothing is skewed, no tail moves."""
     pairs = [(1, 0.0), (1, 0.5), (1, 1.0)]
-    assert corrected((0.1, 0.9), [0.4, 0.5, 0.5, 0.6], pairs, 0.5) == pytest.approx((0.1, 0.9))
+    assert correct_tails((0.1, 0.9), [0.4, 0.5, 0.5, 0.6], pairs, 0.5) == pytest.approx((0.1, 0.9))
     fewer = stats.norm.cdf(2 * stats.norm.ppf(0.25) + stats.norm.ppf(0.1))
-    assert corrected((0.1, 0.9), [0.5, 0.5, 0.6, 0.6], pairs, 0.5)[0] == pytest.approx(fewer)
+    assert correct_tails((0.1, 0.9), [0.5, 0.5, 0.6, 0.6], pairs, 0.5)[0] == pytest.approx(fewer)
 
 
 @pytest.mark.parametrize("value", [0.1, 0.9])
 def test_no_bias_is_known_beyond_every_mean(value: float) -> None:
     """Where every mean lies on one side of the value, there is no bias to correct by, and the tails stay."""
-    assert corrected((0.1, 0.9), [0.4, 0.5, 0.6], [(1, 0.0), (1, 1.0)], value) == (0.1, 0.9)
+    assert correct_tails((0.1, 0.9), [0.4, 0.5, 0.6], [(1, 0.0), (1, 1.0)], value) == (0.1, 0.9)
 
 
 def test_bca_goes_with_the_skew() -> None:

@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
-from adjudge.traces import FORMATS, load, missing
-from adjudge.traces._assemble import assemble, faults_of
-from adjudge.traces._spans import Record, Span
+from adjudge.traces import FORMATS, Record, Span, assemble, faults_of, load, missing
 from support import GOLDEN
 from traces.encodings import genai, observations
 from traces.story import expected

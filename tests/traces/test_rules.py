@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from adjudge.model import Message, ToolCall, Trajectory
-from adjudge.traces import load, missing
-from adjudge.traces._assemble import assemble, faults_of
-from adjudge.traces._spans import Kind, Record, Span
+from adjudge.traces import Record, Span, SpanKind, assemble, faults_of, load, missing
 from traces.encodings import TRACE, genai, langfuse_pages, observations
 
 
@@ -34,7 +32,7 @@ def tool(time: int, name: str = "search", **more: Any) -> Span:
     return Span(more.pop("id", f"tool {time}"), more.pop("parent", None), "tool", name, time, time + 1, **more)
 
 
-def span(identity: str, kind: Kind, name: str, start: int = 0, parent: str | None = None, **more: Any) -> Span:
+def span(identity: str, kind: SpanKind, name: str, start: int = 0, parent: str | None = None, **more: Any) -> Span:
     """Return any span."""
     return Span(identity, parent, kind, name, start, start + 9, **more)
 

@@ -52,7 +52,7 @@ def test_slips_of_the_pen() -> None:
     with pytest.raises(UsageError, match="did you mean 'tools_should_include'"):
         validate_workflow({"tool_should_include": ["a"]})
     assert validate_workflow({"id": 1, "question": "?", "tags": [], "repeats": 3, "scorers": []})["pass"] is True
-    with pytest.raises(UsageError, match="says nothing"):
+    with pytest.raises(UsageError, match="must have fields such as tools_should_include; got int"):
         validate_workflow(3)
 
 

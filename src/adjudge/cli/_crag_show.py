@@ -9,7 +9,7 @@ from rich.text import Text
 
 from adjudge.cli._options import printable
 from adjudge.datasets import Vocabulary
-from adjudge.statistics._estimate import FEW
+from adjudge.statistics import FEW_CLUSTERS as FEW
 
 ROUGH = "~"  # before an interval that rests on few conversations
 RATES = {

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from adjudge.datasets._image import Fetch, RowImage, WebImage, image_source
 from adjudge.datasets._labels import Vocabulary
 from adjudge.datasets._layout import (
-    Asked,
+    LayoutTurn,
     Parts,
     build,
     conversation_of,
@@ -28,7 +28,7 @@ from adjudge.datasets._layout import (
     session_of,
     url_of,
 )
-from adjudge.datasets._seen import Seen
+from adjudge.datasets._repeats import IdTable
 from adjudge.datasets._sources import PlacedRow, RowSource, open_source
 from adjudge.errors import RowError, UsageError
 from adjudge.model import Conversation
@@ -37,7 +37,7 @@ OnFault = Callable[[RowError], None]
 
 
 class ConversationRead(NamedTuple):
-    """A conversation as it was read: with its image, if it has one, and where it stands."""
+    """A conversation as it was read: with its image, if it has one, and its place."""
 
     conversation: Conversation
     image: RowImage | None
@@ -86,7 +86,7 @@ def read_conversations(
 ) -> Conversations:
     """Read conversations from a file, a folder, `hub:OWNER/NAME`, a mapping of splits, or rows in any iterable.
 
-    Rows have a CRAG-MM layout, or are questions with answers; those with one `session_id` that stand together are one
+    Rows have a CRAG-MM layout, or are questions with answers; consecutive ones with one `session_id` are one
     conversation. `num_conversations` is how many whole conversations are read. Files that rows name lie in
     `image_folder`, by default beside the data; images are fetched from `allow_hosts` only. `on_fault` is told of each
     row that cannot be used, which else ends the reading.
@@ -112,7 +112,7 @@ class _Reading:
 
     def __init__(self, data: Conversations) -> None:
         self._data = data
-        self._seen = Seen()
+        self._seen = IdTable()
 
     def conversations(self) -> Iterator[ConversationRead]:
         """Give the conversations in order, those that cannot be used to `on_fault`."""
@@ -153,13 +153,15 @@ class _Reading:
     def _refuse_repeats(self, parts: Parts, row: PlacedRow) -> None:
         before = self._seen.add(f"session {parts.session}", row.number)
         if before is not None:
-            where = f"stands in {self._data.source.place_of(before)} too"
-            raise RowError(f"{row.place}: session_id {parts.session!r} {where}: a conversation must stand together")
+            where = f"is also in {self._data.source.place_of(before)}"
+            raise RowError(
+                f"{row.place}: session_id {parts.session!r} {where}: the rows of a conversation must follow one another"
+            )
         for turn in parts.turns:
             before = self._seen.add(f"turn {turn.identity}", row.number)
             if before is not None:
                 place = self._data.source.place_of(before)
-                where = "stands twice in it" if before == row.number else f"stands in {place} too"
+                where = "occurs twice in it" if before == row.number else f"is also in {place}"
                 raise RowError(f"{row.place}: interaction_id {turn.identity!r} {where}")
 
 
@@ -184,7 +186,7 @@ def _together(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
 
 def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Parts:
     """Make one conversation of its questions, in the order of their `turn_idx` where all have one."""
-    turns: list[tuple[int, Asked]] = []
+    turns: list[tuple[int, LayoutTurn]] = []
     session, url, is_ego = None, None, None
     for row in rows:
         columns, place = row.columns or {}, row.place

@@ -31,7 +31,7 @@ class ImageFetcher:
         self._limits = limits
 
     def __call__(self, url: str) -> bytes:
-        """Return what stands at the URL; every failure is an `HttpError`. Works inside an event loop too."""
+        """Return the content of the URL; every failure is an `HttpError`. Works inside an event loop too."""
         self._check(url)
         box: list[bytes] = []
         caught = Caught(fatal_too=True)

@@ -24,7 +24,7 @@ Fetch = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class WebImage:
-    """An image that stands under a URL, for whoever is allowed to fetch it."""
+    """An image at a URL, for whoever is allowed to fetch it."""
 
     url: str
 
@@ -48,7 +48,7 @@ class RowImage:
         An image that is missing, broken, too large or not allowed to be fetched raises `RowError`, `bad-image`.
         """
         with Caught() as caught:
-            return _loaded(self._found())
+            return _load(self._content())
         error = caught.error
         detail = error.message if isinstance(error, AdjudgeError) else (caught.reason or "").removeprefix("raised: ")
         where = f"{self.place}: image: "
@@ -56,13 +56,13 @@ class RowImage:
 
     @property
     def withheld(self) -> bool:
-        """Whether it stands only on the web, and nothing may be fetched from there."""
+        """Whether it is only on the web, and nothing may be fetched from there."""
         return self.fetch is None and isinstance(self._source(), WebImage)
 
     def _source(self) -> Any:
         return self.source() if callable(self.source) else self.source
 
-    def _found(self) -> Any:
+    def _content(self) -> Any:
         source = self._source()
         if not isinstance(source, WebImage):
             return source
@@ -75,7 +75,7 @@ class RowImage:
 def image_source(value: Any, place: str, folder: Path | None) -> Any:
     """Return what an image can be read from later; None for no image. A text is a file inside `folder`, or a URL.
 
-    A row may not name files elsewhere; a `Path` is no text that came with the data, and may.
+    A row may not name files elsewhere; a `Path` did not come with the data, and may.
     """
     if isinstance(value, Mapping):
         return _from_mapping(value, place, folder)
@@ -98,7 +98,7 @@ def _from_mapping(value: Mapping[str, Any], place: str, folder: Path | None) -> 
         has = ", ".join(repr(str(name)) for name in list(value)[:5]) or "nothing"
         raise RowError(f"{place}: image: a mapping must have 'bytes' or 'path', this one has {has}")
     data = value.get("bytes")
-    if isinstance(data, str):  # how bytes stand in JSON
+    if isinstance(data, str):  # how bytes are written in JSON
         return _from_base64(data, place)
     inner = value.get("path") if data is None else data
     if isinstance(inner, Mapping):
@@ -109,10 +109,13 @@ def _from_mapping(value: Mapping[str, Any], place: str, folder: Path | None) -> 
 def _from_text(text: str, place: str, folder: Path | None) -> Any:
     start = text[:8].lower()
     if start.startswith("data:"):
-        return _from_data_url(text, place)
+        head, comma, body = text.partition(",")
+        if not comma or not head.endswith(";base64"):
+            raise RowError(f"{place}: image: a data URL must be in base64")
+        return _from_base64(body, place)
     if "://" in text[:32]:
         if not start.startswith(("http://", "https://")):
-            raise RowError(f"{place}: image: {text.partition('://')[0]!r} is no address that images come from")
+            raise RowError(f"{place}: image: {text.partition('://')[0]!r} is not an address that images can come from")
         return WebImage(text)
     if folder is None:
         return Path(text)
@@ -125,13 +128,6 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
     return Path(os.path.normpath(folder / text))
 
 
-def _from_data_url(text: str, place: str) -> bytes:
-    head, comma, body = text.partition(",")
-    if not comma or not head.endswith(";base64"):
-        raise RowError(f"{place}: image: a data URL must be in base64")
-    return _from_base64(body, place)
-
-
 def _from_base64(text: str, place: str) -> bytes:
     try:
         return a2b_base64(text, strict_mode=True)
@@ -139,7 +135,7 @@ def _from_base64(text: str, place: str) -> bytes:
         raise RowError(f"{place}: image: the bytes are not base64") from None
 
 
-def _loaded(source: Any) -> Any:
+def _load(source: Any) -> Any:
     if source is None:  # a row whose image was looked up late, and which has none
         return None
     if is_picture(source):
@@ -149,7 +145,7 @@ def _loaded(source: Any) -> Any:
     try:
         from PIL import Image
     except ImportError:
-        return _undecoded(source)
+        return _check_beginning(source)
     with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as picture:
         width, height = picture.size
         if width * height > MOST_PIXELS:
@@ -171,7 +167,7 @@ def _check_size(source: bytes | Path) -> None:
         raise RowError(f"{size:,} bytes are more than the {LARGEST_FILE:,} allowed")
 
 
-def _undecoded(source: bytes | Path) -> bytes | Path:
+def _check_beginning(source: bytes | Path) -> bytes | Path:
     """Return the image as it is, if it begins like one; more cannot be said without Pillow."""
     if isinstance(source, bytes):
         head = source[:8]

@@ -37,7 +37,7 @@ class Vocabulary:
 def vocabularies_of(features: Any) -> dict[str, Vocabulary]:
     """Return the vocabulary of every label column; one that the features do not describe is empty.
 
-    Features are those of the `datasets` library, or their JSON as it stands in Parquet files and `dataset_info.json`.
+    Features are those of the `datasets` library, or their JSON as it is in Parquet files and `dataset_info.json`.
 
     >>> features = {"turns": [{"domain": {"names": ["animal", "book"], "_type": "ClassLabel"}}]}
     >>> vocabularies_of(features)["domain"].names
@@ -49,7 +49,7 @@ def vocabularies_of(features: Any) -> dict[str, Vocabulary]:
 
 
 def _fields(feature: Any) -> Mapping[str, Any]:
-    """Return the fields of a turn, out of whatever lists they stand in."""
+    """Return the fields of a turn, out of whatever lists they are in."""
     for _ in range(_DEEPEST):
         if isinstance(feature, Mapping) and "feature" not in feature:
             return feature
@@ -58,7 +58,7 @@ def _fields(feature: Any) -> Mapping[str, Any]:
 
 
 def _names(feature: Any) -> tuple[str, ...]:
-    """Return the names of a label, out of whatever lists it stands in."""
+    """Return the names of a label, out of whatever lists it is in."""
     for _ in range(_DEEPEST):
         names = feature.get("names") if isinstance(feature, Mapping) else getattr(feature, "names", None)
         if isinstance(names, Sequence) and not isinstance(names, str):

@@ -26,7 +26,7 @@ _OPTIONAL = ("image", "image_url", "image_quality")
 _REQUIRED = frozenset({"session_id", "turns", "answers", "interaction_id", "query"})
 
 
-class Asked(NamedTuple):
+class LayoutTurn(NamedTuple):
     """One turn as it was read."""
 
     identity: str
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
     """What a conversation is made of."""
 
     session: str
-    turns: list[Asked]
+    turns: list[LayoutTurn]
     url: str | None
     is_ego: bool
 
@@ -59,7 +59,7 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
     session = _identity(row, "session_id", place)
     turns = _records(row["turns"], f"{place}: turns", "query")
     answers = _answers(row, place, require_answers)
-    found: list[Asked] = []
+    found: list[LayoutTurn] = []
     for index, fields in enumerate(turns):
         where = f"{place}: turns[{index}]"
         _refuse_misspelt(fields, LABELS, where)
@@ -69,14 +69,14 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
             message = f"{where}: no answer has its interaction_id {identity!r}"
             raise RowError(f"{message}{closest(identity, answers)}")
         gold = answers.get(identity)
-        found.append(Asked(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
+        found.append(LayoutTurn(identity, query, () if gold is None else (gold,), _labels(fields, row, where)))
     if not found:
         raise RowError(f"{place}: turns: there is none")
     url = url_of(row, place)
     return Parts(session, found, url, is_ego=url is None)
 
 
-def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> Asked:
+def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = True) -> LayoutTurn:
     """Read a row that is one question, by itself or as a turn of a conversation; without an id its place is its id."""
     name = next(name for name in QUESTIONS if name in row)
     given = _first(row, ANSWERS)
@@ -85,7 +85,7 @@ def question_of(row: Mapping[str, Any], place: str, *, require_answers: bool = T
     own = _first(row, IDS)
     identity = place if own is None else _identity(row, own, place)
     references = () if given is None else _references(row[given], f"{place}: {given}")
-    return Asked(identity, _text(row, name, place), references, _labels(row, {}, place))
+    return LayoutTurn(identity, _text(row, name, place), references, _labels(row, {}, place))
 
 
 def raw_session(row: Mapping[str, Any]) -> str | None:
@@ -116,7 +116,7 @@ def build(parts: Parts, image: str | None) -> Conversation:
 
 
 def url_of(row: Mapping[str, Any], place: str) -> str | None:
-    """Return where the image stands on the web; None, nothing and NaN all mean nowhere."""
+    """Return where the image is on the web; None, nothing and NaN all mean nowhere."""
     url = _whole(row.get("image_url"))
     if url is None or isinstance(url, str):
         return (url or "").strip() or None
@@ -159,7 +159,7 @@ def _answers(row: Mapping[str, Any], place: str, required: bool) -> dict[str, st
         where = f"{place}: answers[{index}]"
         identity = _identity(fields, "interaction_id", where)
         if identity in answers:
-            raise RowError(f"{where}: interaction_id {identity!r} stands twice among the answers")
+            raise RowError(f"{where}: interaction_id {identity!r} occurs twice among the answers")
         if fields.get("ans_full") is None and not required:
             continue
         answers[identity] = _text(fields, "ans_full", where)
@@ -171,21 +171,21 @@ def _records(value: Any, where: str, text: str) -> list[Mapping[str, Any]]:
     if isinstance(value, Mapping):
         if isinstance(value.get(text), str):  # a single record, not in a list
             return [value]
-        columns = {str(name): _listed(column, f"{where}.{name}") for name, column in value.items()}
+        columns = {str(name): _as_list(column, f"{where}.{name}") for name, column in value.items()}
         sizes = {name: len(column) for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{name} {size}" for name, size in sizes.items())
-            raise RowError(f"{where}: the columns have different lengths: {told}")
+            lengths = ", ".join(f"{name} {size}" for name, size in sizes.items())
+            raise RowError(f"{where}: the columns have different lengths: {lengths}")
         count = next(iter(sizes.values()), 0)
         return [{name: column[index] for name, column in columns.items()} for index in range(count)]
-    records = _listed(value, where)
+    records = _as_list(value, where)
     for index, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise RowError(f"{where}[{index}]: must be a mapping, got {_said(record)}")
     return records
 
 
-def _listed(value: Any, where: str) -> list[Any]:
+def _as_list(value: Any, where: str) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
     if hasattr(value, "tolist") and isinstance(listed := value.tolist(), list):  # an array
@@ -216,7 +216,7 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
 def _references(value: Any, where: str) -> tuple[str, ...]:
     if isinstance(value, Mapping) and "text" in value:  # {"text": [...], "answer_start": [...]}, as SQuAD has it
         value = value["text"]
-    texts = [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else _listed(value, where)
+    texts = [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else _as_list(value, where)
     texts = [str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text for text in texts]
     for text in texts:
         if not isinstance(text, str) or not text.strip():
@@ -227,7 +227,7 @@ def _references(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _labels(turn: Mapping[str, Any], row: Mapping[str, Any], where: str) -> dict[str, int | str | None]:
-    """Return the labels of a turn; the quality of the image may stand beside the image."""
+    """Return the labels of a turn; the quality of the image may be beside the image."""
     labels: dict[str, int | str | None] = {}
     for name in LABELS:
         value = turn.get(name)

@@ -18,14 +18,14 @@ IMAGE = "image"
 
 
 def open_parquet(path: Path) -> Any:
-    """Open a file; one that is no Parquet is a `DataError`."""
+    """Open a file; one that is not Parquet is a `DataError`."""
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError:
         raise MissingExtra.of("parquet", "reading Parquet") from None
     try:
         return ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-    except (OSError, ValueError) as error:  # what pyarrow raises for a file that is none
+    except (OSError, ValueError) as error:  # what pyarrow raises for any other file
         raise DataError(f"{path} cannot be read as Parquet: {error}") from None
 
 

@@ -19,7 +19,7 @@ from adjudge.errors import DataError, MissingExtra, RowError, UsageError, closes
 from adjudge.model import decode_json
 
 Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
-"""How rows stand in a file."""
+"""How rows are written in a file."""
 
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
 BLOCK = 1 << 18  # bytes of JSON lines in a chunk, about
@@ -51,7 +51,7 @@ class Chunk:
 
     first: int
     lines: bytes | None = None  # JSON lines
-    place: tuple[str, int, int] | None = None  # or where they stand: file, offset, size
+    place: tuple[str, int, int] | None = None  # or where they are: file, offset, size
     records: Sequence[Sequence[str] | Mapping[str, Any] | str] = ()  # CSV cells, Parquet columns, or a fault's text
     header: Sequence[str] = ()
     numbers: Sequence[int] | None = None  # the rows' numbers, where they do not simply go on from `first`
@@ -82,7 +82,7 @@ class Chunk:
         if len(record) != len(self.header):
             fault = f"bad-row: row {number} has {len(record)} cells, the header {len(self.header)}"
             return RowRead(number, None, fault)
-        if any(_undecoded(cell) for cell in record):
+        if any(_is_undecoded(cell) for cell in record):
             return RowRead(number, None, f"bad-row: row {number} is not UTF-8")
         return RowRead(number, dict(zip(self.header, record, strict=True)), None)
 
@@ -212,7 +212,7 @@ def _header(names: Sequence[str] | str, path: str) -> Sequence[str]:
 
 
 def _csv_records(reader: Any, broken: type[Exception], path: str) -> Iterator[Sequence[str] | str]:
-    """Read records, those that are no CSV as faults; a quote that swallows more than its line ends the reading."""
+    """Read records, those that are not CSV as faults; a quote that swallows more than its line ends the reading."""
     while True:
         begun = reader.line_num + 1
         try:
@@ -228,7 +228,7 @@ def _csv_records(reader: Any, broken: type[Exception], path: str) -> Iterator[Se
             yield record
 
 
-def _undecoded(cell: str) -> bool:
+def _is_undecoded(cell: str) -> bool:
     return not cell.isascii() and any("\udc80" <= character <= "\udcff" for character in cell)
 
 

@@ -1,11 +1,12 @@
-"""Which ids stand twice in a data set too large to remember.
+"""Which ids occur twice: in memory, or in a data set too large to remember.
 
-Ids are sorted into piles by their checksum, in the process that read them; the piles lie on disk; in the end one pile
-at a time is looked through, and split again if it is too large. Equal ids are always in the same pile, and memory
-holds one pile only.
+`IdTable` takes 32 to 64 bytes an id. `RepeatFinder` keeps its ids on disk: it sorts them into piles by checksum,
+in the process that read them, and in the end one pile at a time is searched, split again if it is too large. Equal ids
+are always in the same pile, and memory holds one pile only.
 """
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +18,54 @@ from zlib import crc32
 
 PILES = 64
 LARGEST = 1 << 24  # bytes of a pile that is looked through at once
+_LEAST = 1 << 10  # places of an empty table
+
+
+class IdTable:
+    """Remembers ids by their hash, with where each came from.
+
+    Two different ids are taken for one about once in 10 ** 7 data sets of a million ids.
+
+    >>> seen = IdTable()
+    >>> seen.add("a", 1), seen.add("b", 2), seen.add("a", 3)
+    (None, None, 1)
+    """
+
+    __slots__ = ("_count", "_keys", "_places")
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._keys = array("Q", [0]) * _LEAST  # 0 is a free place
+        self._places = array("Q", [0]) * _LEAST
+
+    def add(self, id_: str, place: int) -> int | None:
+        """Remember an id; return the place of the first one of that name, if there is one."""
+        key = hash(id_) & 0xFFFFFFFFFFFFFFFF or 1
+        at = self._find(key)
+        if self._keys[at]:
+            return self._places[at]
+        self._keys[at], self._places[at] = key, place
+        self._count += 1
+        if 2 * self._count > len(self._keys):
+            self._grow()
+        return None
+
+    def _find(self, key: int) -> int:
+        keys = self._keys
+        mask = len(keys) - 1
+        at = key & mask
+        while keys[at] and keys[at] != key:
+            at = (at + 1) & mask
+        return at
+
+    def _grow(self) -> None:
+        old = zip(self._keys, self._places, strict=True)
+        self._keys = array("Q", [0]) * (2 * len(self._keys))
+        self._places = array("Q", [0]) * (2 * len(self._places))
+        for key, place in old:
+            if key:
+                at = self._find(key)
+                self._keys[at], self._places[at] = key, place
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +139,7 @@ class RepeatFinder:
 
 def _lines_of(file: IO[bytes], part: int, parts: int) -> Iterator[bytes]:
     file.seek(0)
-    return (line for line in file if parts == 1 or _part_of(line, parts) == part)
-
-
-def _part_of(line: bytes, parts: int) -> int:
-    return crc32(line[line.index(b" ") :]) // PILES % parts
+    return (line for line in file if parts == 1 or crc32(line[line.index(b" ") :]) // PILES % parts == part)
 
 
 def _look_through(pile: Callable[[], Iterable[bytes]]) -> tuple[int, list[Repeat]]:

@@ -61,7 +61,7 @@ def open_source(source: Any, split: str | None) -> RowSource:
     if hasattr(source, "features"):
         return _of_hub_object(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes):
-        return RowSource(partial(_numbered, source), Path(), count=_length(source))
+        return RowSource(partial(_number_rows, source), Path(), count=_length(source))
     raise UsageError(f"a data set is a file, a folder or rows, not {type(source).__name__}")
 
 
@@ -77,7 +77,7 @@ def _one_split(splits: Mapping[Any, Any], split: str | None) -> Any:
     return splits[split]
 
 
-def _numbered(rows: Iterable[Any]) -> Iterator[PlacedRow]:
+def _number_rows(rows: Iterable[Any]) -> Iterator[PlacedRow]:
     for number, row in enumerate(rows, 1):
         place = f"row {number}"
         if isinstance(row, Mapping):
@@ -100,11 +100,11 @@ def _of_hub_object(data: Any) -> RowSource:
         data = data.cast_column("image", type(image)(decode=False))
     folder = None if hasattr(image, "decode") else Path()  # the library knows where its own images lie
     can_wait = image is not None and hasattr(data, "__len__") and hasattr(data, "select_columns")
-    rows = partial(_indexed if can_wait else _numbered, data)
+    rows = partial(_index_rows if can_wait else _number_rows, data)
     return RowSource(rows, folder, vocabularies=vocabularies, count=_length(data))
 
 
-def _indexed(data: Any) -> Iterator[PlacedRow]:
+def _index_rows(data: Any) -> Iterator[PlacedRow]:
     texts = data.select_columns([name for name in data.features if name != "image"])
     images = data.select_columns(["image"])
     for index, row in enumerate(texts):
@@ -148,7 +148,10 @@ def _of_files(paths: list[Path], folder: Path | None = None) -> RowSource:
         if not path.is_file():
             raise UsageError(f"{path}: there is no such file", code="cannot-read")
     folder = folder or paths[0].parent
-    features = next((found for path in paths if (found := _features_in(path))), None) or _features_beside(folder)
+    features = next(filter(None, map(_features_in, paths)), None)
+    info = folder / _INFO
+    if not features and info.is_file():
+        features = _features_of_json(info.read_bytes(), str(info))
     return RowSource(partial(_of_each, paths), folder, partial(_place, paths), vocabularies_of(features))
 
 
@@ -160,8 +163,8 @@ def _of_each(paths: list[Path]) -> Iterator[PlacedRow]:
                 yield PlacedRow(base + number, _place(paths, base + number), columns, late_image=image)
             continue
         for number, found, fault in read_rows(str(path)):
-            told = None if fault is None else f"{path.name}, {fault.removeprefix('bad-row: ')}"
-            yield PlacedRow(base + number, _place(paths, base + number), found, told)
+            reason = None if fault is None else f"{path.name}, {fault.removeprefix('bad-row: ')}"
+            yield PlacedRow(base + number, _place(paths, base + number), found, reason)
 
 
 def _place(paths: list[Path], key: int) -> str:
@@ -174,20 +177,13 @@ def _features_in(path: Path) -> Any:
     if format_of(str(path)) != "parquet":
         return None
     with open_parquet(path) as file:
-        noted = (file.schema_arrow.metadata or {}).get(b"huggingface")
-    return _features_of_json(noted, str(path))
+        content = (file.schema_arrow.metadata or {}).get(b"huggingface")
+    return None if content is None else _features_of_json(content, str(path))
 
 
-def _features_beside(folder: Path) -> Any:
-    path = folder / _INFO
-    return _features_of_json(path.read_bytes(), str(path)) if path.is_file() else None
-
-
-def _features_of_json(noted: bytes | None, where: str) -> Any:
-    if noted is None:
-        return None
+def _features_of_json(content: bytes, where: str) -> Any:
     try:
-        info = decode_json(noted)
+        info = decode_json(content)
     except RowError as error:
         raise DataError(f"{where}: the description of the data set is {error.message}") from None
     inner = info.get("info", info) if isinstance(info, dict) else {}

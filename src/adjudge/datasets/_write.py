@@ -49,7 +49,7 @@ def _finite(row: Mapping[str, Any]) -> bool:
 def whole_file(path: str) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only if the block ends well; `-` is standard output.
 
-    Until then what was written stands beside it, in `PATH.part`. Pipes and devices are written to as they are; a
+    Until then what was written is in `PATH.part` beside it. Pipes and devices are written to as they are; a
     link stays a link.
     """
     if path == "-":

@@ -10,7 +10,7 @@ A block ends where a line does not begin with a bar, and no character of the tex
 the only line break that is left, and each one is followed by a bar. Written as codes are the other line breaks,
 control characters (terminal escapes, NUL), surrogates, invisible characters that reorder or hide text, the opening
 bracket of the control tokens that chat templates know, and the backslash of whatever looks like such a code itself.
-Everything else stands as it is. `decode(encode(x)) == x` for every text, so no two texts have one encoding.
+Everything else stays as it is. `decode(encode(x)) == x` for every text, so no two texts have one encoding.
 """
 
 import re
@@ -74,7 +74,7 @@ def decode_field(block: str) -> str:
 def _character(match: re.Match[str]) -> str:
     number = int(match[1], 16)
     if number > 0x10FFFF:
-        raise DataError(f"{match[0]} is no character", code="bad-block")
+        raise DataError(f"{match[0]} is not a character", code="bad-block")
     return chr(number)
 
 

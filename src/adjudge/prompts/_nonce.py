@@ -12,8 +12,8 @@ def nonce_of(secret: bytes, content: Iterable[str]) -> str:
     """Return the first 64 bits of HMAC-SHA256 over the content, as hexadecimal digits.
 
     Equal content gives an equal key, so that a cache finds the same prompt again; whoever writes a response
-    does not have the secret and can do no better than guess one in 1.8e19. A key that stands in the content by
-    chance, or because the secret leaked, is passed over for the next one.
+    does not have the secret and can do no better than guess one in 1.8e19. A key that is in the content by
+    chance, or because the secret leaked, is replaced by the next one.
 
     >>> nonce_of(b"a secret of sixteen", ["question", "response"])
     'd79759152ac5f3a4'
@@ -30,6 +30,4 @@ def nonce_of(secret: bytes, content: Iterable[str]) -> str:
         key = digest.hexdigest()[:LENGTH]
         if not any(key in text for text in texts):
             return key
-    raise UsageError(
-        "every key of this request stands in it: the secret is known to whoever wrote it", code="bad-secret"
-    )
+    raise UsageError("the request contains its own keys: whoever wrote it knows the secret", code="bad-secret")

@@ -38,7 +38,7 @@ def json_object(reply: str) -> dict[str, Any]:
     if start == len(reply) or (ticks and reply.startswith(ticks, start)):
         raise UnreadableReply("the reply is empty", code="empty")
     if any(reply.count(mark) > _MOST for mark in '"[{'):
-        raise UnreadableReply("the reply is no answer to a question for a few members", code="not-json")
+        raise UnreadableReply("the reply has far more members than were asked for", code="not-json")
     try:
         value, behind = _DECODER.raw_decode(reply, start)
     except RecursionError:
@@ -66,7 +66,7 @@ def _skip(reply: str, start: int) -> int:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise UnreadableReply("a member of the JSON object stands there twice", code="duplicate-key")
+        raise UnreadableReply("a member of the JSON object occurs twice", code="duplicate-key")
     return members
 
 
@@ -78,7 +78,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
 
 def keyed_lines(reply: str, nonce: str) -> Iterator[tuple[str, bool]]:
-    """Yield what follows the key on each line that begins with it, and whether that line stands in quoted text.
+    """Yield what follows the key on each line that begins with it, and whether that line is in quoted text.
 
     Quoted is a line in a code block, or behind `>`, a bar, a backtick or quotation marks. Emphasis is none.
     """

@@ -26,7 +26,7 @@ def rubric_schema(names: Sequence[str]) -> dict[str, Any]:
     >>> rubric_schema(["clarity"])["required"]
     ['reasoning', 'clarity']
     """
-    _checked(names)
+    _check_names(names)
     properties: dict[str, Any] = {_REASONING: {"type": "string"}}
     properties.update({name: {"type": "number"} for name in names})
     return {
@@ -40,8 +40,8 @@ def rubric_schema(names: Sequence[str]) -> dict[str, Any]:
 def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) -> RubricReading:
     """Return the scores of a reply; `UnreadableReply` unless every name has exactly one number in 0..1.
 
-    The reply is, as a whole, one JSON object (with a nonce: the object stands on a line of its own behind it). A
-    number may be written as a text. A bool is no number, and members that were not asked for are ignored.
+    The reply is, as a whole, one JSON object (with a nonce: the object is on a line of its own, after the nonce). A
+    number may be written as a text. A bool is not a number, and members that were not asked for are ignored.
 
     >>> parse_rubric('{"clarity": "0.8", "reasoning": "Short."}', ["clarity"])
     RubricReading(scores={'clarity': 0.8}, reasoning='Short.')
@@ -49,7 +49,7 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
     Traceback (most recent call last):
     adjudge.prompts._reply.UnreadableReply: clarity is outside of 0..1
     """
-    _checked(names)
+    _check_names(names)
     if nonce is None:
         return _reading(json_object(reply), names)
     readings: list[RubricReading] = []
@@ -60,7 +60,7 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
             readings.append(_reading(json_object(rest.removeprefix(":")), names))
     if not readings:
         if quoted:
-            raise UnreadableReply("the only scores stand in quoted text", code="quoted-verdict")
+            raise UnreadableReply("the only scores are in quoted text", code="quoted-verdict")
         raise UnreadableReply("no line carries the key and the scores", code="missing-score")
     if any(reading.scores != readings[0].scores for reading in readings):
         raise UnreadableReply("the reply gives different sets of scores", code="two-verdicts")
@@ -68,7 +68,7 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
     return RubricReading(readings[0].scores, reasoning)
 
 
-def _checked(names: Sequence[str]) -> None:
+def _check_names(names: Sequence[str]) -> None:
     if isinstance(names, str) or not names or len(set(names)) != len(names) or _REASONING in names:
         raise UsageError(f"names of a rubric are several different words other than {_REASONING!r}, got {names!r}")
 
@@ -84,7 +84,7 @@ def _score(members: dict[str, Any], name: str) -> float:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UnreadableReply(f"{name} is no number but {type(value).__name__}", code="bad-score")
+        raise UnreadableReply(f"{name} must be a number, got {type(value).__name__}", code="bad-score")
     if not 0 <= value <= 1:  # NaN is neither
         raise UnreadableReply(f"{name} is outside of 0..1", code="bad-score")
     return abs(float(value))

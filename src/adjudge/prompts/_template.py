@@ -2,8 +2,8 @@
 
 A prompt file has sections, each behind a line `=== name ===`: `system` and `user` become messages; `schema` or
 `nonce` is the request for one form of reply, at the end of the user's message; `again` is put behind it when
-a reply could not be read. A slot stands alone on its line: `{{response}}` takes a text, `{{sources*}}` a list of
-texts. `{{nonce}}` alone may stand within a line: its value is ours.
+a reply could not be read. A slot is alone on its line: `{{response}}` takes a text, `{{sources*}}` a list of
+texts. Only `{{nonce}}` may be within a line: its value is ours.
 """
 
 import re
@@ -59,13 +59,11 @@ class Prompt:
         slots = {slot: star == "*" for slot, star in found}
         others = "".join(_SLOT.sub("", sections[name]) if name == "user" else sections[name] for name in _SECTIONS)
         if not slots or len(found) != len(slots) or "{{" in others.replace(_NONCE, "") or "\r" in self.text:
-            raise UsageError(f"prompt {self.name}: every slot stands once, alone on a line of the user's message")
+            raise UsageError(f"prompt {self.name}: every slot must occur once, alone on a line of the user's message")
         if "}}\n{{" in sections["user"]:
-            raise UsageError(
-                f"prompt {self.name}: between two slots stands a line of text, or they could not be told apart"
-            )
+            raise UsageError(f"prompt {self.name}: two slots need a line of text between them")
         if _NONCE not in sections["nonce"] or any(_NONCE in sections[name] for name in _SECTIONS if name != "nonce"):
-            raise UsageError(f"prompt {self.name}: {_NONCE} belongs into the section nonce, and nowhere else")
+            raise UsageError(f"prompt {self.name}: {_NONCE} belongs in the section nonce, and nowhere else")
         if any(_LIKE_DATA.match(line) for line in others.split("\n")):
             raise UsageError(
                 f"prompt {self.name}: a line that begins with a bar or a number in brackets looks like data"
@@ -98,7 +96,7 @@ class Prompt:
         rest, names = filled, list(self.slots)
         literals = _SLOT.sub("\0", self.sections["user"]).split("\0")
         if not rest.startswith(literals[0]):
-            raise DataError(f"this is no message of prompt {self.name}", code="bad-block")
+            raise DataError(f"this is not a message of prompt {self.name}", code="bad-block")
         rest = rest[len(literals[0]) :]
         for name, literal in zip(names, literals[1:], strict=True):
             # A literal begins at a line without a bar, which no block contains: the first match is the block's end.
@@ -106,7 +104,7 @@ class Prompt:
             block, rest = (rest[:end], rest[end + len(literal) :]) if end >= 0 else (rest, "")
             fields[name] = decode_list(block) if self.slots[name] else decode_field(block)
         if self.fill(fields) != filled[: len(filled) - len(rest)]:
-            raise DataError(f"this is no message of prompt {self.name}", code="bad-block")
+            raise DataError(f"this is not a message of prompt {self.name}", code="bad-block")
         return fields
 
     def messages(

@@ -4,8 +4,8 @@
     Same city.<newline>d79759152ac5f3a4 CORRECT            asked for by key: a line of its own
     Same city.<newline>Result: CORRECT                     judges that end so: the last line
 
-"INCORRECT", "not CORRECT" and "CORRECT/WRONG" are no verdict at all: what stands in the place of the verdict is one of
-the two words, whole, or the reply is unreadable. Nothing is searched for in running text.
+"INCORRECT", "not CORRECT" and "CORRECT/WRONG" are not verdicts: in the place of the verdict is one of the two words,
+whole, or the reply is unreadable. Nothing is searched for in running text.
 """
 
 import re
@@ -42,7 +42,7 @@ def parse_verdict(reply: str, *, nonce: str | None = None) -> VerdictReading:
     r"""Return the one verdict of a reply; `UnreadableReply` where there is none, or more than one.
 
     Without a nonce the reply was asked for by schema: it must be, as a whole, one JSON object with `verdict`. With
-    one, the verdict stands on a line of its own behind that nonce.
+    one, the verdict is on a line of its own, after that nonce.
 
     >>> parse_verdict('{"reasoning": "Same city.", "verdict": "CORRECT"}').verdict
     'CORRECT'
@@ -53,18 +53,18 @@ def parse_verdict(reply: str, *, nonce: str | None = None) -> VerdictReading:
     adjudge.prompts._reply.UnreadableReply: the reply as a whole is not JSON
     """
     if nonce is not None:
-        return _keyed(reply, nonce)
+        return _verdict_after(reply, nonce)
     members = json_object(reply)
     if "verdict" not in members:
         raise UnreadableReply("the reply has no 'verdict'", code="no-verdict")
     value = members["verdict"]
     verdict = _word(value) if isinstance(value, str) else None
     if verdict is None:
-        raise UnreadableReply(f"the verdict is neither CORRECT nor WRONG: {_shown(value)}", code="no-verdict")
+        raise UnreadableReply(f"the verdict is neither CORRECT nor WRONG: {_quote(value)}", code="no-verdict")
     return VerdictReading(verdict, reasoning_of(members))
 
 
-def _keyed(reply: str, nonce: str) -> VerdictReading:
+def _verdict_after(reply: str, nonce: str) -> VerdictReading:
     found: dict[Verdict, None] = {}
     quoted = other = False
     for rest, in_quotes in keyed_lines(reply, nonce):
@@ -79,7 +79,7 @@ def _keyed(reply: str, nonce: str) -> VerdictReading:
         raise UnreadableReply("the reply gives both verdicts", code="two-verdicts")
     if not found:
         if quoted:
-            raise UnreadableReply("the only verdict stands in quoted text", code="quoted-verdict")
+            raise UnreadableReply("the only verdict is in quoted text", code="quoted-verdict")
         raise UnreadableReply(
             "what follows the key is neither CORRECT nor WRONG" if other else "no line carries the key and a verdict",
             code="no-verdict",
@@ -98,7 +98,7 @@ def parse_result_line(reply: str) -> VerdictReading:
     before, _, last = ("\n" + reply.rstrip()).rpartition("\n")
     match = _RESULT.fullmatch(last.strip()) if len(last) < 1000 else None
     if match is None:
-        raise UnreadableReply("the last line is no 'Result: CORRECT' or 'Result: WRONG'", code="no-verdict")
+        raise UnreadableReply("the last line is not 'Result: CORRECT' or 'Result: WRONG'", code="no-verdict")
     return VerdictReading(_WORDS[match[1].upper()], before.strip())
 
 
@@ -107,5 +107,5 @@ def _word(text: str) -> Verdict | None:
     return _WORDS.get(text.strip(" \t\r\n").upper()) if text.isascii() and len(text) < 1000 else None
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     return ascii(value[:40]) if isinstance(value, str) else f"a {type(value).__name__}"

@@ -23,7 +23,7 @@ from adjudge.receivers._requests import (
 )
 from adjudge.receivers._store import EndpointCounts, EndpointLimits, SpanStore
 from adjudge.receivers._whole import REMOTE_SETTLE, Wait
-from adjudge.traces._spans import Record
+from adjudge.traces import Record
 
 if TYPE_CHECKING:
     from aiohttp import web

@@ -7,7 +7,7 @@ from adjudge.model import Trajectory
 from adjudge.receivers._collector import LOGS_PATH, PATH, Collector
 from adjudge.receivers._store import EndpointCounts, EndpointLimits
 from adjudge.receivers._whole import SETTLE, TIMEOUT, Wait, trajectory_of
-from adjudge.traces._assemble import faults_of
+from adjudge.traces import faults_of
 
 
 class OtlpEndpoint(ThreadedServer):

@@ -7,10 +7,8 @@ from typing import Any
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
 from adjudge.receivers._whole import trajectory_of
-from adjudge.traces import Trace
-from adjudge.traces._langsmith import decode_langsmith
-from adjudge.traces._spans import Record
-from adjudge.traces._values import decoded
+from adjudge.traces import Record, Trace, decode_langsmith
+from adjudge.traces import read_json as decoded
 
 _TEXTS = ("inputs", "outputs", "extra")  # which some exports hold as JSON in text
 

@@ -19,8 +19,7 @@ from adjudge.model import Trajectory
 from adjudge.receivers._errors import ReceiverError
 from adjudge.receivers._service import Fetched, Gone, Service, all_pages, in_pages, poll, setting
 from adjudge.receivers._whole import SETTLE, Wait
-from adjudge.traces._langfuse import decode_langfuse
-from adjudge.traces._spans import Record
+from adjudge.traces import Record, decode_langfuse
 
 CLOUD = "https://cloud.langfuse.com"
 KEYS = "LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY"

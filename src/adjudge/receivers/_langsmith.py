@@ -19,8 +19,7 @@ from adjudge.model import Trajectory
 from adjudge.receivers._errors import ReceiverError
 from adjudge.receivers._service import MOST, Fetched, Gone, Service, all_pages, in_pages, poll, setting
 from adjudge.receivers._whole import SETTLE, Wait
-from adjudge.traces._langsmith import decode_langsmith
-from adjudge.traces._spans import Record
+from adjudge.traces import Record, decode_langsmith
 
 CLOUD = "https://api.smith.langchain.com"
 KEYS = "LANGSMITH_API_KEY"

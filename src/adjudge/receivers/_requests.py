@@ -12,13 +12,17 @@ from adjudge.chat import cleaned
 from adjudge.errors import TrajectoryError
 from adjudge.model import to_json
 from adjudge.receivers._errors import ReceiverError
-from adjudge.traces._dialects import read_span
-from adjudge.traces._genai import noted
-from adjudge.traces._otlp import Event, Raw, log_events, raw_spans
-from adjudge.traces._protobuf import protobuf_logs, protobuf_spans
-from adjudge.traces._spans import Span
-from adjudge.traces._typed import document_of
-from adjudge.traces._values import decoded
+from adjudge.traces import OtlpEvent as Event
+from adjudge.traces import OtlpSpan as Raw
+from adjudge.traces import Span
+from adjudge.traces import add_log_events as noted
+from adjudge.traces import iter_otlp_logs as log_events
+from adjudge.traces import iter_otlp_spans as raw_spans
+from adjudge.traces import iter_protobuf_logs as protobuf_logs
+from adjudge.traces import iter_protobuf_spans as protobuf_spans
+from adjudge.traces import read_json as decoded
+from adjudge.traces import read_otlp_json as document_of
+from adjudge.traces import read_otlp_span as read_span
 
 Encoding: TypeAlias = Literal["json", "protobuf"]
 

@@ -22,7 +22,7 @@ from adjudge.http import (
 from adjudge.model import Trajectory, decode_json, to_json
 from adjudge.receivers._errors import ReceiverError
 from adjudge.receivers._whole import Wait, awaited, links_of, trajectory_of
-from adjudge.traces._spans import Record
+from adjudge.traces import Record
 
 LIMITS = Limits(in_flight=8, attempts=4, attempt_timeout_s=30.0, deadline_s=60.0, max_reply_bytes=64_000_000)
 MOST = 100_000  # observations or runs of one trace that are asked for; LangSmith itself stops at 25,000

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from adjudge.errors import UsageError
 from adjudge.receivers._requests import Arrival, Note
 from adjudge.receivers._whole import Awaited, Links, awaited
-from adjudge.traces._genai import noted
-from adjudge.traces._otlp import Event
-from adjudge.traces._spans import Record, Span
+from adjudge.traces import OtlpEvent as Event
+from adjudge.traces import Record, Span
+from adjudge.traces import add_log_events as noted
 
 _MOST_EVICTED = 10_000  # ids of traces that were let go, kept to say so
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
-from adjudge.traces._assemble import assemble
-from adjudge.traces._spans import Record, Span
+from adjudge.traces import Record, Span, assemble
 
 TIMEOUT = 30.0
 SETTLE = 0.5

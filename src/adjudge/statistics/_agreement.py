@@ -14,15 +14,6 @@ from adjudge.errors import DataError, UsageError
 from adjudge.statistics._estimate import DUST, Estimate, around, within
 from adjudge.statistics._rows import estimate_mean, same_length
 
-__all__ = [
-    "Agreement",
-    "Bin",
-    "Reliability",
-    "agreement",
-    "krippendorff_alpha",
-    "reliability",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:

@@ -13,7 +13,7 @@ from adjudge.errors import UsageError
 from adjudge.statistics._clusters import Clusters, estimate_of
 from adjudge.statistics._estimate import Estimate, Range, within
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile
-from adjudge.statistics._rows import grouped
+from adjudge.statistics._rows import group_by_cluster
 
 Bootstrap: TypeAlias = Literal["percentile", "bca"]
 """How an interval is read from resampled means."""
@@ -43,7 +43,7 @@ def bootstrap_mean(
     """
     if method not in ("percentile", "bca") or resamples < 100:
         raise UsageError(f"need method percentile or bca and 100 resamples or more, got {method!r} and {resamples}")
-    groups = list(grouped(values, clusters))
+    groups = list(group_by_cluster(values, clusters))
     summary = Clusters(range)
     for group in groups:
         summary.add(group)
@@ -51,10 +51,10 @@ def bootstrap_mean(
     if formula is None or formula.se is None:  # what does not vary does not when it is resampled
         return formula
     pairs = sorted((len(group), math.fsum(group)) for group in groups)
-    means = resampled(pairs, resamples, seed)
+    means = resample(pairs, resamples, seed)
     tails = (0.5 - confidence / 2.0, 0.5 + confidence / 2.0)
     if method == "bca":
-        tails = corrected(tails, means, pairs, formula.value)
+        tails = correct_tails(tails, means, pairs, formula.value)
     low, high = within(quantile(means, tails[0]), quantile(means, tails[1]), range)
     centre = math.fsum(means) / resamples
     se = math.sqrt(math.fsum((mean - centre) ** 2 for mean in means) / (resamples - 1))
@@ -65,9 +65,8 @@ def bootstrap_mean(
     return replace(formula, se=se, low=low, high=high, df=None, method=name)
 
 
-def resampled(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
+def resample(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
     """Return the sorted means of clusters drawn with replacement."""
-    from itertools import starmap
     from random import Random
 
     chance = Random(seed)  # noqa: S311 (statistics, not secrets)
@@ -75,11 +74,14 @@ def resampled(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
     totals, n = [total for _, total in pairs], sum(size for size, _ in pairs)
     if alike:  # the usual case without clusters; half the work
         return sorted(math.fsum(chance.choices(totals, k=len(pairs))) / n for _ in range(resamples))
-    drawn = (zip(*chance.choices(pairs, k=len(pairs)), strict=True) for _ in range(resamples))
-    return sorted(starmap(lambda sizes, totals: math.fsum(totals) / sum(sizes), drawn))
+    means = []
+    for _ in range(resamples):
+        sizes, drawn = zip(*chance.choices(pairs, k=len(pairs)), strict=True)
+        means.append(math.fsum(drawn) / sum(sizes))
+    return sorted(means)
 
 
-def corrected(
+def correct_tails(
     tails: tuple[float, float], means: Sequence[float], pairs: Sequence[Pair], value: float
 ) -> tuple[float, float]:
     """Return the tails of the BCa interval: shifted by the bias of the resampled means and their skewness.

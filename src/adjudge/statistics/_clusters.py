@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 from adjudge.errors import UsageError
 from adjudge.statistics._estimate import (
     DUST,
-    FEW,
+    FEW_CLUSTERS,
     Estimate,
     Interval,
     Range,
@@ -201,7 +201,9 @@ def estimate_of(
     if value is None:
         return None
     groups = summary.clusters if clustered else None
-    few = f"{groups} clusters, fewer than {FEW}: the interval is rough" if groups and groups < FEW else None
+    few = None
+    if groups and groups < FEW_CLUSTERS:
+        few = f"{groups} clusters, fewer than {FEW_CLUSTERS}: the interval is rough"
     if not se or (ends is not None and se <= DUST * (ends[1] - ends[0])):
         return _without_variation(summary, value, confidence, groups, few)
     df = summary.degrees_of_freedom(correction) if method == "t" else None
@@ -242,6 +244,6 @@ def _wilson_in_range(value: float, se: float, n: int, ends: Range, confidence: f
 
 
 def check_correction(correction: str) -> None:
-    """Refuse a correction that is none."""
+    """Refuse an unknown correction."""
     if correction not in ("CR0", "CR1", "CR2"):
         raise UsageError(f"correction must be CR0, CR1 or CR2, got {correction!r}")

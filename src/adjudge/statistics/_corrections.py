@@ -14,8 +14,6 @@ from typing import TypeAlias
 from adjudge.errors import UsageError
 from adjudge.statistics._estimate import Estimate, around, within
 
-__all__ = ["prediction_powered", "rogan_gladen"]
-
 _HALVINGS = 60  # of 0..1: to the last digit
 
 Ends: TypeAlias = tuple[float, float]

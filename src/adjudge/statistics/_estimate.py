@@ -13,7 +13,9 @@ Interval: TypeAlias = Literal["t", "normal", "wilson"]
 Range: TypeAlias = tuple[float, float] | None
 """The least and the greatest value that can be; None where there is no such end."""
 
-FEW = 20  # clusters from which on an interval is taken at its word
+FEW_CLUSTERS = 20
+"""With fewer clusters than this, an interval is only rough."""
+
 DUST = 1e-12  # a standard error below this share of the range is rounding, not variation
 
 
@@ -78,7 +80,7 @@ def within(low: float, high: float, ends: Range) -> tuple[float, float]:
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is no share."""
+    """Refuse a confidence that is not between 0 and 1."""
     if not 0.0 < confidence < 1.0:
         raise UsageError(f"confidence must lie between 0 and 1, got {confidence}")
 

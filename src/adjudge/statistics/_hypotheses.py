@@ -75,7 +75,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     m = len(p_values)
-    return _adjusted(p_values, range(m), lambda rank, p: (m - rank) * p, max, 0.0)
+    return _adjust(p_values, range(m), lambda rank, p: (m - rank) * p, max, 0.0)
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -88,10 +88,10 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.04, 0.04]
     """
     m = len(p_values)
-    return _adjusted(p_values, range(m - 1, -1, -1), lambda rank, p: p * m / (rank + 1), min, 1.0)
+    return _adjust(p_values, range(m - 1, -1, -1), lambda rank, p: p * m / (rank + 1), min, 1.0)
 
 
-def _adjusted(
+def _adjust(
     p_values: Sequence[float],
     ranks: range,
     scale: Callable[[int, float], float],

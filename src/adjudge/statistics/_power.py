@@ -38,7 +38,7 @@ def power(
     if not n > 0.0:
         raise UsageError(f"n must be greater than 0, got {n}")
     z = normal_quantile(1.0 - _share(alpha, "alpha") / 2.0)
-    return _found(abs(difference) * math.sqrt(n / _variance(sd, design, design_effect)), z)
+    return _chance_of_finding(abs(difference) * math.sqrt(n / _variance(sd, design, design_effect)), z)
 
 
 def minimum_detectable_effect(
@@ -79,7 +79,7 @@ def sample_size(
     return math.ceil((_distance(power, alpha) / difference) ** 2 * _variance(sd, design, design_effect))
 
 
-def _found(distance: float, z: float) -> float:
+def _chance_of_finding(distance: float, z: float) -> float:
     """Return the probability that a normal variable around `distance` lies beyond -z or z."""
     return normal_cdf(distance - z) + normal_cdf(-distance - z)
 
@@ -94,7 +94,7 @@ def _distance(power: float, alpha: float) -> float:
         middle = (low + high) / 2.0
         if middle in (low, high):
             return high
-        if _found(middle, z) < power:
+        if _chance_of_finding(middle, z) < power:
             low = middle
         else:
             high = middle

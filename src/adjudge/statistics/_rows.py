@@ -35,7 +35,7 @@ def estimate_mean(
     '0.6 ± 0.046188 [0.453009, 0.746991] CR1 t'
     """
     summary = Clusters(range)
-    for group in grouped(values, clusters):
+    for group in group_by_cluster(values, clusters):
         summary.add(group)
     return estimate_of(
         summary, method, correction if clusters is not None else "CR1", confidence, clustered=clusters is not None
@@ -77,7 +77,7 @@ def paired_difference(
     )
 
 
-def grouped(values: Sequence[float], clusters: Sequence[Hashable] | None) -> Iterable[Sequence[float]]:
+def group_by_cluster(values: Sequence[float], clusters: Sequence[Hashable] | None) -> Iterable[Sequence[float]]:
     """Return the values of each cluster; of each value alone where there are no clusters."""
     if clusters is None:
         return ((value,) for value in values)

@@ -51,7 +51,7 @@ def extract_answer(text: str, mode: ExtractMode = "final") -> str | None:
     r"""Return the answer that the text states, or None where it states none.
 
     `final` takes the last complete box, else the last `<answer>`, else what follows the last `####`, else what
-    follows the last "the answer is". What stands inside a think block never counts.
+    follows the last "the answer is". What is inside a think block never counts.
 
     >>> extract_answer(r"I get \boxed{\frac{1}{2}}")
     '\\frac{1}{2}'

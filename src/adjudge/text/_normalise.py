@@ -19,13 +19,13 @@ _FOLD = tuple((re.compile(f"[{signs}]"), plain) for plain, signs in _TYPOGRAPHIC
 _DELETE = dict.fromkeys(map(ord, punctuation + "".join(_TYPOGRAPHIC.values())))
 
 # The same two steps for plain ASCII, on bytes: six times as fast as a table of code points. Control characters that are
-# no white space become NUL, so that one look finds them: they are boundaries of words, and rare.
+# not white space become NUL, so that one look finds them: they are boundaries of words, and rare.
 _CONTROL = bytes(code for code in range(128) if not chr(code).isprintable() and not chr(code).isspace())
 _ASCII_LOWER = bytes.maketrans(ascii_uppercase.encode() + _CONTROL, ascii_lowercase.encode() + bytes(len(_CONTROL)))
 _ASCII_PUNCTUATION = punctuation.encode()
 
 # A word of its own by SQuAD's rule, but not beside a combining mark: the last letter of a decomposed "bahía" and the
-# first of "à" are no articles.
+# first of "à" are not articles.
 _MARKS = "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 _ARTICLE = re.compile(rf"\b(?<!{_MARKS})(?:an?|the)\b(?!{_MARKS})")
 

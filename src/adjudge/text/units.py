@@ -1,10 +1,10 @@
 """What units look like, and which of them measure the same thing.
 
 A unit is a dimension and a factor, so that `100 cm` and `1 m` are the same length while `5 m` and `5 kg` are not
-comparable. A word that is no known unit (`apples`) has none and says nothing against equality.
+comparable. A word that is not a known unit (`apples`) has none and says nothing against equality.
 
 >>> read_unit("cm"), read_unit("m^2")
-(Unit(dimension='length', factor=Fraction(1, 100)), Unit(dimension='length^2', factor=Fraction(1, 1)))
+(UnitOfMeasure(dimension='length', factor=Fraction(1, 100)), UnitOfMeasure(dimension='length^2', factor=Fraction(1, 1)))
 >>> read_unit("apples") is None
 True
 """
@@ -12,11 +12,11 @@ True
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["CURRENCIES", "UNIT_WORDS", "Unit", "read_unit"]
+__all__ = ["CURRENCIES", "UNIT_WORDS", "UnitOfMeasure", "read_unit"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class UnitOfMeasure:
     """What a unit measures, and how many base units one of it is."""
 
     dimension: str
@@ -67,18 +67,18 @@ def _single(word: str) -> tuple[str, Fraction] | None:
     return None if found is None else (found[0], Fraction(found[1], found[2]))
 
 
-def read_unit(text: str) -> Unit | None:
+def read_unit(text: str) -> UnitOfMeasure | None:
     """Read a unit such as `cm`, `square meters`, `m^2`, `m²`, `km/h`.
 
     >>> read_unit("square feet").dimension, read_unit("km/h")
-    ('length^2', Unit(dimension='length/time', factor=Fraction(5, 18)))
+    ('length^2', UnitOfMeasure(dimension='length/time', factor=Fraction(5, 18)))
     """
     above, slash, below = text.partition("/")
     if slash:
         one, other = read_unit(above), read_unit(below)
         if one is None or other is None:
             return None
-        return Unit(f"{one.dimension}/{other.dimension}", one.factor / other.factor)
+        return UnitOfMeasure(f"{one.dimension}/{other.dimension}", one.factor / other.factor)
     words = text.replace("²", "^2").replace("³", "^3").split()
     power = 1
     names: list[str] = []
@@ -96,4 +96,4 @@ def read_unit(text: str) -> Unit | None:
     if found is None or not 1 <= power <= 9:
         return None
     dimension, factor = found
-    return Unit(dimension if power == 1 else f"{dimension}^{power}", factor**power)
+    return UnitOfMeasure(dimension if power == 1 else f"{dimension}^{power}", factor**power)

@@ -6,9 +6,70 @@
     for trace in iter_traces("spans.jsonl"): # a collector's file, trace by trace, in flat memory
 
 Nothing here reaches the network: `traces` only decodes. `docs/traces.md` says what is read from where.
+
+Who receives spans in another way puts them together with the parts that `load` is made of:
+
+    bytes ─> read_otlp_json, iter_otlp_spans ─> OtlpSpan ─> read_otlp_span ─> Span ─> Record ─> assemble ─> Trajectory
+    bytes ─> iter_protobuf_spans ─> OtlpSpan ...       answers of an API ─> decode_langfuse, decode_langsmith ─> Record
+
+The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 
-from adjudge.traces._load import FORMATS, Format, load, missing
-from adjudge.traces._stream import Trace, iter_traces
+from adjudge.lazy import lazy_names
 
-__all__ = ["FORMATS", "Format", "Trace", "iter_traces", "load", "missing"]
+TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
+if TYPE_CHECKING:
+    from adjudge.traces._assemble import assemble, faults_of
+    from adjudge.traces._dialects import read_otlp_span
+    from adjudge.traces._genai import add_log_events
+    from adjudge.traces._langfuse import decode_langfuse
+    from adjudge.traces._langsmith import decode_langsmith
+    from adjudge.traces._load import FORMATS, Format, load, missing
+    from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans, read_otlp_json
+    from adjudge.traces._protobuf import iter_protobuf_logs, iter_protobuf_spans
+    from adjudge.traces._spans import Record, Span, SpanKind
+    from adjudge.traces._stream import Trace, iter_traces
+    from adjudge.traces._values import read_json
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "OtlpEvent",
+    "OtlpSpan",
+    "Record",
+    "Span",
+    "SpanKind",
+    "Trace",
+    "add_log_events",
+    "assemble",
+    "decode_langfuse",
+    "decode_langsmith",
+    "faults_of",
+    "iter_otlp_logs",
+    "iter_otlp_spans",
+    "iter_protobuf_logs",
+    "iter_protobuf_spans",
+    "iter_traces",
+    "load",
+    "missing",
+    "read_json",
+    "read_otlp_json",
+    "read_otlp_span",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_assemble": ("assemble", "faults_of"),
+        "_dialects": ("read_otlp_span",),
+        "_genai": ("add_log_events",),
+        "_langfuse": ("decode_langfuse",),
+        "_langsmith": ("decode_langsmith",),
+        "_load": ("FORMATS", "Format", "load", "missing"),
+        "_otlp": ("OtlpEvent", "OtlpSpan", "iter_otlp_logs", "iter_otlp_spans", "read_otlp_json"),
+        "_protobuf": ("iter_protobuf_logs", "iter_protobuf_spans"),
+        "_spans": ("Record", "Span", "SpanKind"),
+        "_stream": ("Trace", "iter_traces"),
+        "_values": ("read_json",),
+    },
+)

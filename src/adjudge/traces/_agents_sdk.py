@@ -3,17 +3,16 @@
     {"object": "trace.span", "id": "...", "trace_id": "...", "parent_id": null, "span_data": {"type": "agent", ...}}
 
 A `response` span exports no messages, only an id: what the model asked for is then unknown, what was executed is not. A
-processor of one's own that adds `response` and `input` to the span data is read in full.
+custom processor that adds `response` and `input` to the span data is read in full.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
-from adjudge.traces._messages import Known, read_messages
-from adjudge.traces._spans import Kind, Record, Span
-from adjudge.traces._values import arguments_of, as_text, first, identity, instant, loose, mapping, sequence, text
+from adjudge.traces._messages import MessageCache, read_messages
+from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._values import RecordPart, arguments_of, as_text, loose, sequence
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, SpanKind] = {
     "agent": "agent",
     "function": "tool",
     "generation": "llm",
@@ -28,59 +27,49 @@ def decode_agents_sdk(data: object) -> list[Record]:
     if isinstance(data, Mapping):
         data = data.get("data", [data])
     traces: dict[str, list[Span]] = {}
-    known: Known = {}
+    cache: MessageCache = {}
     for index, item in enumerate(sequence(data, "the record")):
-        where = f"item {index}"
-        export = mapping(item, where)
+        export = RecordPart(item, f"item {index}")
         if export.get("object") == "trace":
-            traces.setdefault(identity(export.get("id"), f"{where}.id"), [])
-            continue
-        trace = text(export.get("trace_id"), f"{where}.trace_id") or ""
-        traces.setdefault(trace, []).append(_span(export, where, known))
+            traces.setdefault(export.identity("id"), [])
+        else:
+            traces.setdefault(export.text("trace_id") or "", []).append(_span(export, cache))
     return [Record(trace, tuple(spans)) for trace, spans in traces.items()]
 
 
-def _span(export: Mapping[str, Any], where: str, known: Known) -> Span:
-    data = mapping(export.get("span_data"), f"{where}.span_data")
-    named = text(data.get("type"), f"{where}.span_data.type") or "custom"
-    kind = _KINDS.get(named, "other")
+def _span(export: RecordPart, cache: MessageCache) -> Span:
+    where = export.where
+    data = RecordPart(export.get("span_data"), f"{where}.span_data")
+    kind_name = data.text("type") or "custom"
+    kind = _KINDS.get(kind_name, "other")
     if kind == "handoff" and data.get("to_agent") is None:
-        kind = "other"  # it failed before it was known to whom
-    end = instant(export.get("ended_at"), f"{where}.ended_at")
-    name = data.get("to_agent") if kind == "handoff" else data.get("name")
+        kind = "other"  # it failed before its target was known
+    end = export.time("ended_at")
     arguments, result, given, said = None, None, None, None
     if kind == "tool":
-        arguments = arguments_of(data.get("input"))[0]
-        result = None if data.get("output") is None else as_text(data["output"])
+        arguments = arguments_of(data.get("input"))
+        result = None if data.get("output") is None else as_text(data.get("output"))
     elif kind == "llm":
         response = data.get("response")
         given, said = data.get("input"), response if isinstance(response, Mapping) else data.get("output")
+    faults = [] if end is not None else [NOT_ENDED]
+    if loose(data.get("input"))[1] or loose(said)[1]:
+        faults.append("its input or output is cut off")
+    error = export.get("error")
+    if error is not None:
+        error = as_text(error.get("message") if isinstance(error, Mapping) else error) or "error"
     return Span(
-        identity(export.get("id"), f"{where}.id"),
-        text(export.get("parent_id"), f"{where}.parent_id") or None,
+        export.identity("id"),
+        export.text("parent_id") or None,
         kind,
-        text(name, f"{where}: name") or named,
-        instant(export.get("started_at"), f"{where}.started_at"),
+        data.text("to_agent" if kind == "handoff" else "name") or kind_name,
+        export.time("started_at"),
         end,
-        text(first(data, "call_id", "tool_call_id"), f"{where}: call id") or None,
+        data.text("call_id", "tool_call_id") or None,
         arguments,
         result,
-        _error(export.get("error")),
-        read_messages(given, f"{where}: input", "user", known),
-        read_messages(said, f"{where}: output", "assistant", known),
-        faults=_faults(data, given, said, end),
+        error,
+        read_messages(given, f"{where}: input", "user", cache),
+        read_messages(said, f"{where}: output", "assistant", cache),
+        faults=tuple(faults),
     )
-
-
-def _faults(data: Mapping[str, Any], given: object, said: object, end: int | None) -> tuple[str, ...]:
-    faults = [] if end is not None else ["it has not ended"]
-    if loose(data.get("input"))[1] or loose(given)[1] or loose(said)[1]:
-        faults.append("its input or output is cut off")
-    return tuple(faults)
-
-
-def _error(error: object) -> str | None:
-    if error is None:
-        return None
-    found = error.get("message") if isinstance(error, Mapping) else error
-    return as_text(found) or "error"

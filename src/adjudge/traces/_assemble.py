@@ -11,65 +11,68 @@
 7. The record is complete unless something is known to be missing: a parent, an end, an attribute, a page.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
 from adjudge.traces._calls import Calls
 from adjudge.traces._messages import RESULT_ROLES
-from adjudge.traces._spans import Record, Span
-from adjudge.traces._tree import Tree, grow
+from adjudge.traces._spans import Record, Span, SpanTree, grow_tree
 from adjudge.traces._values import key_of, style
 
 
 def assemble(record: Record, *, parent: str | None = None, agents: Collection[str] = ()) -> Trajectory:
-    """Return what the spans of one run say that its agent did."""
+    """Return what the spans of one run say that its agent did.
+
+    `parent` is the id of a span outside the record that the run was started from; `agents` are names of spans that are
+    agents and do not say so.
+    """
     tree = _tree(record, parent, agents)
     log = _Log(tree)
-    entered = _agents(tree, log)
+    done = [span for span in tree.spans if not tree.places[span.id].is_aside]
+    entered = [span.name for span in done if span.kind in ("agent", "handoff")]
+    agents_called = tuple(dict.fromkeys([*entered, *log.speakers]))
     calls = Calls(log.requests())
     calls.execute(log.executions)
     calls.answer(log.results())
-    calls.hand_over(log.handoffs, entered, _delegations(tree))
+    calls.hand_over(log.handoffs, agents_called, _delegations(tree))
+    # Where the record has one top span, and that is the run as a whole, its answer is the run's.
+    top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
     return Trajectory(
-        messages=tuple(_plain(message) for message in log.messages),
-        tool_calls=tuple(call.finished() for call in calls if not call.is_handoff),
-        agents_called=tuple(entered),
-        final_response=_answer(tree, log),
-        sources=tuple(dict.fromkeys(source for span in _done(tree) for source in span.sources)),
+        messages=tuple(_plain(message) for _, message, _ in log.messages),
+        tool_calls=tuple(call.finish() for call in calls if not call.is_handoff),
+        agents_called=agents_called,
+        final_response=log.last_reply() if top is None or top.text is None else top.text,
+        sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
         complete=not (record.faults or tree.faults),
     )
 
 
 def faults_of(record: Record, *, parent: str | None = None, agents: Collection[str] = ()) -> tuple[str, ...]:
-    """Say what is known to be missing from a record."""
+    """Say what is known to be missing from a record; `parent` and `agents` are as in `assemble`."""
     return (*record.faults, *_tree(record, parent, agents).faults)
 
 
-def _tree(record: Record, parent: str | None, agents: Collection[str]) -> Tree:
+def _tree(record: Record, parent: str | None, agents: Collection[str]) -> SpanTree:
     spans: Iterable[Span] = record.spans
     if agents:
-        spans = (
-            replace(span, kind="agent") if span.kind == "other" and span.name in agents else span for span in spans
-        )
-    return grow(spans, parent)
+        spans = [replace(one, kind="agent") if one.kind == "other" and one.name in agents else one for one in spans]
+    return grow_tree(spans, parent)
 
 
 class _Log:
     """What was said and done, in order: every message once, with its position among the other events."""
 
-    def __init__(self, tree: Tree) -> None:
-        self.messages: list[Message] = []
+    def __init__(self, tree: SpanTree) -> None:
+        self.messages: list[tuple[int, Message, bool]] = []  # position, message, whether this run itself wrote it
         self.executions: list[tuple[int, Span]] = []
         self.handoffs: list[tuple[int, str]] = []
         self.speakers: list[str] = []  # agents that are known only by their messages
-        self._positions: list[int] = []
-        self._own: list[bool] = []
         self._numbers: dict[object, int] = {}  # of messages, the same for those that say the same
-        self._known: dict[int, int] = {}  # the same by identity: decoders give a repeated message again
-        self._counts: list[int] = []  # how often a message stands here, by its number
-        self._given: dict[int, int] = {}  # where a message with calls stands that no output has claimed yet
+        self._known: dict[int, int] = {}  # the same by identity: decoders return a repeated message again
+        self._counts: list[int] = []  # how often a message is in the log, by its number
+        self._given: dict[int, int] = {}  # the index of a message with calls that no output has claimed yet
         self._executed: dict[str, int] = {}  # which execution a tool's span belongs to
         self._now = 0
         for span in tree.spans:
@@ -105,12 +108,13 @@ class _Log:
                 self.speakers.append(message.name)
             index = self._given.pop(number, None)
             if index is not None and all(call.id is not None for call in message.tool_calls):
-                self.messages[index], self._own[index] = said, True  # a later call was given it: clocks that differ
+                # A call that seems earlier was given it: their clocks differ. It is this run's own message.
+                self.messages[index] = self.messages[index][0], said, True
             else:
                 self._add(said, number, is_own=True)
 
     def _execution(self, span: Span, caller: Span | None) -> None:
-        """Note a tool's execution; a span of the same tool around it is the same one, seen from further out."""
+        """Record a tool's execution; a span of the same tool around it is the same one, seen from further out."""
         index = self._executed.get(caller.id, -1) if caller is not None else -1
         if index >= 0:
             position, outer = self.executions[index]
@@ -131,26 +135,22 @@ class _Log:
 
     def _add(self, message: Message, number: int, *, is_own: bool) -> None:
         self._now += 1
-        self.messages.append(message)
-        self._positions.append(self._now)
-        self._own.append(is_own)
+        self.messages.append((self._now, message, is_own))
         self._counts[number] += 1
 
     def requests(self) -> Iterable[tuple[int, ToolCall]]:
         """Give the calls that this run's models asked for."""
-        for position, message, is_own in zip(self._positions, self.messages, self._own, strict=True):
+        for position, message, is_own in self.messages:
             if is_own:
                 yield from ((position, call) for call in message.tool_calls)
 
     def results(self) -> Iterable[tuple[int, Message, bool]]:
         """Give the messages that bring a tool's result, and whether this run itself says so."""
-        for position, message, is_own in zip(self._positions, self.messages, self._own, strict=True):
-            if message.role in RESULT_ROLES:
-                yield position, message, is_own
+        return (entry for entry in self.messages if entry[1].role in RESULT_ROLES)
 
     def last_reply(self) -> str | None:
         """Return the last text that this run's models wrote."""
-        for message, is_own in zip(reversed(self.messages), reversed(self._own), strict=True):
+        for _, message, is_own in reversed(self.messages):
             if is_own and message.role == "assistant" and (message.text or not message.tool_calls):
                 return message.text
         return None
@@ -179,33 +179,11 @@ def _key(message: Message) -> object:
     return message.role, content or "", message.tool_call_id, calls
 
 
-def _agents(tree: Tree, log: _Log) -> list[str]:
-    """Return the agents in the order of first entry, each once."""
-    entered = (span for span in _done(tree) if span.kind in ("agent", "handoff"))
-    return list(dict.fromkeys([*(span.name for span in entered), *log.speakers]))
-
-
-def _done(tree: Tree) -> Iterable[Span]:
-    """Give the spans that are the agent's doing."""
-    return (span for span in tree.spans if not tree.places[span.id].is_aside)
-
-
-def _delegations(tree: Tree) -> Iterable[str]:
+def _delegations(tree: SpanTree) -> Iterable[str]:
     """Give the tool spans that are nothing but an agent of the same name, called as a tool."""
     for span in tree.spans:
         caller = tree.places[span.id].caller
-        if (
-            span.kind == "agent"
-            and caller is not None
-            and caller.kind == "tool"
-            and style(caller.name) == style(span.name)
-        ):
+        if span.kind != "agent" or caller is None or caller.kind != "tool":
+            continue
+        if style(caller.name) == style(span.name):
             yield caller.id
-
-
-def _answer(tree: Tree, log: _Log) -> str | None:
-    """Return what the run as a whole answered, else the last reply."""
-    tops: Sequence[Span] = [root for root in tree.roots if root.kind in ("agent", "other")]
-    if len(tops) == 1 and len(tree.roots) == 1 and tops[0].text is not None:
-        return tops[0].text
-    return log.last_reply()

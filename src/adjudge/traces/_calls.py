@@ -17,7 +17,7 @@ _HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
 
 
 @dataclass(slots=True)
-class Call:
+class CallDraft:
     """One call while it is being put together."""
 
     name: str
@@ -37,7 +37,7 @@ class Call:
                 return span.call_id
         return self.answer.tool_call_id if self.answer is not None else None
 
-    def finished(self) -> ToolCall:
+    def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
         last = self.spans[-1] if self.spans else None
         arguments = self.request.arguments if self.request is not None else (last and last.arguments) or ""
@@ -54,21 +54,22 @@ class Calls:
     """The calls of one run, in the order in which they were asked for."""
 
     def __init__(self, requests: Iterable[tuple[int, ToolCall]]) -> None:
-        self._calls: list[Call] = []
-        self._by_id: dict[str, list[Call]] = defaultdict(list)  # several only where an id was used again
+        self._calls: list[CallDraft] = []
+        self._by_id: dict[str, list[CallDraft]] = defaultdict(list)  # several only where an id was used again
         for position, request in requests:
-            self._add(Call(request.name, position, request))
+            self._add(CallDraft(request.name, position, request))
 
-    def __iter__(self) -> Iterator[Call]:
+    def __iter__(self) -> Iterator[CallDraft]:
         return iter(sorted(self._calls, key=_position))
 
-    def _add(self, call: Call) -> None:
+    def _add(self, call: CallDraft) -> None:
         self._calls.append(call)
         if call.id is not None:
             self._by_id[call.id].append(call)
 
     def execute(self, spans: Sequence[tuple[int, Span]]) -> None:
         """Join the spans of tools to the requests; one that nobody asked for is a call of its own."""
+        # What an id joins comes first: a guess by name must not take a request that another span names.
         rest = [(position, span) for position, span in spans if not self._execute_by_id(position, span)]
         for with_arguments in (True, False):
             if rest:
@@ -81,7 +82,7 @@ class Calls:
             elif span.call_id is None and known is not None and known.spans[-1].error is not None:
                 known.spans.append(span)  # it failed and was tried again: the same call
             else:
-                self._add(Call(span.name, position, spans=[span]))
+                self._add(CallDraft(span.name, position, spans=[span]))
                 latest[_key(span)] = self._calls[-1]
 
     def _execute_by_id(self, position: int, span: Span) -> bool:
@@ -98,7 +99,7 @@ class Calls:
 
     def _execute_in_order(self, spans: Sequence[tuple[int, Span]], *, with_arguments: bool) -> list[tuple[int, Span]]:
         """Join what the ids did not: a span with an id of its own can only be a request that has none."""
-        waiting: dict[tuple[str, str, bool], deque[Call]] = defaultdict(deque)
+        waiting: dict[tuple[str, str, bool], deque[CallDraft]] = defaultdict(deque)
         for call in self._calls:
             if call.request is not None and not call.spans:
                 arguments = key_of(call.request.arguments) if with_arguments else ""
@@ -120,23 +121,23 @@ class Calls:
     def answer(self, results: Iterable[tuple[int, Message, bool]]) -> None:
         """Join messages with results to the calls, in order.
 
-        One that answers no call is, in this run's own words, an execution that nobody asked for; in what a model was
-        given it is from before this run.
+        A result without a call is an execution that nobody asked for, where this run itself says it; in what a model
+        was given, it is from before this run.
         """
         coming = deque(self)
-        waiting: dict[tuple[str, str | None], deque[Call]] = defaultdict(deque)
+        waiting: dict[tuple[str, str | None], deque[CallDraft]] = defaultdict(deque)
         answered: set[str | None] = set()
         for position, message, is_own in results:
             while coming and coming[0].position < position:
                 call = coming.popleft()
                 for key in _queues(call):
                     waiting[key].append(call)
-            found = _answered(message, waiting)
+            found = _find_call(message, waiting)
             identity = message.tool_call_id
             if found is not None:
                 found.answer = message
             elif is_own and identity not in answered:  # else: the same result again
-                self._add(Call(message.name or "", position, answer=message))
+                self._add(CallDraft(message.name or "", position, answer=message))
             if identity is not None:
                 answered.add(identity)
 
@@ -146,7 +147,7 @@ class Calls:
         `inside` are the ids of tool spans that are nothing but an agent of the tool's name.
         """
         targets = {name: _target(name) for name in {call.name for call in self._calls}}
-        by_target: dict[str, deque[Call]] = defaultdict(deque)
+        by_target: dict[str, deque[CallDraft]] = defaultdict(deque)
         for call in self:
             by_target[targets[call.name]].append(call)
         for position, agent in handoffs:
@@ -161,7 +162,7 @@ class Calls:
                 call.is_handoff = True
 
 
-def _position(call: Call) -> int:
+def _position(call: CallDraft) -> int:
     return call.position
 
 
@@ -169,14 +170,14 @@ def _key(span: Span) -> tuple[str, str]:
     return span.name, key_of(span.arguments)
 
 
-def _queues(call: Call) -> Iterator[tuple[str, str | None]]:
+def _queues(call: CallDraft) -> Iterator[tuple[str, str | None]]:
     """Say by what a call can be found: its id, its name, its turn; the last two apart for those without an id."""
     yield from (("id", call.id), ("name", call.name), ("any", None))
     if call.id is None:
         yield from (("name without id", call.name), ("any without id", None))
 
 
-def _answered(message: Message, waiting: dict[tuple[str, str | None], deque[Call]]) -> Call | None:
+def _find_call(message: Message, waiting: dict[tuple[str, str | None], deque[CallDraft]]) -> CallDraft | None:
     """Find the call that a result answers: by id, and of several the latest; else by name, else by order."""
     kind = "any" if message.name is None else "name"
     if message.tool_call_id is not None:

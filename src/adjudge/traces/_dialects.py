@@ -4,62 +4,50 @@ A span may speak several at once, as when Langfuse's SDK exports what an OpenInf
 dialect says what it knows; of two that know, the first counts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from adjudge.traces._facts import Facts
 from adjudge.traces._genai import read_genai
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
-from adjudge.traces._messages import Known
+from adjudge.traces._messages import MessageCache
 from adjudge.traces._openinference import read_openinference
-from adjudge.traces._otlp import Raw
-from adjudge.traces._spans import Kind, Span
+from adjudge.traces._otlp import OtlpSpan
+from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 
 _READERS = (read_langfuse_attributes, read_openinference, read_genai)
 
 
-def read_span(raw: Raw, known: Known) -> Span:
-    """Read a span in all dialects that it speaks; `known` keeps the messages that were read before."""
-    where = f"span {raw.id}"
-    told = [facts for facts in (read(raw, where, known) for read in _READERS) if facts is not None]
-    facts = told[0] if len(told) == 1 else _merged(told)
-    faults = list(facts.faults)
-    if raw.dropped:
-        faults.append(f"{raw.dropped} of its attributes or events were dropped")
-    if raw.end is None:
-        faults.append("it has not ended")
-    return Span(
-        raw.id,
-        None if is_root(raw.attributes) else raw.parent,
-        facts.kind or "other",
-        facts.name or raw.name,
-        raw.start,
-        raw.end,
-        facts.call_id,
-        facts.arguments,
-        facts.result,
-        raw.error,
-        facts.input,
-        facts.output,
-        facts.text,
-        tuple(faults),
-        raw.is_entry,
-        facts.sources,
+def group_by_trace(spans: Iterable[OtlpSpan]) -> list[Record]:
+    """Read spans in their dialects, and put those of one trace together."""
+    traces: dict[str, list[Span]] = {}
+    cache: MessageCache = {}
+    for span in spans:
+        traces.setdefault(span.trace, []).append(read_otlp_span(span, cache))
+    return [Record(trace, tuple(found)) for trace, found in traces.items()]
+
+
+def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
+    """Read a span in all dialects that it speaks; `cache` keeps the messages that were read before."""
+    where = f"span {span.id}"
+    known = [facts for facts in (read(span, where, cache) for read in _READERS) if facts is not None]
+    facts = known[0] if len(known) == 1 else _merge(known)
+    if span.dropped:
+        facts.faults.append(f"{span.dropped} of its attributes or events were dropped")
+    if span.end is None:
+        facts.faults.append(NOT_ENDED)
+    parent = None if is_root(span.attributes) else span.parent
+    return facts.to_span(
+        span.id, parent, span.name, start=span.start, end=span.end, error=span.error, is_entry=span.is_entry
     )
 
 
-def _merged(told: Sequence[Facts]) -> Facts:
-    """Return what several dialects know together; "a span of some sort" is less than what another may know."""
-    kinds = [facts.kind for facts in told if facts.kind is not None]
-    kind: Kind = next((each for each in kinds if each != "other"), "other")
-    return Facts(
-        kind,
-        next((facts.name for facts in told if facts.name and facts.kind == kind), None),
-        next((facts.call_id for facts in told if facts.call_id is not None), None),
-        next((facts.arguments for facts in told if facts.arguments is not None), None),
-        next((facts.result for facts in told if facts.result is not None), None),
-        next((facts.input for facts in told if facts.input), ()),
-        next((facts.output for facts in told if facts.output), ()),
-        next((facts.text for facts in told if facts.text is not None), None),
-        next((facts.sources for facts in told if facts.sources), ()),
-        list(dict.fromkeys(fault for facts in told for fault in facts.faults)),
-    )
+def _merge(known: Sequence[Facts]) -> Facts:
+    """Return what several dialects know together."""
+    # "A span of some sort" is less than what another dialect may know.
+    kind: SpanKind | None = next((facts.kind for facts in known if facts.kind not in (None, "other")), "other")
+    merged = Facts(kind, next((facts.name for facts in known if facts.name and facts.kind == kind), None))
+    for name in ("call_id", "arguments", "result", "input", "output", "text", "sources"):
+        nothing = getattr(merged, name)
+        setattr(merged, name, next((one for facts in known if (one := getattr(facts, name)) != nothing), nothing))
+    merged.faults = list(dict.fromkeys(fault for facts in known for fault in facts.faults))
+    return merged

@@ -1,20 +1,23 @@
-"""What one dialect of attributes, or one format, knows about a span."""
+"""What the readers of attributes share: the facts that one of them knows about a span, and lists in numbered names."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from adjudge.model import Message
-from adjudge.traces._messages import Known, read_messages
-from adjudge.traces._spans import Kind
-from adjudge.traces._values import loose
+from adjudge.traces._messages import MessageCache, read_messages
+from adjudge.traces._spans import Span, SpanKind
+from adjudge.traces._values import as_text, loose, text
+
+_PIECES = 16  # pieces of a name that can be one of ours
 
 
 @dataclass(slots=True)
 class Facts:
-    """What one dialect knows about a span; None is what it does not know."""
+    """What one dialect of attributes, or one format, knows about a span; None is what it does not know."""
 
-    kind: Kind | None = None
+    kind: SpanKind | None = None
     name: str | None = None
     call_id: str | None = None
     arguments: str | Mapping[str, Any] | None = None
@@ -32,10 +35,97 @@ class Facts:
             self.faults.append(f"its attribute {key} is cut off")
         return found
 
-    def messages(self, key: str, value: object, where: str, role: str, known: Known) -> tuple[Message, ...]:
+    def messages(self, key: str, value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...]:
         """Return an attribute's messages; one that ends too early has none, and that is a fault."""
-        found = read_messages(value, f"{where}: {key}", role, known)
+        found = read_messages(value, f"{where}: {key}", role, cache)
         if isinstance(value, str) and len(found) == 1 and found[0].content is value and loose(value)[1]:
             self.faults.append(f"its attribute {key} is cut off")
             return ()
         return found
+
+    def set_result(self, message: object, shown: str, where: str) -> None:
+        """Take a tool's result; where it is LangChain's message of one, take the call's id and the text out of it."""
+        if isinstance(message, Mapping) and isinstance(message.get("kwargs"), Mapping):
+            message = message["kwargs"]
+        self.result = shown
+        if isinstance(message, Mapping) and "tool_call_id" in message:
+            self.result = as_text(message.get("content"))
+            self.call_id = self.call_id or text(message["tool_call_id"], f"{where}: tool_call_id")
+
+    def to_span(
+        self,
+        identity: str,
+        parent: str | None,
+        name: str,
+        *,
+        start: int | None,
+        end: int | None,
+        error: str | None,
+        is_entry: bool,
+    ) -> Span:
+        """Return the span that these facts are about."""
+        return Span(
+            identity,
+            parent,
+            self.kind or "other",
+            self.name or name,
+            start,
+            end,
+            self.call_id,
+            self.arguments,
+            self.result,
+            error,
+            self.input,
+            self.output,
+            self.text,
+            tuple(self.faults),
+            is_entry,
+            self.sources,
+        )
+
+
+def numbered_items(attributes: Mapping[str, Any], prefix: str) -> list[dict[Any, Any]]:
+    """Return the items of a list, in order of their numbers; lists inside are objects with numbers as keys.
+
+    >>> numbered_items({"p.1.role": "user", "p.0.calls.0.name": "f", "q": 1}, "p")
+    [{'calls': {0: {'name': 'f'}}}, {'role': 'user'}]
+    """
+    start = f"{prefix}."
+    return in_order(nest((key[len(start) :], value) for key, value in attributes.items() if key.startswith(start)))
+
+
+def in_order(items: object) -> list[dict[Any, Any]]:
+    """Return the objects that have numbers as keys, in order of those."""
+    if not isinstance(items, dict):
+        return []
+    numbers = sorted(key for key in items if isinstance(key, int))
+    return [items[number] for number in numbers if isinstance(items[number], dict)]
+
+
+def nest(pairs: Iterable[tuple[str, Any]]) -> dict[Any, Any]:
+    """Return names with dots in them as objects inside objects, numbers as numbers.
+
+    >>> nest([("message.role", "user"), ("message.tool_calls.0.id", "c")])
+    {'message': {'role': 'user', 'tool_calls': {0: {'id': 'c'}}}}
+    """
+    found: dict[Any, Any] = {}
+    for name, value in pairs:
+        *path, last = _pieces(name)
+        here = found
+        for piece in path:
+            inner = here.setdefault(piece, {})
+            if not isinstance(inner, dict):
+                break
+            here = inner
+        else:
+            here.setdefault(last, value)
+    return found
+
+
+@lru_cache(maxsize=4096)  # every span has the same names
+def _pieces(name: str) -> tuple[str | int, ...]:
+    """Cut a name at its dots; one with too many is not one of ours and stays whole."""
+    pieces = name.split(".", _PIECES)
+    if len(pieces) > _PIECES:
+        return (name,)
+    return tuple(int(each) if each.isascii() and each.isdigit() and len(each) < 8 else each for each in pieces)

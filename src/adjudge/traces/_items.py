@@ -1,4 +1,4 @@
-"""Items of the Responses API that are no messages: calls of tools, their results, and what stands beside them.
+"""Items of the Responses API that are not messages: calls of tools, their results, and the rest.
 
 {"type": "function_call", "call_id": "c1", "name": "search", "arguments": "{}"}        the caller runs the tool
 {"type": "mcp_call", "id": "m1", "name": "weather", "arguments": "{}", "output": "sun"}  the service ran it
@@ -23,7 +23,7 @@ RESULTS = frozenset(f"{kind}_output" for kind in (_NAMED | _BY_CALLER) - _HOSTED
 
 
 def item_kind(value: Mapping[str, Any]) -> str | None:
-    """Return what an item is, where it is one that is no message."""
+    """Return what an item is, where it is not a message."""
     kind = value.get("type")
     if isinstance(kind, str) and (kind in CALLS or kind in RESULTS or kind in _WITHOUT_MEANING):
         return kind
@@ -35,7 +35,7 @@ def name_of(item: Mapping[str, Any], kind: str) -> object:
     return item.get("name") if kind in _NAMED else kind.removesuffix("_call")
 
 
-def asked(item: Mapping[str, Any]) -> object:
+def call_arguments(item: Mapping[str, Any]) -> object:
     """Return the arguments of a call, wherever its kind has them."""
     found = first(item, "arguments", "input", "action", "operation")
     if found is not None:

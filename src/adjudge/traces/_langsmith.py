@@ -10,46 +10,33 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from adjudge.errors import TrajectoryError
-from adjudge.model import Message
-from adjudge.traces._documents import documents
-from adjudge.traces._messages import Known, read_messages
-from adjudge.traces._spans import Kind, Record, Span
-from adjudge.traces._values import (
-    arguments_of,
-    as_text,
-    first,
-    identity,
-    instant,
-    loose,
-    mapping,
-    sequence,
-    text,
-    tool_message,
-)
+from adjudge.traces._facts import Facts
+from adjudge.traces._messages import MessageCache, read_messages
+from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, loose, sequence, text
 
 
 def decode_langsmith(data: object) -> list[Record]:
     """Read one run tree, a list of runs, or the answer of a query."""
     faults: list[str] = []
     runs = list(_runs(data, faults))
-    by_id = {identity(run.get("id"), f"{where}.id"): run for run, _, where in runs}
-    for run, _, where in runs:
-        children = (text(child, f"{where}.child_run_ids") for child in sequence(run.get("child_run_ids"), where))
+    by_id = {run.identity("id"): run for run, _ in runs}
+    for run, _ in runs:
+        children = (text(child, f"{run.where}.child_run_ids") for child in run.items("child_run_ids"))
         faults.extend(f"run {child} is not in the record" for child in children if child not in by_id)
     traces: dict[str, list[Span]] = {}
-    known: Known = {}
-    for run, parent, where in runs:
-        span = _span(run, parent, by_id, where, known)
-        trace = text(run.get("trace_id"), f"{where}.trace_id") or ""
-        traces.setdefault(trace, []).append(span)
+    cache: MessageCache = {}
+    for run, parent in runs:
+        span = _span(run, parent, by_id.get(parent or ""), cache)
+        traces.setdefault(run.text("trace_id") or "", []).append(span)
     if "" in traces and len(traces) == 2:  # runs that do not name the trace which the others name
         unnamed = traces.pop("")
         next(iter(traces.values())).extend(unnamed)
     return [Record(trace, tuple(spans), tuple(sorted(set(faults)))) for trace, spans in traces.items()]
 
 
-def _runs(data: object, faults: list[str]) -> Iterator[tuple[Mapping[str, Any], str | None, str]]:
-    """Give every run with the id of its parent and its place; no recursion: trees can be deep."""
+def _runs(data: object, faults: list[str]) -> Iterator[tuple[RecordPart, str | None]]:
+    """Give every run with the id of its parent; without recursion: trees can be deep."""
     if isinstance(data, Mapping) and "runs" in data:
         cursors = data.get("cursors")
         if isinstance(cursors, Mapping) and cursors.get("next"):
@@ -60,74 +47,64 @@ def _runs(data: object, faults: list[str]) -> Iterator[tuple[Mapping[str, Any], 
     seen: set[int] = set()
     while waiting:
         item, above, where = waiting.pop()
-        run = mapping(item, where)
+        run = RecordPart(item, where)
         if id(item) in seen:
             raise TrajectoryError(f"{where}: a run is its own descendant")
         seen.add(id(item))
-        own = identity(run.get("id"), f"{where}.id")
-        yield run, text(run.get("parent_run_id"), f"{where}.parent_run_id") or above, where
-        children = sequence(run.get("child_runs"), f"{where}.child_runs")
-        waiting.extend((child, own, f"run {own}, child {index}") for index, child in enumerate(children))
+        own = run.identity("id")
+        yield run, run.text("parent_run_id") or above
+        waiting.extend((child, own, f"run {own}, child {index}") for index, child in enumerate(run.items("child_runs")))
 
 
-def _span(
-    run: Mapping[str, Any], parent: str | None, by_id: Mapping[str, Mapping[str, Any]], where: str, known: Known
-) -> Span:
+def _span(run: RecordPart, parent: str | None, outer: RecordPart | None, cache: MessageCache) -> Span:
     metadata = _metadata(run)
     inputs, outputs = run.get("inputs"), run.get("outputs")
-    kind, name = _kind(run, metadata, by_id.get(parent or ""), where)
-    end = instant(run.get("end_time"), f"{where}.end_time")
-    given: tuple[Message, ...] = ()
-    said: tuple[Message, ...] = ()
-    call_id, arguments, result, answer = None, None, None, None
+    kind, name = _kind(run, metadata, _metadata(outer))
+    facts = Facts(kind)
     if kind == "llm":
-        given = read_messages(inputs, f"{where}.inputs", "user", known)
-        said = read_messages(outputs, f"{where}.outputs", "assistant", known)
+        facts.input = read_messages(inputs, f"{run.where}.inputs", "user", cache)
+        facts.output = read_messages(outputs, f"{run.where}.outputs", "assistant", cache)
     elif kind == "tool":
-        call, arguments = _asked(inputs)
-        other, result = _result(outputs)
-        named = first({"metadata": metadata.get("tool_call_id"), "in": call, "out": other}, "metadata", "in", "out")
-        call_id = text(named, f"{where}: tool_call_id") or None
+        call, facts.arguments = _call_in(inputs)
+        named = metadata.get("tool_call_id")
+        facts.call_id = text(call if named is None else named, f"{run.where}: tool_call_id") or None
+        if outputs is not None:
+            inner = outputs["output"] if isinstance(outputs, Mapping) and set(outputs) == {"output"} else outputs
+            facts.set_result(inner, as_text(inner), run.where)
     else:
-        answer = _answer(outputs)
-    return Span(
-        identity(run.get("id"), f"{where}.id"),
+        answer = next(iter(outputs.values())) if isinstance(outputs, Mapping) and len(outputs) == 1 else outputs
+        facts.text = answer if isinstance(answer, str) else None
+    if run.get("run_type") == "retriever":
+        facts.sources = documents_of(outputs)
+    end = run.time("end_time")
+    if end is None:
+        facts.faults.append(NOT_ENDED)
+    return facts.to_span(
+        run.identity("id"),
         parent,
-        kind,
         name,
-        instant(run.get("start_time"), f"{where}.start_time"),
-        end,
-        call_id,
-        arguments,
-        result,
-        text(run.get("error"), f"{where}.error") or None,
-        given,
-        said,
-        answer,
-        () if end is not None else ("it has not ended",),
-        sources=documents(outputs) if run.get("run_type") == "retriever" else (),
+        start=run.time("start_time"),
+        end=end,
+        error=run.text("error") or None,
+        is_entry=False,
     )
 
 
-def _metadata(run: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _metadata(run: RecordPart | None) -> Mapping[str, Any]:
     extra = run.get("extra") if run is not None else None
     found = extra.get("metadata") if isinstance(extra, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
-def _kind(
-    run: Mapping[str, Any], metadata: Mapping[str, Any], parent: Mapping[str, Any] | None, where: str
-) -> tuple[Kind, str]:
-    name = text(run.get("name"), f"{where}.name") or ""
-    named = text(run.get("run_type"), f"{where}.run_type")
+def _kind(run: RecordPart, metadata: Mapping[str, Any], outer: Mapping[str, Any]) -> tuple[SpanKind, str]:
+    name, kind_name = run.text("name") or "", run.text("run_type")
     inputs, extra = run.get("inputs"), run.get("extra")
     if isinstance(inputs, Mapping) and isinstance(inputs.get("to_agent"), str) and "from_agent" in inputs:
         return "handoff", inputs["to_agent"]
-    if named == "llm":
+    if kind_name == "llm":
         return "llm", name
-    if named == "tool":
+    if kind_name == "tool":
         return ("aside" if metadata.get("ls_agent_type") == "middleware" else "tool"), name
-    outer = _metadata(parent)
     for key in ("lc_agent_name", "agent_name"):
         agent = metadata.get(key)
         if isinstance(agent, str) and agent and agent != outer.get(key):
@@ -138,29 +115,13 @@ def _kind(
     return ("agent" if is_agent or is_sub else "other"), name
 
 
-def _asked(inputs: object) -> tuple[object, str | dict[str, Any] | None]:
+def _call_in(inputs: object) -> tuple[object, str | dict[str, Any] | None]:
     """Return the call's id, where the inputs have it, and the arguments; LangChain wraps them in `input` or a call."""
-    if not isinstance(inputs, Mapping):
-        return None, None if inputs is None else arguments_of(inputs)[0]
-    if inputs.get("type") == "tool_call" and "args" in inputs:
-        return inputs.get("id"), arguments_of(inputs["args"])[0]
-    if set(inputs) == {"input"}:
-        inner, _ = loose(inputs["input"])
-        if isinstance(inner, Mapping):
-            return _asked(inner) if inner.get("type") == "tool_call" else (None, arguments_of(inner)[0])
-    return None, arguments_of(inputs)[0]
-
-
-def _result(outputs: object) -> tuple[object, str | None]:
-    """Return the call's id, where the result has it, and the result's text."""
-    if outputs is None:
+    if inputs is None:
         return None, None
-    inner = outputs["output"] if isinstance(outputs, Mapping) and set(outputs) == {"output"} else outputs
-    return tool_message(inner) or (None, as_text(inner))
-
-
-def _answer(outputs: object) -> str | None:
-    """Return what a run answered, where that is one text."""
-    if isinstance(outputs, Mapping) and len(outputs) == 1:
-        outputs = next(iter(outputs.values()))
-    return outputs if isinstance(outputs, str) else None
+    if isinstance(inputs, Mapping) and set(inputs) == {"input"}:
+        inner, _ = loose(inputs["input"])
+        inputs = inner if isinstance(inner, Mapping) else inputs
+    if isinstance(inputs, Mapping) and inputs.get("type") == "tool_call" and "args" in inputs:
+        return inputs.get("id"), arguments_of(inputs["args"])
+    return None, arguments_of(inputs)

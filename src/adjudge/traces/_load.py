@@ -3,30 +3,23 @@
 import gc
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from adjudge.errors import TrajectoryError, UsageError, closest
-from adjudge.model import Trajectory
-from adjudge.traces._spans import Record
-from adjudge.traces._typed import Document, document_of
-from adjudge.traces._values import decoded, kind_of, shown
+from adjudge.model import Message, Trajectory
+from adjudge.traces._messages import read_messages
+from adjudge.traces._otlp import OtlpDocument, read_otlp_json
+from adjudge.traces._spans import Record, Span
+from adjudge.traces._values import kind_of, quote, read_json, sequence
 
 Format: TypeAlias = Literal[
     "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect"
 ]
 """How a record of what an agent did is written."""
 
-FORMATS: tuple[Format, ...] = (
-    "chat",
-    "responses",
-    "otlp",
-    "otlp-protobuf",
-    "langfuse",
-    "langsmith",
-    "openai-agents",
-    "inspect",
-)
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 def load(
@@ -94,11 +87,15 @@ def _read(path_or_data: object, named: str | None, trace: str | None) -> Record 
     kind = named or detect(data, where)
     if kind == "chat" and _is_own(data):
         return Trajectory.from_messages(data)
-    return _chosen(_DECODERS[kind](data), trace, where)
+    decode = _DECODERS[kind]
+    if isinstance(decode, str):  # a module and its function, loaded when they are used
+        home, _, name = decode.partition(":")
+        decode = getattr(import_module(f"adjudge.traces.{home}"), name)
+    return _choose(decode(data), trace, where)
 
 
 def _data(given: object, named: str | None) -> tuple[object, str]:
-    """Return the data of a path, of a file's content, or as it stands, and how to call it in an error."""
+    """Return the data of a path, of a file's content, or as it is given, and its name for errors."""
     if isinstance(given, str) and given.lstrip()[:1] not in ("{", "["):
         given = Path(given)
     if isinstance(given, Path):
@@ -126,13 +123,13 @@ def _content(content: bytes, where: str, named: str | None) -> object:
     if named is None and content[:1] in (b"\x00", b"\n") and content.lstrip()[:1] not in (b"{", b"["):
         return content
     try:
-        return document_of(content, where) if named in (None, "otlp") else decoded(content, where)
+        return read_otlp_json(content, where) if named in (None, "otlp") else read_json(content, where)
     except TrajectoryError:
         lines = content.splitlines()
         if len(lines) > 1 and lines[0].strip():
             if lines[0].rstrip().endswith((b"}", b"]")):
                 return [
-                    decoded(line, f"{where}, line {number}") for number, line in enumerate(lines, 1) if line.strip()
+                    read_json(line, f"{where}, line {number}") for number, line in enumerate(lines, 1) if line.strip()
                 ]
         elif content[:1] == b"\n" and named is None:
             return content  # protobuf: a field's tag and a length that look like the beginning of JSON
@@ -152,109 +149,111 @@ def _is_own(data: object) -> bool:
     )
 
 
-def _chosen(found: Sequence[Record], trace: str | None, where: str) -> Record:
+def _choose(found: Sequence[Record], trace: str | None, where: str) -> Record:
     if trace is not None:
         wanted = [record for record in found if trace in (record.id, record.id.replace("-", ""))]
         if not wanted:
-            raise TrajectoryError(f"{where} has no run {shown(trace)}{closest(trace, [record.id for record in found])}")
+            raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [record.id for record in found])}")
         return wanted[0]
     if len(found) > 1:
-        names = ", ".join(shown(record.id) for record in found[:3])
+        names = ", ".join(quote(record.id) for record in found[:3])
         raise TrajectoryError(f"{where} holds {len(found)} runs ({names}, ...): say which with trace=")
     return found[0] if found else Record("", ())
 
 
 def detect(data: object, where: str) -> Format:
-    """Return the format that a record has; one that cannot be told is an error that asks for its name."""
-    if isinstance(data, bytes | Document):
+    """Return the format of a record; one that cannot be recognised is an error that asks for its name."""
+    if isinstance(data, bytes | OtlpDocument):
         return "otlp-protobuf" if isinstance(data, bytes) else "otlp"
     sample: object = data
     if isinstance(data, list | tuple):
-        if not data or all(isinstance(item, str) for item in data):
+        if all(isinstance(item, str) for item in data):
             return "chat"
-        sample = next((item for item in data if not _is_empty(item)), data[0])
+        is_empty = (isinstance(item, Mapping | list | tuple) and not item for item in data)
+        sample = next((item for item, nothing in zip(data, is_empty, strict=True) if not nothing), data[0])
         if isinstance(sample, bytes):
             return "otlp-protobuf"
         if isinstance(sample, list | tuple):  # segments, or pages of observations
             sample = sample[0] if sample else {}
             if isinstance(sample, str):
                 return "chat"
+    found = None
     if isinstance(sample, Mapping):
-        for name, is_it in _SIGNS:
-            if is_it(sample):
-                return name
+        found = _recognise(sample)
     elif type(sample).__module__.startswith("adjudge.model"):
-        return "chat"
-    raise TrajectoryError(
-        f"cannot tell the format of {where} ({kind_of(sample)}); say which with format= ({', '.join(FORMATS)})"
-    )
+        found = "chat"
+    if found is None:
+        names = ", ".join(FORMATS)
+        raise TrajectoryError(
+            f"cannot tell the format of {where} ({kind_of(sample)}); say which with format= ({names})"
+        )
+    return found
 
 
-def _is_empty(item: object) -> bool:
-    return isinstance(item, Mapping | list | tuple) and not item
+def _recognise(sample: Mapping[str, Any]) -> Format | None:
+    """Return the format that an object is written in; the order matters, as the last signs are the weakest."""
+
+    def has(*keys: str) -> bool:
+        return any(key in sample for key in keys)
+
+    def first_has(name: str, key: str) -> bool:
+        items = sample.get(name)
+        return isinstance(items, list) and bool(items) and isinstance(items[0], Mapping) and key in items[0]
+
+    kind, object_name = sample.get("type"), sample.get("object")
+    is_item = isinstance(kind, str) and (kind in ("message", "reasoning") or kind.endswith(("_call", "_call_output")))
+    is_page = isinstance(sample.get("data"), list) and (has("meta") or first_has("data", "traceId"))
+    is_observation = has("traceId") and has("startTime", "parentObservationId")
+    is_reply = isinstance(sample.get("output"), list) and not has("role")
+    signs: dict[Format, bool] = {
+        "otlp": has("resourceSpans", "resource_spans", "resourceLogs", "resource_logs"),
+        "openai-agents": object_name in ("trace", "trace.span") or has("span_data") or first_has("data", "object"),
+        "langsmith": has("run_type") or first_has("runs", "run_type"),
+        "langfuse": has("observations") or is_observation or is_page,
+        "inspect": has("samples") or (has("events") and has("epoch")),
+        "responses": object_name == "response" or is_item or is_reply,
+        "chat": has("role", "messages", "choices", "parts"),
+    }
+    return next((name for name, is_it in signs.items() if is_it), None)
 
 
-def _has_observation(sample: Mapping[str, Any]) -> bool:
-    if "traceId" in sample and ("startTime" in sample or "parentObservationId" in sample):
-        return True
-    if "observations" in sample:
-        return True
-    return isinstance(sample.get("data"), list) and ("meta" in sample or _first_of(sample["data"], "traceId"))
+def _decode_chat(data: object) -> list[Record]:
+    """Read messages, segments of messages (lists, or objects with `messages`), or an object that holds them."""
+    if isinstance(data, Mapping):
+        data = data.get("messages", [data] if "role" in data else data)
+    if isinstance(data, Mapping):
+        return _chat_record(read_messages(data, "the reply", "assistant"))
+    messages: list[Message] = []
+    items = sequence(data, "the conversation")
+    for index, item in enumerate(items):
+        held = item.get("messages") if isinstance(item, Mapping) and "role" not in item else item
+        if isinstance(held, Sequence) and not isinstance(held, str | bytes):
+            messages.extend(read_messages(list(held), f"segment {index}"))
+    if not messages and items:
+        messages.extend(read_messages(list(items), "the conversation"))
+    return _chat_record(tuple(messages))
 
 
-def _first_of(items: object, key: str) -> bool:
-    return isinstance(items, list) and bool(items) and isinstance(items[0], Mapping) and key in items[0]
+def _decode_responses(data: object) -> list[Record]:
+    """Read items of the Responses API: a list, a response, or an object with `input` and `output`."""
+    if not isinstance(data, Mapping):
+        return _chat_record(read_messages(list(sequence(data, "the items")), "the items"))
+    given = {key: data[key] for key in ("input", "instructions") if data.get(key) is not None}
+    start = read_messages({"input": [], **given}, "input") if given else ()
+    return _chat_record(start + read_messages(data.get("output"), "output", "assistant"))
 
 
-def _is_agents_sdk(sample: Mapping[str, Any]) -> bool:
-    if sample.get("object") in ("trace", "trace.span") or "span_data" in sample:
-        return True
-    return _first_of(sample.get("data"), "object")
+def _chat_record(messages: tuple[Message, ...]) -> list[Record]:
+    return [Record("", (Span("chat", None, "llm", "chat", 0, 0, output=messages),))]
 
 
-def _is_responses(sample: Mapping[str, Any]) -> bool:
-    if sample.get("object") == "response":
-        return True
-    kind = sample.get("type")
-    if isinstance(kind, str) and (kind == "message" or kind.endswith(("_call", "_call_output")) or kind == "reasoning"):
-        return True
-    return isinstance(sample.get("output"), list) and "role" not in sample
-
-
-def _is_chat(sample: Mapping[str, Any]) -> bool:
-    return any(key in sample for key in ("role", "messages", "choices", "parts"))
-
-
-_SIGNS: Sequence[tuple[Format, Callable[[Mapping[str, Any]], bool]]] = (
-    ("otlp", lambda sample: any(f"resource{sep}" in sample for sep in ("Spans", "_spans", "Logs", "_logs"))),
-    ("openai-agents", _is_agents_sdk),
-    ("langsmith", lambda sample: "run_type" in sample or _first_of(sample.get("runs"), "run_type")),
-    ("langfuse", _has_observation),
-    ("inspect", lambda sample: "samples" in sample or ("events" in sample and "epoch" in sample)),
-    ("responses", _is_responses),
-    ("chat", _is_chat),
-)
-
-
-def _decoder(home: str, name: str) -> Callable[[object], list[Record]]:
-    """Return a decoder that is loaded when it is used."""
-
-    def decode(data: object) -> list[Record]:
-        from importlib import import_module
-
-        records: list[Record] = getattr(import_module(f"adjudge.traces.{home}"), name)(data)
-        return records
-
-    return decode
-
-
-_DECODERS: Mapping[str, Callable[[object], list[Record]]] = {
-    "chat": _decoder("_chat", "decode_chat"),
-    "responses": _decoder("_chat", "decode_responses"),
-    "otlp": _decoder("_otlp", "decode_otlp"),
-    "otlp-protobuf": _decoder("_protobuf", "decode_protobuf"),
-    "langfuse": _decoder("_langfuse", "decode_langfuse"),
-    "langsmith": _decoder("_langsmith", "decode_langsmith"),
-    "openai-agents": _decoder("_agents_sdk", "decode_agents_sdk"),
-    "inspect": _decoder("_inspect", "decode_inspect"),
+_DECODERS: Mapping[str, Callable[[object], list[Record]] | str] = {
+    "chat": _decode_chat,
+    "responses": _decode_responses,
+    "otlp": "_otlp:decode_otlp",
+    "otlp-protobuf": "_protobuf:decode_protobuf",
+    "langfuse": "_langfuse:decode_langfuse",
+    "langsmith": "_langsmith:decode_langsmith",
+    "openai-agents": "_agents_sdk:decode_agents_sdk",
+    "inspect": "_inspect:decode_inspect",
 }

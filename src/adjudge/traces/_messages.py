@@ -1,7 +1,7 @@
 """Messages in any of the usual shapes, brought to one.
 
-Known are Chat Completions, items of the Responses API, the parts of OpenTelemetry's `gen_ai.*.messages`, content blocks
-of Anthropic, and LangChain's messages, plain or serialised. One message means one `Message` in every shape:
+The shapes are Chat Completions, items of the Responses API, the parts of OpenTelemetry's `gen_ai.*.messages`, content
+blocks of Anthropic, and LangChain's messages, plain or serialised. One message means one `Message` in every shape:
 text parts are joined, reasoning is left out, arguments are objects where they are JSON.
 """
 
@@ -13,7 +13,7 @@ import msgspec
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall
-from adjudge.traces._items import CALLS, RESULTS, asked, item_kind, name_of, result_of
+from adjudge.traces._items import CALLS, RESULTS, call_arguments, item_kind, name_of, result_of
 from adjudge.traces._values import arguments_of, as_text, first, kind_of, loose, mapping, sequence, text
 
 RESULT_ROLES = frozenset({"tool", "function"})
@@ -27,16 +27,18 @@ _RESULT_END = "_tool_result"  # of the tools that Anthropic runs: web_search_too
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
 
 
-Known: TypeAlias = dict[Hashable, tuple[Message, ...]]
+MessageCache: TypeAlias = dict[Hashable, tuple[Message, ...]]
 """Messages that were read before, by how they were written: most of what a model is given, it was given before."""
 
 _RAW = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def read_messages(value: object, where: str, role: str = "user", known: Known | None = None) -> tuple[Message, ...]:
+def read_messages(
+    value: object, where: str, role: str = "user", cache: MessageCache | None = None
+) -> tuple[Message, ...]:
     """Read whatever holds messages; a plain text is one of `role`, what holds none gives none."""
-    if known is not None:
-        found = _remembered(value, where, role, known)
+    if cache is not None:
+        found = _read_each(value, where, role, cache)
         if found is not None:
             return found
     value, _ = loose(value)
@@ -45,15 +47,15 @@ def read_messages(value: object, where: str, role: str = "user", known: Known | 
     if isinstance(value, str):
         return (Message(role, value),) if value else ()
     if isinstance(value, Mapping):
-        return _from_mapping(value, where, role, known)
+        return _from_mapping(value, where, role, cache)
     reader = _Reader()
     for index, item in enumerate(sequence(value, where)):
         reader.read(item, f"{where}, message {index}", role)
     return tuple(reader.messages)
 
 
-def _remembered(value: object, where: str, role: str, known: Known) -> tuple[Message, ...] | None:
-    """Read a list of messages, each only once; None where it is no list of messages that stand alone."""
+def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...] | None:
+    """Read a list of messages, each only once; None where it is not a list of messages that stand alone."""
     items: Sequence[Any]
     if isinstance(value, str) and value[:1] == "[":
         try:
@@ -67,30 +69,20 @@ def _remembered(value: object, where: str, role: str, known: Known) -> tuple[Mes
     messages: list[Message] = []
     for index, item in enumerate(items):
         spelling = _spelling(item)
-        found = known.get(spelling) or known.get((role, spelling))
+        found = cache.get(spelling) or cache.get((role, spelling))
         if found is None:
             plain = msgspec.json.decode(item) if isinstance(item, msgspec.Raw) else item
             if not isinstance(plain, Mapping) or (item_kind(plain) is not None and "role" not in plain):
                 return None
             found = read_message(plain, f"{where}, message {index}", role)
             if spelling is not None:
-                known[spelling if "role" in plain else (role, spelling)] = found
+                cache[spelling if "role" in plain else (role, spelling)] = found
         messages.extend(found)
     return tuple(messages)
 
 
-def read_message(item: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
-    """Read one message; results of tools that it holds stand alone."""
-    plain = _plain(item, where) if item.keys() <= _PLAIN_KEYS and "role" in item else None
-    if plain is not None:  # the usual shape, and the fastest way to read it
-        return (plain,)
-    reader = _Reader()
-    reader.read(item, where, role)
-    return tuple(reader.messages)
-
-
 def _spelling(item: object) -> bytes | None:
-    """Return how a message is written, to know it again; None where it cannot be written."""
+    """Return how a message is written, to recognise it again; None where it cannot be written."""
     if isinstance(item, msgspec.Raw):
         return bytes(item)
     try:
@@ -99,19 +91,24 @@ def _spelling(item: object) -> bytes | None:
         return None
 
 
-def _from_mapping(value: Mapping[str, Any], where: str, role: str, known: Known | None = None) -> tuple[Message, ...]:
+def read_message(item: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
+    """Read one message; results of tools that it holds become messages of their own."""
+    reader = _Reader()
+    reader.read(item, where, role)
+    return tuple(reader.messages)
+
+
+def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: MessageCache | None) -> tuple[Message, ...]:
     """Read the messages of a request, a reply, or of what a framework wraps around them."""
     if "messages" in value:
-        return read_messages(value["messages"], where, role, known)
-    if is_message(value):
-        found = _Reader()
-        found.read(value, where, role)
-        return tuple(found.messages)
+        return read_messages(value["messages"], where, role, cache)
+    if "role" in value or "parts" in value or item_kind(value) is not None or _class_of(value) is not None:
+        return read_message(value, where, role)
     for key in ("choices", "generations"):
         if isinstance(value.get(key), list):
             return tuple(
                 message
-                for index, choice in enumerate(first_choice(value[key]))
+                for index, choice in enumerate(_first_choice(value[key]))
                 for message in read_messages(_choice(choice), f"{where}, {key} {index}", "assistant")
             )
     system = value.get("instructions")
@@ -119,11 +116,11 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str, known: Known 
     for key, speaker in (("output", "assistant"), ("input", "user"), ("message", role)):
         held = value.get(key)
         if isinstance(held, list | str | Mapping):
-            return (start if key == "input" else ()) + read_messages(held, where, speaker, known)
+            return (start if key == "input" else ()) + read_messages(held, where, speaker, cache)
     return ()
 
 
-def first_choice(choices: Sequence[Any]) -> Sequence[Any]:
+def _first_choice(choices: Sequence[Any]) -> Sequence[Any]:
     """Leave alternatives out: of numbered choices only the first is the reply."""
     first_ones = [each for each in choices if not isinstance(each, Mapping) or each.get("index", 0) in (0, "0", None)]
     return first_ones or choices[:1]
@@ -136,15 +133,6 @@ def _choice(choice: object) -> object:
     if isinstance(choice, Mapping):
         return [choice["message"]] if isinstance(choice.get("message"), Mapping) else choice.get("text")
     return choice
-
-
-def is_message(value: object) -> bool:
-    """Say whether a value looks like a message of one of the shapes."""
-    if isinstance(value, Message):
-        return True
-    if not isinstance(value, Mapping):
-        return False
-    return "role" in value or "parts" in value or item_kind(value) is not None or _class_of(value) is not None
 
 
 def _class_of(value: Mapping[str, Any]) -> str | None:
@@ -165,7 +153,9 @@ class _Reader:
         self._is_open = False  # whether a call that follows belongs to the last message
 
     def read(self, item: object, where: str, role: str) -> None:
-        if isinstance(item, str):
+        if type(item) is dict:  # nearly always
+            self._mapping(item, where, role)
+        elif isinstance(item, str):
             self._add(Message(role, item))
         elif isinstance(item, Message):
             self._add(replace(item, tool_calls=tuple(_normal(call) for call in item.tool_calls)))
@@ -197,9 +187,9 @@ class _Reader:
             self._add(message, is_open=message.role == "assistant" and item.get("type") == "message")
 
     def _item(self, item: Mapping[str, Any], kind: str, where: str) -> None:
-        """Read an item that is no message; reasoning is left out."""
+        """Read an item that is not a message; reasoning is left out."""
         if kind in CALLS:
-            call = _call(name_of(item, kind), asked(item), first(item, "call_id", "id"), where)
+            call = _call(name_of(item, kind), call_arguments(item), first(item, "call_id", "id"), where)
             if self._is_open:
                 last = self.messages.pop()
                 self._add(replace(last, tool_calls=(*last.tool_calls, call)), is_open=True)
@@ -227,7 +217,7 @@ def _plain(item: Mapping[str, Any], where: str) -> Message | None:
 
 
 def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Message]:
-    """Give the message of a mapping; results of tools inside one of Anthropic's or OpenTelemetry's stand alone."""
+    """Give the message of a mapping; results of tools inside it become messages of their own."""
     langchain = _class_of(item)
     if langchain is not None:
         body = first(item, "kwargs", "data")
@@ -241,8 +231,8 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
     content = first(item, "parts") if "parts" in item else item.get("content")
     calls, results, rest = _parts(content, where)
     calls += _tool_calls(_given_calls(item), where, known={call.id for call in calls if call.id})
-    asked_here = {call.id for call in calls}
-    yield from (result for result in results if result.tool_call_id not in asked_here)
+    own = {call.id for call in calls}  # ids of calls whose results may be in the same message
+    yield from (result for result in results if result.tool_call_id not in own)
     body = _content(rest, where)
     if content and rest == [] and not calls:
         return  # nothing but results, or reasoning
@@ -254,7 +244,7 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
         _id(identity, f"{where}: tool_call_id"),
         text(item.get("name"), f"{where}: name") or None,
     )
-    yield from (result for result in results if result.tool_call_id in asked_here)
+    yield from (result for result in results if result.tool_call_id in own)
 
 
 def _id(value: object, where: str) -> str | None:
@@ -264,7 +254,7 @@ def _id(value: object, where: str) -> str | None:
 def _given_calls(item: Mapping[str, Any]) -> object:
     """Return the calls of a message; LangChain has some in the older place, and the oldest form has one."""
     calls, broken = item.get("tool_calls"), item.get("invalid_tool_calls")
-    if isinstance(broken, list) and broken:  # LangChain's, of arguments that are no JSON
+    if isinstance(broken, list) and broken:  # LangChain's, of arguments that are not JSON
         return [*sequence(calls, "tool_calls"), *broken]
     if calls:
         return calls
@@ -317,11 +307,11 @@ def _tool_calls(calls: object, where: str, known: set[str]) -> list[ToolCall]:
 def _call(name: object, arguments: object, identity: object, where: str) -> ToolCall:
     if not isinstance(name, str) or not name:
         raise TrajectoryError(f"{where} has no 'name'")
-    return ToolCall(name, arguments_of(arguments)[0], _id(identity, f"{where}: id"))
+    return ToolCall(name, arguments_of(arguments), _id(identity, f"{where}: id"))
 
 
 def _normal(call: ToolCall) -> ToolCall:
-    return ToolCall(call.name, arguments_of(call.arguments)[0], call.id)
+    return ToolCall(call.name, arguments_of(call.arguments), call.id)
 
 
 def _content(content: object, where: str) -> str | tuple[Mapping[str, Any], ...] | None:

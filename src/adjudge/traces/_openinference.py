@@ -9,15 +9,19 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from adjudge.model import Message
-from adjudge.traces._documents import documents
-from adjudge.traces._facts import Facts
-from adjudge.traces._flat import nested, numbered
-from adjudge.traces._messages import Known, read_message
-from adjudge.traces._otlp import Raw
-from adjudge.traces._spans import Kind
-from adjudge.traces._values import arguments_of, as_text, loose, text, tool_message
+from adjudge.traces._facts import Facts, in_order, nest, numbered_items
+from adjudge.traces._messages import MessageCache, read_message
+from adjudge.traces._otlp import OtlpSpan
+from adjudge.traces._spans import SpanKind
+from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, loose
 
-_KINDS: dict[str, Kind] = {"AGENT": "agent", "LLM": "llm", "TOOL": "tool", "GUARDRAIL": "aside", "EVALUATOR": "aside"}
+_KINDS: dict[str, SpanKind] = {
+    "AGENT": "agent",
+    "LLM": "llm",
+    "TOOL": "tool",
+    "GUARDRAIL": "aside",
+    "EVALUATOR": "aside",
+}
 _Side: TypeAlias = dict[int, dict[str, Any]]
 _HANDOFF = "handoff to "
 _SPEAKERS = frozenset({"system", "user", "assistant", "tool"})
@@ -26,42 +30,39 @@ _GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
 _DIGITS = 8  # that a number in an attribute's name has less of
 
 
-def read_openinference(raw: Raw, where: str, known: Known) -> Facts | None:
+def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     """Read a span's OpenInference attributes, where it has any."""
-    named = raw.attributes.get("openinference.span.kind")
-    if not isinstance(named, str):
+    attributes = span.attributes
+    kind_name = attributes.get("openinference.span.kind")
+    if not isinstance(kind_name, str):
         return None
-    facts = Facts(_KINDS.get(named.upper(), "other"))
-    attributes = raw.attributes
+    part = RecordPart(attributes, where)
+    given, said = attributes.get("input.value"), attributes.get("output.value")
+    facts = Facts(_KINDS.get(kind_name.upper(), "other"))
     if facts.kind == "llm":
-        given, said = _sides(attributes)
-        facts.input = _messages(facts, given, _GIVEN, where, known)
-        facts.output = _messages(facts, said, _SAID, where, known)
+        inputs, outputs = _sides(attributes)
+        facts.input = _messages(facts, inputs, _GIVEN, where, cache)
+        facts.output = _messages(facts, outputs, _SAID, where, cache)
         if not facts.input:
-            facts.input = facts.messages("input.value", attributes.get("input.value"), where, "user", known)
+            facts.input = facts.messages("input.value", given, where, "user", cache)
         if not facts.output:
-            facts.output = facts.messages("output.value", attributes.get("output.value"), where, "assistant", known)
-    elif facts.kind == "tool" and raw.name.startswith(_HANDOFF) and "tool.name" not in attributes:
-        facts.kind, facts.name = "handoff", raw.name.removeprefix(_HANDOFF)
+            facts.output = facts.messages("output.value", said, where, "assistant", cache)
+    elif facts.kind == "tool" and span.name.startswith(_HANDOFF) and "tool.name" not in attributes:
+        facts.kind, facts.name = "handoff", span.name.removeprefix(_HANDOFF)
     elif facts.kind == "tool":
-        facts.name = text(attributes.get("tool.name"), f"{where}: tool.name") or raw.name
-        for key in ("tool_call.id", "tool.id"):
-            facts.call_id = facts.call_id or text(attributes.get(key), f"{where}: {key}") or None
-        if attributes.get("input.value") is not None:
-            facts.arguments, _ = arguments_of(facts.whole("input.value", attributes["input.value"]))
-        if attributes.get("output.value") is not None:
-            facts.result = _said(attributes)
-            message = tool_message(loose(attributes["output.value"])[0])
-            if message is not None:
-                facts.call_id = facts.call_id or text(message[0], f"{where}: tool_call_id")
-                facts.result = message[1]
+        facts.name = part.text("tool.name") or span.name
+        facts.call_id = part.text("tool_call.id") or part.text("tool.id") or None
+        if given is not None:
+            facts.arguments = arguments_of(facts.whole("input.value", given))
+        if said is not None:
+            facts.set_result(loose(said)[0], _said(attributes), where)
     else:
-        if named.upper() == "RETRIEVER":
-            facts.sources = documents([item.get("document") for item in numbered(attributes, "retrieval.documents")])
-        agent = text(attributes.get("agent.name"), f"{where}: agent.name")
+        if kind_name.upper() == "RETRIEVER":
+            items = numbered_items(attributes, "retrieval.documents")
+            facts.sources = documents_of([item.get("document") for item in items])
+        agent = part.text("agent.name")
         facts.name = agent if facts.kind == "agent" else None
-        value, _ = loose(attributes.get("output.value"))
-        facts.text = _said(attributes) if isinstance(value, str) else None
+        facts.text = _said(attributes) if isinstance(loose(said)[0], str) else None
     return facts
 
 
@@ -69,9 +70,9 @@ def _said(attributes: Mapping[str, Any]) -> str:
     """Return `output.value` as text; JSON that is one text is that text."""
     value = attributes["output.value"]
     if isinstance(value, str) and attributes.get("output.mime_type") == "application/json" and value[:1] == '"':
-        decoded, _ = loose(f"[{value}]")
-        if isinstance(decoded, list) and len(decoded) == 1 and isinstance(decoded[0], str):
-            return decoded[0]
+        found, _ = loose(f"[{value}]")
+        if isinstance(found, list) and len(found) == 1 and isinstance(found[0], str):
+            return found[0]
     return as_text(value)
 
 
@@ -87,7 +88,7 @@ def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
     return sides[:2]
 
 
-@lru_cache(maxsize=4096)  # the same names stand on every span
+@lru_cache(maxsize=4096)  # every span has the same names
 def _place(name: str) -> tuple[int, int, str]:
     """Return whether an attribute belongs to what was given, said, or neither, the message's number, and the rest."""
     for side, key in enumerate((_GIVEN, _SAID)):
@@ -98,24 +99,23 @@ def _place(name: str) -> tuple[int, int, str]:
     return 2, 0, name
 
 
-def _messages(facts: Facts, side: _Side, key: str, where: str, known: Known) -> tuple[Message, ...]:
-    """Read the messages of one side, in order of their numbers; one that was read before is known."""
+def _messages(facts: Facts, side: _Side, key: str, where: str, cache: MessageCache) -> tuple[Message, ...]:
+    """Read the messages of one side, in order of their numbers; one that was read before is in the cache."""
     role = "user" if key == _GIVEN else "assistant"
     messages: list[Message] = []
     for number in sorted(side):
         pairs = tuple(side[number].items())
         try:
-            found = known.get(pairs) or known.get((role, pairs))
+            found = cache.get(pairs) or cache.get((role, pairs))
         except TypeError:  # a value that is a list
             found = None
         if found is None:
             faults = len(facts.faults)
             found = _plain(pairs, role)
             if found is None:
-                item = _message(facts, pairs, key, role)
-                found = read_message(item, f"{where}: {key}{number}", role)
+                found = read_message(_message(facts, pairs, key, role), f"{where}: {key}{number}", role)
             if len(facts.faults) == faults and all(isinstance(value, str) for _, value in pairs):  # else: look again
-                known[pairs if "message.role" in side[number] else (role, pairs)] = found
+                cache[pairs if "message.role" in side[number] else (role, pairs)] = found
         messages.extend(found)
     return tuple(messages)
 
@@ -136,11 +136,11 @@ def _plain(pairs: Iterable[tuple[str, Any]], role: str) -> tuple[Message, ...] |
 
 def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str) -> Mapping[str, Any]:
     """Return one message in the usual shape."""
-    item = nested(pairs).get("message")
+    item = nest(pairs).get("message")
     if not isinstance(item, dict):
         return {"role": role, "content": None}
-    parts = [_part(facts, part, key) for part in _list(item.get("contents"))]
-    calls = [_call(facts, part.get("tool_call"), key) for part in _list(item.get("tool_calls"))]
+    parts = [_part(facts, part, key) for part in in_order(item.get("contents"))]
+    calls = [_call(facts, part.get("tool_call"), key) for part in in_order(item.get("tool_calls"))]
     if item.get("function_call_name"):
         calls.append({"name": item["function_call_name"], "arguments": item.get("function_call_arguments_json")})
     content = item.get("content")
@@ -151,12 +151,6 @@ def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str
         "tool_call_id": item.get("tool_call_id"),
         "name": item.get("name"),
     }
-
-
-def _list(found: object) -> Iterable[Mapping[Any, Any]]:
-    if not isinstance(found, dict):
-        return ()
-    return [found[key] for key in sorted(key for key in found if isinstance(key, int)) if isinstance(found[key], dict)]
 
 
 def _part(facts: Facts, part: Mapping[Any, Any], key: str) -> Mapping[str, Any]:

@@ -10,26 +10,26 @@ import base64
 import binascii
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._spans import Record, Span
-from adjudge.traces._typed import Document, TypedSpan
-from adjudge.traces._values import DEPTH, as_text, first, kind_of, mapping, sequence, text
+from adjudge.traces._spans import Record
+from adjudge.traces._values import DEPTH, RecordPart, as_text, first, kind_of, mapping, read_json, sequence
 
+_BEGINNING = re.compile(rb'\s*\{\s*"resourceSpans"')
 _HEX = frozenset("0123456789abcdef")
-_REMOTE = 0x300  # the flags say whether the parent is remote, and it is
+REMOTE = 0x300  # the flags say whether the parent is remote, and it is
 _TIME = re.compile(r"[0-9]{1,24}").fullmatch
 _ERROR = frozenset({2, "2", "STATUS_CODE_ERROR", "ERROR"})
 
 
 @dataclass(slots=True)
-class Event:
-    """Something that was noted during a span: its name, its attributes, and what a log record has as its body."""
+class OtlpEvent:
+    """Something that happened during a span: its name, its attributes, and what a log record has as its body."""
 
     name: str
     attributes: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Event:
 
 
 @dataclass(slots=True)
-class Raw:
+class OtlpSpan:
     """A span as OTLP has it, its attributes as plain values, before a dialect is read from them."""
 
     trace: str
@@ -47,97 +47,164 @@ class Raw:
     start: int | None
     end: int | None
     attributes: Mapping[str, Any]
-    events: list[Event] = field(default_factory=list)
+    events: list[OtlpEvent] = field(default_factory=list)
     error: str | None = None
     dropped: int = 0
     is_entry: bool = False
 
 
+# OTLP in JSON, in the form that nearly all writers give it: msgspec decodes it in one go, which is much faster. What
+# deviates in anything (keys in snake case, log records, a wrong type) is read as plain JSON, which takes every form and
+# says what is wrong.
+
+
+class _AnyValue(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """An AnyValue."""
+
+    string_value: str | None = None
+    int_value: Any = None
+    bool_value: Any = None
+    double_value: Any = None
+    array_value: Any = None
+    kvlist_value: Any = None
+    bytes_value: Any = None
+
+
+class _Attribute(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An attribute."""
+
+    key: str
+    value: _AnyValue | None = None
+
+
+class _TypedSpan(msgspec.Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A span, with everything that OTLP 1.9 has."""
+
+    trace_id: str
+    span_id: str
+    parent_span_id: str = ""
+    name: str = ""
+    start_time_unix_nano: str | int = 0
+    end_time_unix_nano: str | int = 0
+    attributes: list[_Attribute] = []
+    events: list[Any] = []
+    status: Any = None
+    flags: int = 0
+    dropped_attributes_count: int = 0
+    dropped_events_count: int = 0
+    kind: Any = None
+    trace_state: Any = None
+    links: Any = None
+    dropped_links_count: Any = None
+
+
+class _Scope(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    spans: list[_TypedSpan] = []
+    scope: Any = None
+    schema_url: Any = None
+
+
+class _Resource(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    scope_spans: list[_Scope] = []
+    resource: Any = None
+    schema_url: Any = None
+
+
+class OtlpDocument(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """An export request, as it is sent or written to a file."""
+
+    resource_spans: list[_Resource]
+
+
+_DECODER = msgspec.json.Decoder(OtlpDocument)
+
+
 def decode_otlp(data: object) -> list[Record]:
     """Read one document, or a list of them."""
+    from adjudge.traces._dialects import group_by_trace
+
     documents = data if isinstance(data, list | tuple) else [data]
-    raws: list[Raw] = []
-    notes: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    spans: list[OtlpSpan] = []
+    logs: dict[tuple[str, str], list[OtlpEvent]] = defaultdict(list)
     for index, document in enumerate(documents):
         where = f"document {index}" if len(documents) > 1 else "the document"
-        raws.extend(raw_spans(document, where))
-        for key, event in log_events(document, where):
-            notes[key].append(event)
-    for raw in raws:
-        raw.events.extend(notes.pop((raw.trace, raw.id), ()))
-    return records(raws)
+        spans.extend(iter_otlp_spans(document, where))
+        for key, event in iter_otlp_logs(document, where):
+            logs[key].append(event)
+    for span in spans:
+        span.events.extend(logs.pop((span.trace, span.id), ()))
+    return group_by_trace(spans)
 
 
-def records(raws: Iterable[Raw]) -> list[Record]:
-    """Group spans by trace, each read in its dialect."""
-    from adjudge.traces._dialects import read_span
+def read_otlp_json(content: bytes, where: str) -> Any:
+    """Read a document: typed where it is the usual one of spans, else as plain JSON."""
+    if _BEGINNING.match(content):
+        try:
+            return _DECODER.decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # ValidationError is one too
+            pass
+    return read_json(content, where)
 
-    traces: dict[str, list[Span]] = {}
-    known: dict[Any, Any] = {}
-    for raw in raws:
-        traces.setdefault(raw.trace, []).append(read_span(raw, known))
-    return [Record(trace, tuple(spans)) for trace, spans in traces.items()]
 
-
-def raw_spans(document: object, where: str, rejected: list[str] | None = None) -> Iterator[Raw]:
-    """Give the spans of one document; one that cannot be read raises or, where there is a list for it, is noted."""
-    for scope, place in _scopes(document, "resourceSpans", "scopeSpans", where):
-        for index, span in enumerate(sequence(scope.get("spans"), f"{place}.spans")):
-            spot = f"{place}.spans[{index}]"
+def iter_otlp_spans(document: object, where: str, rejected: list[str] | None = None) -> Iterator[OtlpSpan]:
+    """Give the spans of one document; why one cannot be read is raised or, given a list `rejected`, added to that."""
+    for scope in _scopes(document, "resourceSpans", "scopeSpans", where):
+        for index, item in enumerate(scope.items("spans")):
+            place = f"{scope.where}.spans[{index}]"
             try:
-                raw = _typed(span, spot) if isinstance(span, TypedSpan) else _raw(mapping(span, spot), spot)
+                span = _typed_span(item, place) if isinstance(item, _TypedSpan) else _span(RecordPart(item, place))
             except TrajectoryError as error:
                 if rejected is None:
                     raise
                 rejected.append(error.message)
             else:
-                yield raw
+                yield span
 
 
-def log_events(document: object, where: str) -> Iterator[tuple[tuple[str, str], Event]]:
+def iter_otlp_logs(document: object, where: str) -> Iterator[tuple[tuple[str, str], OtlpEvent]]:
     """Give the log records of one document that belong to a span, with trace and span id."""
-    for scope, place in _scopes(document, "resourceLogs", "scopeLogs", where):
-        logs = first(scope, "logRecords", "log_records")
-        for index, item in enumerate(sequence(logs, f"{place}.logRecords")):
-            spot = f"{place}.logRecords[{index}]"
-            log = mapping(item, spot)
-            trace = hex_id(first(log, "traceId", "trace_id"), f"{spot}.traceId")
-            span = hex_id(first(log, "spanId", "span_id"), f"{spot}.spanId")
+    for scope in _scopes(document, "resourceLogs", "scopeLogs", where):
+        for index, item in enumerate(scope.items("logRecords", "log_records")):
+            log = RecordPart(item, f"{scope.where}.logRecords[{index}]")
+            trace, span = _hex_id(log, "traceId", "trace_id"), _hex_id(log, "spanId", "span_id")
             if trace and span:
-                attributes = _attributes(log.get("attributes"), f"{spot}.attributes")
-                name = text(first(log, "eventName", "event_name"), f"{spot}.eventName")
-                body = _any_value(log.get("body"), f"{spot}.body", 0) if log.get("body") is not None else None
-                time = _number(first(log, "timeUnixNano", "time_unix_nano"), f"{spot}.timeUnixNano")
-                yield (trace, span), log_event(as_text(name), attributes, body, time)
+                body = log.get("body")
+                yield (
+                    (trace, span),
+                    log_event(
+                        log.text("eventName", "event_name") or "",
+                        _attributes(log),
+                        None if body is None else _any_value(body, f"{log.where}.body", 0),
+                        _number(log, "timeUnixNano", "time_unix_nano"),
+                    ),
+                )
 
 
-def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int) -> Event:
-    """Return a log record as an event: its body stands among its attributes."""
+def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int) -> OtlpEvent:
+    """Return a log record as an event: its body is among its attributes."""
     more = body if isinstance(body, Mapping) else {} if body is None else {"content": body}
-    return Event(name or as_text(attributes.get("event.name")), {**attributes, **more}, time)
+    return OtlpEvent(name or as_text(attributes.get("event.name")), {**attributes, **more}, time)
 
 
-def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    if isinstance(document, Document):
+def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[RecordPart]:
+    if isinstance(document, OtlpDocument):
         if outer == "resourceSpans":
             for index, each in enumerate(document.resource_spans):
                 for number, one in enumerate(each.scope_spans):
-                    yield {"spans": one.spans}, f"{where}: {outer}[{index}].{inner}[{number}]"
+                    yield RecordPart({"spans": one.spans}, f"{where}: {outer}[{index}].{inner}[{number}]")
         return
     top = mapping(document, where)
-    for index, resource in enumerate(sequence(first(top, outer, _snake(outer)), f"{where}: {outer}")):
-        place = f"{where}: {outer}[{index}]"
-        held = mapping(resource, place)
-        scopes = first(held, inner, _snake(inner), "instrumentationLibrarySpans")
-        for number, scope in enumerate(sequence(scopes, f"{place}.{inner}")):
-            yield mapping(scope, f"{place}.{inner}[{number}]"), f"{place}.{inner}[{number}]"
+    for index, item in enumerate(sequence(first(top, outer, _snake(outer)), f"{where}: {outer}")):
+        resource = RecordPart(item, f"{where}: {outer}[{index}]")
+        for number, scope in enumerate(resource.items(inner, _snake(inner), "instrumentationLibrarySpans")):
+            yield RecordPart(scope, f"{resource.where}.{inner}[{number}]")
 
 
 def _snake(name: str) -> str:
     return name.replace("S", "_s").replace("L", "_l")
 
 
-def _typed(span: TypedSpan, where: str) -> Raw:
+def _typed_span(span: _TypedSpan, where: str) -> OtlpSpan:
     """Return a span that is written as nearly all are; any other is read in the slower way."""
     start, end = span.start_time_unix_nano, span.end_time_unix_nano
     if (
@@ -146,7 +213,7 @@ def _typed(span: TypedSpan, where: str) -> Raw:
         or not (isinstance(start, int) or _TIME(start))
         or not (isinstance(end, int) or _TIME(end))
     ):
-        return _raw(msgspec.to_builtins(span), where)
+        return _span(RecordPart(msgspec.to_builtins(span), where))
     attributes: dict[str, Any] = {}
     for pair in span.attributes:
         value = pair.value
@@ -155,7 +222,7 @@ def _typed(span: TypedSpan, where: str) -> Raw:
         else:
             attributes[pair.key] = _any_value(msgspec.to_builtins(value), f"{where}.attributes: {pair.key}", 0)
     events, dropped = _events(span.events, where)
-    return Raw(
+    return OtlpSpan(
         span.trace_id,
         span.span_id,
         span.parent_span_id or None,
@@ -166,7 +233,7 @@ def _typed(span: TypedSpan, where: str) -> Raw:
         events,
         _error(span.status, f"{where}.status"),
         span.dropped_attributes_count + span.dropped_events_count + dropped,
-        span.flags & _REMOTE == _REMOTE,
+        span.flags & REMOTE == REMOTE,
     )
 
 
@@ -174,57 +241,52 @@ def _is_plain(identity: str, length: int) -> bool:
     return len(identity) == length and _HEX.issuperset(identity) and identity.count("0") < length
 
 
-def _raw(span: Mapping[str, Any], where: str) -> Raw:
-    trace = hex_id(first(span, "traceId", "trace_id"), f"{where}.traceId")
-    identity = hex_id(first(span, "spanId", "span_id"), f"{where}.spanId")
+def _span(span: RecordPart) -> OtlpSpan:
+    trace, identity = _hex_id(span, "traceId", "trace_id"), _hex_id(span, "spanId", "span_id")
     if not trace or not identity:
-        raise TrajectoryError(f"{where} has no {'spanId' if trace else 'traceId'}")
-    dropped = _number(first(span, "droppedAttributesCount", "dropped_attributes_count"), f"{where}: dropped attributes")
-    dropped += _number(first(span, "droppedEventsCount", "dropped_events_count"), f"{where}: dropped events")
-    events, more = _events(span.get("events"), where)
-    return Raw(
+        raise TrajectoryError(f"{span.where} has no {'spanId' if trace else 'traceId'}")
+    events, dropped = _events(span.get("events"), span.where)
+    dropped += _number(span, "droppedAttributesCount", "dropped_attributes_count")
+    dropped += _number(span, "droppedEventsCount", "dropped_events_count")
+    return OtlpSpan(
         trace,
         identity,
-        hex_id(first(span, "parentSpanId", "parent_span_id"), f"{where}.parentSpanId"),
-        text(span.get("name"), f"{where}.name") or "",
-        _number(first(span, "startTimeUnixNano", "start_time_unix_nano"), f"{where}.startTimeUnixNano") or None,
-        _number(first(span, "endTimeUnixNano", "end_time_unix_nano"), f"{where}.endTimeUnixNano") or None,
-        _attributes(span.get("attributes"), f"{where}.attributes"),
+        _hex_id(span, "parentSpanId", "parent_span_id"),
+        span.text("name") or "",
+        _number(span, "startTimeUnixNano", "start_time_unix_nano") or None,
+        _number(span, "endTimeUnixNano", "end_time_unix_nano") or None,
+        _attributes(span),
         events,
-        _error(span.get("status"), f"{where}.status"),
-        dropped + more,
-        _number(span.get("flags"), f"{where}.flags") & _REMOTE == _REMOTE,
+        _error(span.get("status"), f"{span.where}.status"),
+        dropped,
+        _number(span, "flags") & REMOTE == REMOTE,
     )
 
 
-def _events(items: object, where: str) -> tuple[list[Event], int]:
+def _events(items: object, where: str) -> tuple[list[OtlpEvent], int]:
     """Return the events of a span, and how many of their attributes were dropped."""
     found = []
     dropped = 0
     for index, item in enumerate(sequence(items, f"{where}.events")):
-        event = _event(mapping(item, f"{where}.events[{index}]"), f"{where}.events[{index}]")
-        found.append(event[0])
-        dropped += event[1]
+        event = RecordPart(item, f"{where}.events[{index}]")
+        time = _number(event, "timeUnixNano", "time_unix_nano")
+        found.append(OtlpEvent(event.text("name") or "", _attributes(event), time))
+        dropped += _number(event, "droppedAttributesCount", "dropped_attributes_count")
     return found, dropped
 
 
-def _event(event: Mapping[str, Any], where: str) -> tuple[Event, int]:
-    found = Event(
-        text(event.get("name"), f"{where}.name") or "",
-        _attributes(event.get("attributes"), f"{where}.attributes"),
-        _number(first(event, "timeUnixNano", "time_unix_nano"), f"{where}.timeUnixNano"),
-    )
-    return found, _number(first(event, "droppedAttributesCount", "dropped_attributes_count"), f"{where}: dropped")
-
-
-def _error(status: object, where: str) -> str | None:
-    if status is None:
+def _error(value: object, where: str) -> str | None:
+    if value is None:
         return None
-    found = mapping(status, where)
-    code = found.get("code")
+    status = RecordPart(value, where)
+    code = status.get("code")
     if not isinstance(code, str | int) or code not in _ERROR:
         return None
-    return text(found.get("message"), f"{where}.message") or "error"
+    return status.text("message") or "error"
+
+
+def _hex_id(part: RecordPart, *keys: str) -> str | None:
+    return hex_id(part.get(*keys), f"{part.where}.{keys[0]}")
 
 
 def hex_id(value: object, where: str) -> str | None:
@@ -243,7 +305,8 @@ def hex_id(value: object, where: str) -> str | None:
     return (decoded if len(decoded) in (16, 32) else found) or None
 
 
-def _number(value: object, where: str) -> int:
+def _number(part: RecordPart, *keys: str) -> int:
+    value = part.get(*keys)
     if value is None or value == "":
         return 0
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 25:
@@ -252,10 +315,13 @@ def _number(value: object, where: str) -> int:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    raise TrajectoryError(f"{where} must be a number, got {kind_of(value)}")
+    raise TrajectoryError(f"{part.where}.{keys[0]} must be a number, got {kind_of(value)}")
 
 
-def _attributes(items: object, where: str) -> dict[str, Any]:
+def _attributes(part: RecordPart) -> dict[str, Any]:
+    items, where = part.get("attributes"), f"{part.where}.attributes"
+    if isinstance(items, Mapping):  # as some writers have them: already plain
+        return {str(key): value for key, value in items.items()}
     found: dict[str, Any] = {}
     if isinstance(items, list):
         try:
@@ -265,17 +331,12 @@ def _attributes(items: object, where: str) -> dict[str, Any]:
         if len(found) == len(items) and all(type(key) is str for key in found):
             return found
         found = {}
-    if isinstance(items, Mapping):  # as some writers have them: already plain
-        return {str(key): value for key, value in items.items()}
     for index, item in enumerate(sequence(items, where)):
-        pair = item if isinstance(item, dict) else mapping(item, f"{where}[{index}]")
+        pair = mapping(item, f"{where}[{index}]")
         key, value = pair.get("key"), pair.get("value")
         if not isinstance(key, str):
             raise TrajectoryError(f"{where}[{index}] has no 'key'")
-        if isinstance(value, dict) and len(value) == 1 and isinstance(plain := value.get("stringValue"), str):
-            found[key] = plain
-        else:
-            found[key] = _any_value(value, f"{where}[{index}]", 0)
+        found[key] = _any_value(value, f"{where}[{index}]", 0)
     return found
 
 
@@ -287,21 +348,15 @@ def _any_value(value: object, where: str, depth: int) -> Any:
         return value or None
     key, inner = next(iter(value.items()))
     match str(key).replace("_v", "V"):
+        case "stringValue" | "boolValue" | "doubleValue" | "bytesValue":
+            return inner
+        case "intValue":
+            is_text = isinstance(inner, str) and inner.lstrip("-").isdigit() and len(inner) < 25
+            return int(inner) if is_text else inner
         case "arrayValue":
             values = sequence(mapping(inner, where).get("values"), where)
             return [_any_value(each, where, depth + 1) for each in values]
         case "kvlistValue":
-            return _pairs(mapping(inner, where).get("values"), where, depth + 1)
-        case "intValue" if isinstance(inner, str) and inner.lstrip("-").isdigit() and len(inner) < 25:
-            return int(inner)
-        case "stringValue" | "boolValue" | "intValue" | "doubleValue" | "bytesValue":
-            return inner
+            pairs = [mapping(each, where) for each in sequence(mapping(inner, where).get("values"), where)]
+            return {as_text(pair.get("key")): _any_value(pair.get("value"), where, depth + 1) for pair in pairs}
     return dict(value)
-
-
-def _pairs(items: object, where: str, depth: int) -> dict[str, Any]:
-    found = {}
-    for item in sequence(items, where):
-        pair = mapping(item, where)
-        found[as_text(pair.get("key"))] = _any_value(pair.get("value"), where, depth)
-    return found

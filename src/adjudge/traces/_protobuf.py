@@ -10,29 +10,28 @@ from functools import lru_cache
 from typing import Any
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._otlp import Event, Raw, log_event
+from adjudge.traces._otlp import REMOTE, OtlpEvent, OtlpSpan, log_event
 from adjudge.traces._spans import Record
 from adjudge.traces._values import DEPTH, kind_of
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
-_REMOTE = 0x300
 _SHORT = 1_000  # bytes of an attribute that is kept
 
 
 def decode_protobuf(data: object) -> list[Record]:
     """Read one export request, a collector's file of them, or a list."""
-    from adjudge.traces._otlp import records
+    from adjudge.traces._dialects import group_by_trace
 
-    raws: list[Raw] = []
+    spans: list[OtlpSpan] = []
     for item in data if isinstance(data, list | tuple) else [data]:
         if not isinstance(item, bytes | bytearray | memoryview):
             raise TrajectoryError(f"OTLP in protobuf must be bytes, got {kind_of(item)}")
-        for message in frames(bytes(item)):
-            raws.extend(protobuf_spans(message))
-    return records(raws)
+        for message in _frames(bytes(item)):
+            spans.extend(iter_protobuf_spans(message))
+    return group_by_trace(spans)
 
 
-def frames(content: bytes) -> Iterator[bytes]:
+def _frames(content: bytes) -> Iterator[bytes]:
     """Give the messages of a file: the whole of it or, as the collector writes, each after its length."""
     if content[:1] != b"\x00":
         yield content
@@ -46,60 +45,53 @@ def frames(content: bytes) -> Iterator[bytes]:
         start = end
 
 
-def protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Iterator[Raw]:
-    """Give the spans of one export request; one that cannot be read raises or, given a list for it, is noted."""
-    for number, start, end in _fields(data, 0, len(data), "the request"):
-        if number == 1 and end >= 0:
-            for inner, begin, stop in _fields(data, start, end, "ResourceSpans"):
-                if inner == 2 and stop >= 0:
-                    for leaf, head, tail in _fields(data, begin, stop, "ScopeSpans"):
-                        if leaf == 2 and tail >= 0:
-                            yield from _readable(data, head, tail, rejected)
+def iter_protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Iterator[OtlpSpan]:
+    """Give the spans of one export request; why one cannot be read is raised or, given `rejected`, added to that."""
+    for start, end in _leaves(data, "Spans"):
+        try:
+            span = _span(data, start, end)
+        except TrajectoryError as error:
+            if rejected is None:
+                raise
+            rejected.append(error.message)
+        else:
+            yield span
 
 
-def protobuf_logs(data: bytes) -> Iterator[tuple[tuple[str, str], Event]]:
+def iter_protobuf_logs(data: bytes) -> Iterator[tuple[tuple[str, str], OtlpEvent]]:
     """Give the log records of one export request that belong to a span, with trace and span id."""
+    for start, end in _leaves(data, "Logs"):
+        attributes: dict[str, Any] = {}
+        trace = span = name = ""
+        time, body = 0, None
+        for number, head, tail in _fields(data, start, end, "LogRecord"):
+            if tail < 0:
+                time = head if number == 1 else time
+                continue
+            match number:
+                case 5:
+                    body = _value(data, head, tail, 0)
+                case 6:
+                    _pair(data, head, tail, attributes, 0)
+                case 9:
+                    trace = data[head:tail].hex()
+                case 10:
+                    span = data[head:tail].hex()
+                case 12:
+                    name = _text(data, head, tail)
+        if trace.strip("0") and span.strip("0"):
+            yield (trace, span), log_event(name, attributes, body, time)
+
+
+def _leaves(data: bytes, kind: str) -> Iterator[tuple[int, int]]:
+    """Give where each span or log record of a request begins and ends: request, resource, scope, leaf."""
     for number, start, end in _fields(data, 0, len(data), "the request"):
         if number == 1 and end >= 0:
-            for inner, begin, stop in _fields(data, start, end, "ResourceLogs"):
+            for inner, begin, stop in _fields(data, start, end, f"Resource{kind}"):
                 if inner == 2 and stop >= 0:
-                    for leaf, head, tail in _fields(data, begin, stop, "ScopeLogs"):
+                    for leaf, head, tail in _fields(data, begin, stop, f"Scope{kind}"):
                         if leaf == 2 and tail >= 0:
-                            yield from _log(data, head, tail)
-
-
-def _log(data: bytes, start: int, end: int) -> Iterator[tuple[tuple[str, str], Event]]:
-    attributes: dict[str, Any] = {}
-    trace = span = name = ""
-    time, body = 0, None
-    for number, head, tail in _fields(data, start, end, "LogRecord"):
-        if tail < 0:
-            time = head if number == 1 else time
-            continue
-        match number:
-            case 5:
-                body = _value(data, head, tail, 0)
-            case 6:
-                _pair(data, head, tail, attributes, 0)
-            case 9:
-                trace = data[head:tail].hex()
-            case 10:
-                span = data[head:tail].hex()
-            case 12:
-                name = _text(data, head, tail)
-    if trace.strip("0") and span.strip("0"):
-        yield (trace, span), log_event(name, attributes, body, time)
-
-
-def _readable(data: bytes, start: int, end: int, rejected: list[str] | None) -> Iterator[Raw]:
-    try:
-        raw = _span(data, start, end)
-    except TrajectoryError as error:
-        if rejected is None:
-            raise
-        rejected.append(error.message)
-    else:
-        yield raw
+                            yield head, tail
 
 
 def _fields(data: bytes, start: int, end: int, name: str) -> Iterator[tuple[int, int, int]]:
@@ -145,9 +137,9 @@ def _varint(data: bytes, here: int, end: int, name: str) -> tuple[int, int]:
     raise TrajectoryError(f"protobuf, byte {here}: {name} has a number that does not end")
 
 
-def _span(data: bytes, start: int, end: int) -> Raw:
-    raw = Raw("", "", None, "", None, None, {})
+def _span(data: bytes, start: int, end: int) -> OtlpSpan:
     attributes: dict[str, Any] = {}
+    span = OtlpSpan("", "", None, "", None, None, attributes)
     for number, head, tail in _fields(data, start, end, "Span"):
         if number == 9 and tail >= 0:  # nearly all of them
             known = _known_text(data[head:tail]) if tail - head <= _SHORT else None
@@ -156,44 +148,43 @@ def _span(data: bytes, start: int, end: int) -> Raw:
             else:
                 _pair(data, head, tail, attributes, 0)
         elif tail < 0:
-            _span_number(raw, number, head)
+            _set_number(span, number, head)
         else:
-            _span_bytes(raw, number, data, head, tail)
-    if not raw.trace or not raw.id:
-        raise TrajectoryError(f"protobuf, byte {start}: a Span has no {'span_id' if raw.trace else 'trace_id'}")
-    raw.attributes = attributes
-    return raw
+            _set_bytes(span, number, data, head, tail)
+    if not span.trace or not span.id:
+        raise TrajectoryError(f"protobuf, byte {start}: a Span has no {'span_id' if span.trace else 'trace_id'}")
+    return span
 
 
-def _span_number(raw: Raw, number: int, value: int) -> None:
+def _set_number(span: OtlpSpan, number: int, value: int) -> None:
     match number:
         case 7:
-            raw.start = value or None
+            span.start = value or None
         case 8:
-            raw.end = value or None
+            span.end = value or None
         case 10 | 12:
-            raw.dropped += value
+            span.dropped += value
         case 16:
-            raw.is_entry = value & _REMOTE == _REMOTE
+            span.is_entry = value & REMOTE == REMOTE
 
 
-def _span_bytes(raw: Raw, number: int, data: bytes, head: int, tail: int) -> None:
+def _set_bytes(span: OtlpSpan, number: int, data: bytes, head: int, tail: int) -> None:
     match number:
         case 1:
-            raw.trace = data[head:tail].hex()
+            span.trace = data[head:tail].hex()
         case 2:
-            raw.id = data[head:tail].hex()
+            span.id = data[head:tail].hex()
         case 4:
-            raw.parent = data[head:tail].hex() or None
+            span.parent = data[head:tail].hex() or None
         case 5:
-            raw.name = _text(data, head, tail)
+            span.name = _text(data, head, tail)
         case 11:
-            raw.dropped += _event(data, head, tail, raw.events)
+            span.dropped += _event(data, head, tail, span.events)
         case 15:
-            raw.error = _status(data, head, tail)
+            span.error = _status(data, head, tail)
 
 
-def _event(data: bytes, start: int, end: int, events: list[Event]) -> int:
+def _event(data: bytes, start: int, end: int, events: list[OtlpEvent]) -> int:
     attributes: dict[str, Any] = {}
     name, time, dropped = "", 0, 0
     for number, head, tail in _fields(data, start, end, "Event"):
@@ -204,7 +195,7 @@ def _event(data: bytes, start: int, end: int, events: list[Event]) -> int:
             name = _text(data, head, tail)
         elif number == 3:
             _pair(data, head, tail, attributes, 0)
-    events.append(Event(name, attributes, time))
+    events.append(OtlpEvent(name, attributes, time))
     return dropped
 
 

@@ -1,7 +1,7 @@
 r"""Traces out of files of any size: OTLP in JSON lines or in the collector's protobuf files.
 
 Spans of one trace may be anywhere in the file, as the batches of several processes are. The file is read twice: first
-for where each trace was seen last, in a table of fixed size, then for the spans. A trace is given out when that place
+for where each trace occurs last, in a table of fixed size, then for the spans. A trace is given out when that place
 is reached. What is held is bounded, whatever the file's size: the table (17 MB), one line or protobuf message, the
 messages of the last 16 MB, and `hold` spans. Where the traces under way need more than that, the one that has waited
 longest is given out as it is; it and what comes of it later are not complete. The table is a count-min sketch: where
@@ -18,9 +18,11 @@ from typing import IO, NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
-from adjudge.traces._messages import Known
-from adjudge.traces._otlp import hex_id, raw_spans
-from adjudge.traces._protobuf import protobuf_spans
+from adjudge.traces._assemble import assemble
+from adjudge.traces._dialects import read_otlp_span
+from adjudge.traces._messages import MessageCache
+from adjudge.traces._otlp import hex_id, iter_otlp_spans, read_otlp_json
+from adjudge.traces._protobuf import iter_protobuf_spans
 from adjudge.traces._spans import Record, Span
 
 HOLD = 20_000  # spans
@@ -73,24 +75,22 @@ class _Open:
 
 def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
     """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held."""
-    from adjudge.traces._assemble import assemble
-
     if hold < 1:
         raise UsageError(f"hold must be at least 1, got {hold}")
-    for identity, spans, faults in _grouped(Path(path), hold):
+    for identity, spans, faults in _group_spans(Path(path), hold):
         try:
             yield Trace(identity, assemble(Record(identity, tuple(spans), faults)))
         except RecursionError:
             raise TrajectoryError(f"{path}: trace {identity} is nested too deeply") from None
 
 
-def _grouped(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:
+def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:
     """Give each trace's spans when its last place is reached, or when there is no room."""
     lasts = _Lasts()
     for place, trace in _trace_ids(path):
         lasts.see(trace, place)
     faults = (f"it did not fit: more than {hold} spans were under way",)
-    held: dict[str, _Open] = {}  # the one that was touched last stands last
+    held: dict[str, _Open] = {}  # the one that was touched last is last
     ending: dict[int, list[str]] = {}
     now = inside = 0
     for place, trace, span in _spans(path):
@@ -123,26 +123,23 @@ def _trace_ids(path: Path) -> Iterator[tuple[int, str]]:
             found = {each.decode("utf-8", "replace") for each in _TRACE_ID.findall(block)}
             names = {hex_id(each, f"{path}, line {place}") for each in found}
         else:
-            names = {raw.trace for raw in protobuf_spans(block)}
+            names = {raw.trace for raw in iter_protobuf_spans(block)}
         for name in names:
             if name:
                 yield place, name
 
 
 def _spans(path: Path) -> Iterator[tuple[int, str, Span]]:
-    from adjudge.traces._dialects import read_span
-    from adjudge.traces._typed import document_of
-
-    known: Known = {}
+    cache: MessageCache = {}
     size = 0
     for place, block, is_json in _blocks(path):
         where = f"{path}, line {place}"
         size += len(block)
         if size > _KNOWN:
-            known.clear()
+            cache.clear()
             size = len(block)
-        for raw in raw_spans(document_of(block, where), where) if is_json else protobuf_spans(block):
-            yield place, raw.trace, read_span(raw, known)
+        for span in iter_otlp_spans(read_otlp_json(block, where), where) if is_json else iter_protobuf_spans(block):
+            yield place, span.trace, read_otlp_span(span, cache)
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, bytes, bool]]:

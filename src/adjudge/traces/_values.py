@@ -1,4 +1,4 @@
-"""Outside values, read with care: each helper gives what was asked for or says at which place something else stands."""
+"""Outside values, read with care: each helper returns what was asked for, or says what is wrong and where."""
 
 import json
 import re
@@ -17,7 +17,9 @@ DEPTH = 64  # how deep values may be nested; no trace that people write comes ne
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = 1_000  # in nanoseconds
 _OPENERS = ("{", "[")
-_CUT = re.compile(  # what may stand between the place of an error and the end where the text was cut off there
+_DOCUMENT_LISTS = ("documents", "results", "output", "data")
+_DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
+_CUT = re.compile(  # what may be between the place of an error and the end of a text that was cut off
     r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
 )
 
@@ -49,12 +51,33 @@ def text(value: object, where: str) -> str | None:
     raise TrajectoryError(f"{where} must be text, got {kind_of(value)}")
 
 
-def identity(value: object, where: str) -> str:
-    """Return an id that must be there."""
-    found = text(value, where)
-    if not found:
-        raise TrajectoryError(f"{where} is missing")
-    return found
+class RecordPart:
+    """An object in a record, with its place for errors; each method reads the first of its keys that has a value."""
+
+    __slots__ = ("data", "where")
+
+    def __init__(self, value: object, where: str) -> None:
+        self.data = mapping(value, where)
+        self.where = where
+
+    def get(self, *keys: str) -> Any:
+        return first(self.data, *keys)
+
+    def text(self, *keys: str) -> str | None:
+        return text(first(self.data, *keys), f"{self.where}.{keys[0]}")
+
+    def identity(self, *keys: str) -> str:
+        """Return an id that must be there."""
+        found = self.text(*keys)
+        if not found:
+            raise TrajectoryError(f"{self.where}.{keys[0]} is missing")
+        return found
+
+    def time(self, *keys: str) -> int | None:
+        return instant(first(self.data, *keys), f"{self.where}.{keys[0]}")
+
+    def items(self, *keys: str) -> Sequence[Any]:
+        return sequence(first(self.data, *keys), f"{self.where}.{keys[0]}")
 
 
 def kind_of(value: object) -> str:
@@ -73,14 +96,14 @@ def instant(value: object, where: str) -> int | None:
         raise TrajectoryError(f"{where} must be a time, got {kind_of(value)}")
     if isinstance(value, str):
         if value.isascii() and value.isdigit() and len(value) < 20:
-            return _scaled(int(value))
+            return _to_nanoseconds(int(value))
         try:
             return _nanoseconds(datetime.fromisoformat(value))
         except (ValueError, OverflowError):
-            raise TrajectoryError(f"{where} is not a time: {shown(value)}") from None
+            raise TrajectoryError(f"{where} is not a time: {quote(value)}") from None
     if value != value or abs(value) > 1e20:  # noqa: PLR0124 (NaN)
         raise TrajectoryError(f"{where} is not a time: {value}")
-    return _scaled(value)
+    return _to_nanoseconds(value)
 
 
 def _nanoseconds(value: datetime) -> int:
@@ -89,7 +112,7 @@ def _nanoseconds(value: datetime) -> int:
     return ((gone.days * 86_400 + gone.seconds) * 1_000_000 + gone.microseconds) * _MICROSECOND
 
 
-def _scaled(number: float) -> int:
+def _to_nanoseconds(number: float) -> int:
     """Bring a number of seconds, milli-, micro- or nanoseconds to nanoseconds, by its size."""
     for limit, factor in ((1e11, 1_000_000_000), (1e14, 1_000_000), (1e17, 1_000)):
         if number < limit:
@@ -122,7 +145,7 @@ def _refuse(name: str) -> float:
     raise ValueError(name)
 
 
-def decoded(content: bytes | str, where: str) -> Any:
+def read_json(content: bytes | str, where: str) -> Any:
     """Read a JSON document; what is wrong with it is a `TrajectoryError` with the place.
 
     Python's `NaN` and `Infinity`, which real logs have and JSON has not, are read as texts.
@@ -135,14 +158,12 @@ def decoded(content: bytes | str, where: str) -> Any:
         raise TrajectoryError(error.message) from None
 
 
-def arguments_of(value: object) -> tuple[str | dict[str, Any], bool]:
-    """Return a call's arguments, an object where they are one, else the text as it stands; and whether that is cut."""
-    if value is None:
-        return "", False
-    value, is_cut = loose(value)
-    if isinstance(value, Mapping):
-        return {str(key): item for key, item in value.items()}, False
-    return as_text(value), is_cut
+def arguments_of(value: object) -> str | dict[str, Any]:
+    """Return a call's arguments: an object where they are one, else the text as it is."""
+    found, _ = loose(value)
+    if isinstance(found, Mapping):
+        return {str(key): item for key, item in found.items()}
+    return as_text(found)
 
 
 def as_text(value: object) -> str:
@@ -156,21 +177,8 @@ def as_text(value: object) -> str:
     except (ValueError, TypeError, RecursionError):
         raise TrajectoryError(
             f"a value cannot be written as JSON: it is {kind_of(value)} and refers to itself, "
-            "is nested too deeply, or has keys that are no text"
+            "is nested too deeply, or has keys that are not text"
         ) from None
-
-
-def tool_message(value: object) -> tuple[object, str] | None:
-    """Return the call's id and the text of a result that is LangChain's message of one; None of any other.
-
-    >>> tool_message({"type": "tool", "content": "found", "tool_call_id": "c1"})
-    ('c1', 'found')
-    """
-    if isinstance(value, Mapping) and isinstance(value.get("kwargs"), Mapping):
-        value = value["kwargs"]
-    if isinstance(value, Mapping) and "tool_call_id" in value:
-        return value["tool_call_id"], as_text(value.get("content"))
-    return None
 
 
 def key_of(arguments: str | Mapping[str, Any] | None) -> str:
@@ -190,13 +198,12 @@ def key_of(arguments: str | Mapping[str, Any] | None) -> str:
     try:
         return json.dumps(arguments, sort_keys=True, default=str)
     except (ValueError, TypeError, RecursionError):
-        raise TrajectoryError("arguments of a tool call are nested too deeply or have keys that are no text") from None
+        raise TrajectoryError("arguments of a tool call are nested too deeply or have keys that are not text") from None
 
 
-def shown(value: str, limit: int = 60) -> str:
+def quote(value: str, limit: int = 60) -> str:
     """Return text for an error: short, and without characters that a terminal would obey."""
-    cut = value if len(value) <= limit else f"{value[:limit]}..."
-    return ascii(cut)
+    return ascii(value if len(value) <= limit else f"{value[:limit]}...")
 
 
 def first(record: Mapping[str, Any], *keys: str) -> Any:
@@ -208,13 +215,39 @@ def first(record: Mapping[str, Any], *keys: str) -> Any:
     return None
 
 
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9_]")
-
-
 def style(name: str) -> str:
     """Return a name in the form that tools have: lower-case letters, digits and underscores.
 
     >>> style("Research Agent")
     'research_agent'
     """
-    return _NOT_IN_NAMES.sub("_", name.lower())
+    return re.sub(r"[^a-z0-9_]", "_", name.lower())
+
+
+def documents_of(value: object) -> tuple[str, ...]:
+    """Return the text of each document that a retriever found, else its name; one with neither is left out.
+
+    >>> documents_of('[{"page_content": "Opened in 1932."}, {"document": {"id": "d2"}}, "A text."]')
+    ('Opened in 1932.', 'd2', 'A text.')
+    """
+    found, _ = loose(value)
+    if isinstance(found, Mapping):
+        held = next((found[key] for key in _DOCUMENT_LISTS if isinstance(found.get(key), list)), None)
+        found = [found] if held is None else held
+    if not isinstance(found, list | tuple):
+        found = [found]
+    return tuple(filter(None, map(_document_text, found)))
+
+
+def _document_text(item: Any) -> str:
+    if isinstance(item, Mapping) and isinstance(item.get("document"), Mapping):
+        item = item["document"]
+    if not isinstance(item, Mapping):
+        return item if isinstance(item, str) else ""
+    held = item.get("kwargs")  # LangChain's serialised form
+    if isinstance(held, Mapping):
+        item = held
+    for key in _DOCUMENT_KEYS:
+        if item.get(key):
+            return as_text(item[key])
+    return ""

@@ -29,7 +29,7 @@ class ArgumentRule:
     """What a tool is to be called with; all that is given must hold for one and the same call.
 
     With `calls="some"` (the default) at least one executed call fits, with `"every"` each of them, and none is fine.
-    What a model wrote as arguments and is no JSON object fits nothing. Numbers are equal by value, but `true` is not 1.
+    Arguments that are not a JSON object fit nothing. Numbers are equal by value, but `true` is not 1.
     """
 
     exact: Mapping[str, Any] | None = None
@@ -93,7 +93,11 @@ def misfits(rule: ArgumentRule, calls: Sequence[ToolCall]) -> list[str | None]:
             reason = _plain_misfit(rule, arguments)
         if arguments is not None and reason is None:
             texts = {name: _text(arguments, name) for name in rule.regex or ()}
-            reason = next((_unsearchable(name, text) for name, text in texts.items() if not _fits(text)), None)
+            for name, text in texts.items():
+                if reason is None and text is None:
+                    reason = f"it has no argument {name!r}"
+                elif reason is None and text is not None and len(text) > LONGEST_TEXT:
+                    reason = f"{name} has {len(text)} characters"
             if reason is None:
                 wanted += [Search((rule.regex or {})[name], text or "") for name, text in texts.items()]
                 owners += [(index, name) for name in texts]
@@ -117,7 +121,7 @@ def _read(call: ToolCall) -> tuple[Mapping[str, Any] | None, str | None]:
         arguments = decode_json(given)
     except RowError:
         return None, "its arguments are not JSON"
-    return (arguments, None) if isinstance(arguments, Mapping) else (None, "its arguments are no JSON object")
+    return (arguments, None) if isinstance(arguments, Mapping) else (None, "its arguments are not a JSON object")
 
 
 def _plain_misfit(rule: ArgumentRule, arguments: Mapping[str, Any]) -> str | None:
@@ -153,14 +157,6 @@ def _text(arguments: Mapping[str, Any], name: str) -> str | None:
         return json.dumps(value, ensure_ascii=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
         return None
-
-
-def _fits(text: str | None) -> bool:
-    return text is not None and len(text) <= LONGEST_TEXT
-
-
-def _unsearchable(name: str, text: str | None) -> str:
-    return f"it has no argument {name!r}" if text is None else f"{name} has {len(text)} characters"
 
 
 def equal(one: object, other: object) -> bool:

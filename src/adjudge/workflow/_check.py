@@ -1,4 +1,4 @@
-"""Expected against called: the plain dict, and everything that stands beside it."""
+"""Expected against called: the plain dict, and everything beside it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,16 @@ from typing import Any
 from adjudge.model import Status, ToolCall, Trajectory
 from adjudge.workflow._arguments import ArgumentRule, is_recorded, misfits
 from adjudge.workflow._clarification import check_clarification
-from adjudge.workflow._dimension import Finding, Rules, cut, listed, lists_of, shown, warnings_of, wrong_with
+from adjudge.workflow._dimension import (
+    DimensionRules,
+    Finding,
+    list_names,
+    lists_of,
+    quote_name,
+    shorten,
+    warnings_of,
+    wrong_with,
+)
 from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpectation, names_of
 
 INCOMPLETE = "incomplete-trace"
@@ -62,8 +71,8 @@ def validate_workflow(
     ...     "tools"]
     {'pass': False, 'included': ['pdf_retrieval'], 'excluded': [], 'missing': ['web_search'], 'unexpected': []}
     """
-    agents, tools = _named(agents_called, "agents_called"), _named(tools_used, "tools_used")
-    workflow, _ = _judged(WorkflowExpectation.of(expectation), _Called(agents, tools))
+    agents, tools = _names_or_none(agents_called, "agents_called"), _names_or_none(tools_used, "tools_used")
+    workflow, _ = _judge(WorkflowExpectation.of(expectation), _Called(agents, tools))
     return workflow
 
 
@@ -79,13 +88,11 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     """
     wanted = WorkflowExpectation.of(expectation)
     record = Trajectory.from_messages(trajectory)
-    called = _called(record)
-    workflow, findings = _judged(wanted, called)
-    reply = record.final_response
-    clarification = check_clarification(wanted, called.agents, reply, complete=called.complete)
+    called = _calls_of(record)
+    workflow, findings = _judge(wanted, called)
+    clarification = check_clarification(wanted, called.agents, record.final_response, complete=called.complete)
     findings += _unclear(clarification)
-    verdicts = [workflow["pass"], *(() if clarification is None else (clarification["pass"],))]
-    passed = _all(verdicts)
+    passed = _all([workflow["pass"], True if clarification is None else clarification["pass"]])
     return WorkflowResult(
         workflow=workflow,
         status="unscored" if passed is None else "scored",
@@ -97,13 +104,13 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     )
 
 
-def _named(names: Iterable[str] | None, where: str) -> tuple[str, ...] | None:
+def _names_or_none(names: Iterable[str] | None, where: str) -> tuple[str, ...] | None:
     if names is None:
         return None
     return names_of(names if isinstance(names, Sequence | set | frozenset) else tuple(names), where)
 
 
-def _called(record: Trajectory) -> _Called:
+def _calls_of(record: Trajectory) -> _Called:
     """Return what a trajectory shows; one that cannot show tool calls and names no agent shows no agents either."""
     calls = record.tool_calls
     agents = record.agents_called if record.agents_known and calls is not None else record.agents_called or None
@@ -113,27 +120,27 @@ def _called(record: Trajectory) -> _Called:
     return _Called(agents, record.tools_used, calls, requested, record.complete)
 
 
-def _judged(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
+def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
     """Return the plain dict, and what is wrong."""
     workflow: dict[str, Any] = {"pass": None}
     findings: list[Finding] = []
     for kind in DIMENSIONS:
-        rules = Rules.of(expectation, kind)
-        found, wrong = _dimension(rules, expectation, called)
-        workflow[kind] = found
+        workflow[kind], wrong = _dimension(DimensionRules.of(expectation, kind), expectation, called)
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings
 
 
-def _dimension(rules: Rules, expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
+def _dimension(
+    rules: DimensionRules, expectation: WorkflowExpectation, called: _Called
+) -> tuple[dict[str, Any], list[Finding]]:
     names = called.names(rules.kind)
     arguments = expectation.tools_arguments if rules.kind == "tools" else None
     lists = lists_of(rules, names or ())
     if not rules.is_stated and not arguments:
         return {"pass": True, **lists}, []
     if names is None or not called.complete or (arguments and called.calls is None):
-        why = _unknown(rules, names, called)
+        why = _unknown_finding(rules, names, called)
         # What is missing, and what was rightly not called, cannot be said.
         return {"pass": None, **lists, "excluded": [], "missing": []}, [why]
     wrong = list(wrong_with(rules, names, called.requested if rules.kind == "tools" else ()))
@@ -143,14 +150,12 @@ def _dimension(rules: Rules, expectation: WorkflowExpectation, called: _Called) 
     return {"pass": None if is_open else not wrong, **lists}, wrong
 
 
-def _unknown(rules: Rules, names: tuple[str, ...] | None, called: _Called) -> Finding:
+def _unknown_finding(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> Finding:
     if names is None:
-        return Finding(INCOMPLETE, rules.kind, f"the record cannot show which {rules.kind} were called")
+        return rules.finding(INCOMPLETE, f"the record cannot show which {rules.kind} were called")
     if called.complete:
-        return Finding(INCOMPLETE, rules.kind, "the record does not show the arguments of the calls")
-    return Finding(
-        INCOMPLETE, rules.kind, f"part of the record is missing; of the {rules.kind} it shows {listed(names)}"
-    )
+        return rules.finding(INCOMPLETE, "the record does not show the arguments of the calls")
+    return rules.finding(INCOMPLETE, f"part of the record is missing; of the {rules.kind} it shows {list_names(names)}")
 
 
 def _wrong_arguments(
@@ -166,11 +171,11 @@ def _wrong_arguments(
             if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and len(recorded) == len(made):
                 continue
             if len(recorded) < len(made) and (rule.calls == "some" or not unfit):
-                yield Finding(INCOMPLETE, "tools", f"the record does not show the arguments of tool {shown(tool)}")
+                yield Finding(INCOMPLETE, "tools", f"the record does not show the arguments of tool {quote_name(tool)}")
                 continue
             what = "no call" if rule.calls == "some" else "not every call"
             cause = unfit[0] if unfit else "it was not called"
-            message = f"{what} of tool {shown(tool)} has {cut(rule.words)}: {cut(cause)}"
+            message = f"{what} of tool {quote_name(tool)} has {shorten(rule.words)}: {shorten(cause)}"
             yield Finding("wrong-arguments", "tools", message)
 
 
@@ -186,13 +191,12 @@ def _unclear(clarification: Mapping[str, Any] | None) -> list[Finding]:
 
 def _warnings(expectation: WorkflowExpectation, called: _Called) -> Iterator[Finding]:
     for kind in DIMENSIONS:
-        yield from warnings_of(Rules.of(expectation, kind), called.names(kind) or ())
+        yield from warnings_of(DimensionRules.of(expectation, kind), called.names(kind) or ())
     if called.requested:
-        message = f"requested and never executed: {listed(called.requested)}"
+        message = f"requested and never executed: {list_names(called.requested)}"
         yield Finding("requested-not-executed", "tools", message)
 
 
-def _all(verdicts: Iterable[bool | None]) -> bool | None:
+def _all(verdicts: Sequence[bool | None]) -> bool | None:
     """Return False if any is, else None if any is not known, else True."""
-    found = list(verdicts)
-    return False if False in found else None if None in found else True
+    return False if False in verdicts else None if None in verdicts else True

@@ -5,7 +5,7 @@ from typing import Any
 
 from adjudge.workflow._expectation import WorkflowExpectation
 
-FEW = 40  # words beside the question that still make no answer
+FEW = 40  # words beside the question that are still not an answer
 
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]*[.!?。！？؟\n]?")
 _COURTESY = re.compile(

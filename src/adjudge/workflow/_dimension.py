@@ -7,7 +7,6 @@ excluded    clarification        ->  included research | excluded clarification 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from adjudge.workflow._expectation import GAP, Count, Dimension, Order, Policy, WorkflowExpectation
 
@@ -30,7 +29,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class DimensionRules:
     """What an expectation says of one dimension."""
 
     kind: Dimension
@@ -43,129 +42,112 @@ class Rules:
     forbidden: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, expectation: WorkflowExpectation, kind: Dimension) -> "Rules":
+    def of(cls, expectation: WorkflowExpectation, kind: Dimension) -> "DimensionRules":
         """Take one dimension out of an expectation."""
-        given: dict[str, Any] = {
-            "include": getattr(expectation, f"{kind}_should_include"),
-            "exclude": getattr(expectation, f"{kind}_should_exclude"),
-            "always": expectation.always_expected if kind == "agents" else (),
-            "unlisted": expectation.policy(kind),
-            "order": getattr(expectation, f"{kind}_order"),
-            "counts": getattr(expectation, f"{kind}_count") or {},
-            "forbidden": getattr(expectation, f"{kind}_forbidden"),
-        }
-        return cls(kind, **given)
+        return cls(
+            kind,
+            include=getattr(expectation, f"{kind}_should_include"),
+            exclude=getattr(expectation, f"{kind}_should_exclude"),
+            always=tuple(expectation.always_expected) if kind == "agents" else (),
+            unlisted=expectation.policy(kind),
+            order=getattr(expectation, f"{kind}_order"),
+            counts=getattr(expectation, f"{kind}_count") or {},
+            forbidden=getattr(expectation, f"{kind}_forbidden"),
+        )
 
     @property
     def is_stated(self) -> bool:
         """Whether anything is said of the dimension at all."""
         return self.include is not None or self.exclude is not None or bool(self.counts) or bool(self.forbidden)
 
-    @property
-    def one(self) -> str:
-        """What one of them is called."""
-        return self.kind[:-1]
+    def finding(self, code: str, message: str, name: str | None = None) -> Finding:
+        """Return a finding on the dimension; the message begins with the agent or tool, where one is named."""
+        return Finding(code, self.kind, message if name is None else f"{self.kind[:-1]} {quote_name(name)} {message}")
 
 
-def lists_of(rules: Rules, called: Sequence[str]) -> dict[str, list[str]]:
+def lists_of(rules: DimensionRules, called: Sequence[str]) -> dict[str, list[str]]:
     """Return the four lists: expected and called, excluded and not called, expected and missing, not expected.
 
     The lists say what happened, whatever the policy and the order make of it.
     """
-    include, exclude = _once(rules.include or ()), _once(rules.exclude or ())
-    calls = _once(called)
-    unexpected = [name for name in calls if name in exclude or _is_unlisted(rules, name)]
+    include, exclude, calls = map(dict.fromkeys, (rules.include or (), rules.exclude or (), called))
+    # Without a list of what is expected, nothing is unexpected but what is excluded.
+    expected = None if rules.include is None else {*include, *rules.always}
     return {
         "included": [name for name in include if name in calls],
         "excluded": [name for name in exclude if name not in calls],
         "missing": [name for name in include if name not in calls],
-        "unexpected": unexpected,
+        "unexpected": [name for name in calls if name in exclude or (expected is not None and name not in expected)],
     }
 
 
-def wrong_with(rules: Rules, called: Sequence[str], requested: Iterable[str] = ()) -> Iterator[Finding]:
+def wrong_with(rules: DimensionRules, called: Sequence[str], requested: Iterable[str] = ()) -> Iterator[Finding]:
     """Give everything that makes the dimension fail; `requested` are those asked for and never executed."""
     found = lists_of(rules, called)
     asked = set(requested)
     for name in found["missing"] if rules.order != "subset" else ():
         how = "was requested and never executed" if name in asked else "was not called"
-        yield Finding("missing", rules.kind, f"{rules.one} {shown(name)} is expected and {how}")
+        yield rules.finding("missing", f"is expected and {how}", name)
+    # `strict` and `subset` say themselves that there are no others.
+    is_closed = rules.order in ("strict", "subset") or (rules.unlisted == "fail" and rules.order != "superset")
     for name in found["unexpected"]:
         if name in (rules.exclude or ()):
-            yield Finding("excluded-called", rules.kind, f"{rules.one} {shown(name)} is excluded and was called")
-        elif _fails_unlisted(rules):
-            yield Finding("unlisted-called", rules.kind, f"{rules.one} {shown(name)} was called and is not expected")
+            yield rules.finding("excluded-called", "is excluded and was called", name)
+        elif is_closed:
+            yield rules.finding("unlisted-called", "was called and is not expected", name)
     yield from _wrong_order(rules, called, found)
     yield from _wrong_counts(rules, called)
     for sequence in rules.forbidden:
         if _occurs(sequence, called):
-            yield Finding("forbidden-sequence", rules.kind, f"{rules.kind} were called as {listed(sequence)}")
+            yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {list_names(sequence)}")
 
 
-def warnings_of(rules: Rules, called: Sequence[str]) -> Iterator[Finding]:
+def warnings_of(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
     """Give the calls that are not expected and that the policy only warns of."""
     if rules.unlisted == "warn":
         for name in lists_of(rules, called)["unexpected"]:
             if name not in (rules.exclude or ()):
-                message = f"{rules.one} {shown(name)} was called and is not expected"
-                yield Finding("unlisted-called", rules.kind, message)
+                yield rules.finding("unlisted-called", "was called and is not expected", name)
 
 
-def listed(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """Return names as a sentence shows them."""
-    some = ", ".join(shown(name) if name != GAP else GAP for name in names[:SHOWN])
+    some = ", ".join(quote_name(name) if name != GAP else GAP for name in names[:SHOWN])
     more = len(names) - SHOWN
     return f"{some} and {more} more" if more > 0 else some or "nothing"
 
 
-def shown(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name in quotes, its odd characters as codes: agents and tools may be called anything."""
     return ascii(name if len(name) <= LONGEST else f"{name[:LONGEST]}...")
 
 
-def cut(text: str) -> str:
+def shorten(text: str) -> str:
     """Return text of any origin as a sentence can hold it: without control characters, and not too long."""
     kept = text if len(text) <= 3 * LONGEST else f"{text[: 3 * LONGEST]}..."
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in kept)
 
 
-def _once(names: Iterable[str]) -> dict[str, None]:
-    """Return each name once, in order, as something that can be looked up."""
-    return dict.fromkeys(names)
-
-
-def _is_unlisted(rules: Rules, name: str) -> bool:
-    """Say whether a name is in neither list nor always expected; without a list to be in, none is."""
-    return rules.include is not None and name not in (*rules.include, *(rules.exclude or ()), *rules.always)
-
-
-def _fails_unlisted(rules: Rules) -> bool:
-    if rules.order in ("strict", "subset"):
-        return True  # "no others" is what these say
-    return rules.unlisted == "fail" and rules.order != "superset"
-
-
-def _wrong_order(rules: Rules, called: Sequence[str], found: Mapping[str, list[str]]) -> Iterator[Finding]:
+def _wrong_order(rules: DimensionRules, called: Sequence[str], found: Mapping[str, list[str]]) -> Iterator[Finding]:
     """Give what is wrong with the order, where all that is expected was called."""
     wanted = rules.include or ()
     if rules.order not in ("strict", "in_order") or found["missing"]:
         return
-    # What is always expected may come anywhere; what else is not listed is a finding of its own, or none.
+    # What is always expected may come anywhere; any other name is a finding of its own, or fine.
     calls = [name for name in called if name in wanted]
     rest = iter(calls)
     if calls != list(wanted) if rules.order == "strict" else not all(name in rest for name in wanted):
-        message = f"{rules.kind} are expected as {listed(wanted)} and were called as {listed(calls)}"
-        yield Finding("wrong-order", rules.kind, message)
+        message = f"{rules.kind} are expected as {list_names(wanted)} and were called as {list_names(calls)}"
+        yield rules.finding("wrong-order", message)
 
 
-def _wrong_counts(rules: Rules, called: Sequence[str]) -> Iterator[Finding]:
+def _wrong_counts(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
     counts = Counter(called)
     for name, (least, most) in rules.counts.items():
         if counts[name] < least or (most is not None and counts[name] > most):
             before = "" if most == least else "at least " if most is None else f"{least} to "
             wanted = f"{before}{_times(least if most is None else most)}"
-            message = f"{rules.one} {shown(name)} is expected {wanted} and was called {_times(counts[name])}"
-            yield Finding("wrong-count", rules.kind, message)
+            yield rules.finding("wrong-count", f"is expected {wanted} and was called {_times(counts[name])}", name)
 
 
 def _times(number: int) -> str:

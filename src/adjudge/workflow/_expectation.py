@@ -8,7 +8,7 @@ from adjudge.errors import UsageError, closest
 from adjudge.workflow._arguments import ArgumentRule
 
 Policy: TypeAlias = Literal["fail", "warn", "ignore"]
-"""What becomes of a call that stands in neither list."""
+"""What becomes of a call that is in neither list."""
 
 Order: TypeAlias = Literal["strict", "in_order", "any_order", "subset", "superset"]
 """How the calls are to lie against the expected ones."""
@@ -79,7 +79,7 @@ class WorkflowExpectation:
         """Return an expectation that is given as such, as a mapping, or as an object that has its fields.
 
         A mapping or an object may be more than an expectation (a whole scenario, say); a key that is nearly the name
-        of a field is taken for a slip of the pen.
+        of a field is taken for a misspelling.
 
         >>> WorkflowExpectation.of({"id": "s1", "tools_should_include": ["search"]}).tools_should_include
         ('search',)
@@ -93,11 +93,11 @@ class WorkflowExpectation:
             return inner
         found = {name: getattr(given, name) for name in FIELDS if hasattr(given, name)}
         if not found:
-            raise _bad(f"a {type(given).__name__} says nothing of agents or tools")
+            raise _bad(f"an expectation must have fields such as tools_should_include; got {type(given).__name__}")
         return cls(**found)
 
     def policy(self, dimension: Dimension) -> Policy:
-        """Return what becomes of calls that stand in neither list."""
+        """Return what becomes of calls that are in neither list."""
         return self.unlisted[dimension] if isinstance(self.unlisted, Mapping) else self.unlisted
 
     def _set(self, name: str, value: object) -> None:

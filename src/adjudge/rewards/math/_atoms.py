@@ -3,11 +3,11 @@
 from abc import abstractmethod
 from fractions import Fraction
 
-from adjudge.rewards.math._cursor import NOT_OPERANDS, OPENING
 from adjudge.rewards.math._lexer import FUNCTIONS
 from adjudge.rewards.math._limits import Unreadable
-from adjudge.rewards.math._numerals import Numerals, negated, repeating
+from adjudge.rewards.math._numerals import NOT_OPERANDS, OPENING, Numerals, negate, repeating
 from adjudge.rewards.math._tree import (
+    MINUS_ONE,
     Big,
     Call,
     Degree,
@@ -20,14 +20,12 @@ from adjudge.rewards.math._tree import (
     Pow,
     Relation,
     Sym,
+    ratio,
 )
 from adjudge.text.numbers import read_numeral
 
-__all__ = ["Atoms"]
-
-_MINUS_ONE = Num(Fraction(-1))
 _HALF = Num(Fraction(1, 2))
-_CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}
+CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}
 _BIG = {"\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim"}
 _SKIPPED = frozenset(
     {
@@ -68,12 +66,30 @@ class Atoms(Numerals):
         """Return the inside of set braces."""
 
     @abstractmethod
-    def group(self, opener: str, closers: tuple[str, ...]) -> Node:
+    def group(self, opener: str) -> Node:
         """Brackets."""
 
-    @abstractmethod
-    def braces(self) -> Node:
-        """Invisible braces."""
+    def read_enclosed(self, *closers: str) -> Node:
+        """Return what is between the bracket here and its closer; bars outside of it do not count inside."""
+        self.enter()
+        self.advance()
+        bars, self.bars = self.bars, 0
+        inner = self.sequence(closers)
+        self.bars = bars
+        if self.token.value not in closers:
+            raise Unreadable(f"{' or '.join(map(repr, closers))} expected before {self.token.value!r}")
+        self.advance()
+        self.leave()
+        return inner
+
+    def read_between(self, closer: str) -> Node:
+        """Return the one expression between the sign here and its closer."""
+        self.enter()
+        self.advance()
+        inner = self.expression(0)
+        self.expect(closer)
+        self.leave()
+        return inner
 
     def operand(self) -> Node:
         """One operand with its sign."""
@@ -96,13 +112,16 @@ class Atoms(Numerals):
             self.enter()
             inner = self.expression(15 if value == "-" else 10)
             self.leave()
-            return negated(inner) if value == "-" else inner
-        if value in _CLOSERS:
-            return self.group(value, _CLOSERS[value])
+            return negate(inner) if value == "-" else inner
+        if value in CLOSERS:
+            return self.group(value)
         if value == "{":
-            return self.braces()
+            return self.read_enclosed("}")
         if value == "|":
-            return self._absolute()
+            self.bars += 1
+            inner = self.read_between("|")
+            self.bars -= 1
+            return Call("abs", (inner,))
         raise Unreadable(f"unexpected {value!r}" if value else "the expression ends too early")
 
     def _name(self) -> Node:
@@ -117,11 +136,11 @@ class Atoms(Numerals):
                 name += "'"
             else:
                 break
-        if self.token.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._applied(name)):
+        if self.token.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._is_applied(name)):
             return Call("?" + name, self._arguments())
         return Sym(name)
 
-    def _applied(self, name: str) -> bool:
+    def _is_applied(self, name: str) -> bool:
         """Whether `P(x)` is a function's value: a capital of one letter, or any name that is being defined."""
         inside, closer, after = (*self.tokens[self.position + 1 : self.position + 4], self.tokens[-1], self.tokens[-1])[
             :3
@@ -131,31 +150,15 @@ class Atoms(Numerals):
         return after.value == "=" or (name[0].isupper() and inside.kind == "letter")
 
     def _arguments(self) -> "tuple[Node, ...]":
-        self.enter()
-        self.advance()
-        bars, self.bars = self.bars, 0
-        inner = self.sequence((")",))
-        self.bars = bars
-        self.expect(")")
-        self.leave()
+        inner = self.read_enclosed(")")
         return inner.items if isinstance(inner, Items) else (inner,)
-
-    def _absolute(self) -> Node:
-        self.enter()
-        self.advance()
-        self.bars += 1
-        inner = self.expression(0)
-        self.bars -= 1
-        self.expect("|")
-        self.leave()
-        return Call("abs", (inner,))
 
     def argument(self) -> Node:
         """Return a command's argument: braces, or the next token, of a number only its first digit."""
         token = self.token
         self.enter()
         if token.value == "{":
-            node = self.braces()
+            node = self.read_enclosed("}")
         elif token.kind == "number" and token.value.isdigit() and len(token.value) > 1:
             self.tokens[self.position] = self.token = token._replace(value=token.value[1:], spaced=False)
             node = Num(Fraction(int(token.value[0])))
@@ -167,9 +170,7 @@ class Atoms(Numerals):
     def fraction(self) -> Node:
         r"""`\frac` and its two arguments."""
         self.advance()
-        top = self.argument()
-        bottom = self.argument()
-        return Mul((top, Pow(bottom, _MINUS_ONE)))
+        return ratio(self.argument(), self.argument())
 
     def _root(self) -> Node:
         self.advance()
@@ -179,21 +180,13 @@ class Atoms(Numerals):
             index = self.sequence(("]",))
             self.expect("]")
         radicand = self.digit(self.token) if self.token.kind == "number" else self.argument()
-        return Pow(radicand, _HALF if index is None else Pow(index, _MINUS_ONE))
+        return Pow(radicand, _HALF if index is None else Pow(index, MINUS_ONE))
 
     def power(self, base: Node) -> Node:
-        """Return what stands after `^`: an exponent, a degree sign, an ordinal ending or a prime."""
-        self.enter()
-        try:
-            return self._power(base)
-        finally:
-            self.leave()
-
-    def _power(self, base: Node) -> Node:
+        """Return what is after `^`: an exponent, a degree sign, an ordinal ending or a prime."""
         if self.dangling():
             return base
-        at = self.position
-        inside = self.tokens[at + 1] if self.token.value == "{" else self.token
+        inside = self.tokens[self.position + 1] if self.token.value == "{" else self.token
         if inside.value == "\\circ":
             self.raw_argument()
             return self._minutes(base)
@@ -205,9 +198,9 @@ class Atoms(Numerals):
             return Call("prime", (base,))
         if self.token.value == "-":
             self.advance()
-            exponent: Node = negated(self.expression(30))
+            exponent: Node = negate(self.expression(30))
         elif self.token.value == "{":
-            exponent = self.braces()
+            exponent = self.read_enclosed("}")
         else:
             exponent = self.expression(30)
         return Pow(base, exponent)
@@ -240,17 +233,12 @@ class Atoms(Numerals):
             return PlusMinus(1 if value == "\\pm" else -1, self.expression(15))
         if value in _BIG:
             return self._big(_BIG[value])
-        if value in _CLOSERS:
-            return self.group(value, _CLOSERS[value])
+        if value in CLOSERS:
+            return self.group(value)
         if value == "\\begin":
             return self._environment()
         if value in {"\\lfloor", "\\lceil"}:
-            self.enter()
-            self.advance()
-            inner = self.expression(0)
-            self.expect("\\r" + value[2:])
-            self.leave()
-            return Call("floor" if value == "\\lfloor" else "ceil", (inner,))
+            return Call("floor" if value == "\\lfloor" else "ceil", (self.read_between("\\r" + value[2:]),))
         if value == "\\binom":
             self.advance()
             return Call("binom", (self.argument(), self.argument()))
@@ -259,13 +247,13 @@ class Atoms(Numerals):
             return self.operand()
         if value in {"\\mathbb", *_FONTS}:
             self.advance()
-            return self._suffixed(f"{name}({self.raw_argument()})")
+            return self._with_suffix(f"{name}({self.raw_argument()})")
         if value in NOT_OPERANDS:
             raise Unreadable(f"unexpected {value!r}")
         self.advance()
-        return self._suffixed({"infty": "infinity", "emptyset": "emptyset"}.get(name, name))
+        return self._with_suffix({"infty": "infinity", "emptyset": "emptyset"}.get(name, name))
 
-    def _suffixed(self, name: str) -> Node:
+    def _with_suffix(self, name: str) -> Node:
         while self.token.value == "_":
             self.advance()
             name += "_" + self.raw_argument()
@@ -273,24 +261,26 @@ class Atoms(Numerals):
 
     def _function(self, name: str) -> Node:
         self.advance()
-        base: Node | None = None
-        exponent: Node | None = None
-        for _ in range(2):
-            if self.token.value == "_":
-                self.advance()
-                base = self.argument()
-            elif self.token.value == "^":
-                self.advance()
-                exponent = self.argument()
+        base, exponent = self._below_and_above()
         args = self._arguments() if self.token.value == "(" else (self._bare_argument(),)
         if base is not None:
             if name != "log":
                 name += "_"
             args = (*args, base)
-        if exponent == _MINUS_ONE and name in {"sin", "cos", "tan", "cot", "sec", "csc"}:
+        if exponent == MINUS_ONE and name in {"sin", "cos", "tan", "cot", "sec", "csc"}:
             return Call("arc" + name, args)
         result: Node = Call(name, args)
         return result if exponent is None else Pow(result, exponent)
+
+    def _below_and_above(self) -> "tuple[Node | None, Node | None]":
+        """Return what is written below (`_`) and above (`^`) a command, in either order."""
+        found: dict[str, Node] = {}
+        for _ in range(2):
+            sign = self.token.value
+            if sign in {"_", "^"}:
+                self.advance()
+                found[sign] = self.argument()
+        return found.get("_"), found.get("^")
 
     def _bare_argument(self) -> Node:
         r"""Return the argument of `\sin 2x`: factors up to the next operator or function."""
@@ -305,16 +295,8 @@ class Atoms(Numerals):
 
     def _big(self, kind: str) -> Node:
         self.advance()
-        low: Node | None = None
-        high: Node | None = None
+        low, high = self._below_and_above()
         variable = ""
-        for _ in range(2):
-            if self.token.value == "_":
-                self.advance()
-                low = self.argument()
-            elif self.token.value == "^":
-                self.advance()
-                high = self.argument()
         if isinstance(low, Relation) and isinstance(low.items[0], Sym):
             variable, low = low.items[0].name, low.items[-1]
         self.enter()
@@ -330,7 +312,7 @@ class Atoms(Numerals):
         self.advance()
         name = self.raw_argument()
         if name in {"cases", "align", "align*", "aligned", "gather"}:
-            raise Unreadable(f"a {name} environment is no single answer")
+            raise Unreadable(f"a {name} environment is not a single answer")
         if name not in _MATRICES and name not in {"vmatrix", "Vmatrix"}:
             raise Unreadable(f"unknown environment {name!r}")
         if name == "array" and self.token.value == "{":

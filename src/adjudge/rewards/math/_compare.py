@@ -1,24 +1,23 @@
 """Extraction, reading and comparison put together, with the memo and the worker behind them."""
 
 from collections import OrderedDict
+from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
-from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
 from adjudge.rewards.math._policy import MathPolicy
-from adjudge.rewards.math._read import Reading, read
-from adjudge.rewards.math._same import NeedsWorker, Rules, contains, same
+from adjudge.rewards.math._read import ParsedAnswer, read
+from adjudge.rewards.math._same import ComparisonRules, NeedsWorker, contains, same
 from adjudge.rewards.math._show import describe
 from adjudge.rewards.math._tree import Node
 from adjudge.rewards.math._verdict import MathVerdict, Reason
 from adjudge.rewards.math._weight import is_heavy
 from adjudge.rewards.math._words import choice_of, squash
 from adjudge.text.numbers import read_numeral
-
-__all__ = ["acompare", "compare", "decide"]
 
 _LARGE = 64 * 1024
 _LOOKED_AT = 1024 * 1024  # extraction is linear and takes less than 10 ms for this much
@@ -42,11 +41,11 @@ def _gold(gold: str) -> tuple[str, tuple[str, str]]:
 
 
 @lru_cache(maxsize=1024)
-def _gold_reading(text: str) -> Reading | str:
+def _gold_reading(text: str) -> ParsedAnswer | str:
     """Return the reading of a gold, or the reason why there is none."""
     try:
         return read(text)
-    except (Unreadable, TooLarge) as problem:
+    except (Unreadable, LimitExceeded) as problem:
         return str(problem)
 
 
@@ -101,7 +100,7 @@ class Oracle(Protocol):
     asked: bool
 
     def __call__(self, gold: Node, answer: Node) -> bool | None:
-        """Whether two expressions are equal; None where that cannot be told."""
+        """Whether two expressions are equal; None where that cannot be decided."""
 
 
 def _integer(text: str) -> int | None:
@@ -158,11 +157,11 @@ def decide(
         found = Found(found.text, found.start, found.end, found.how, squash(response))
     if light and len(response or "") > _LARGE and len(found.text) <= MAX_ANSWER:
         raise NeedsWorker
-    return _decide_text(found, gold_text, gold_squashed, Rules(policy, oracle), light=light)
+    return _decide_text(found, gold_text, gold_squashed, ComparisonRules(policy, oracle), light=light)
 
 
 def _decide_text(
-    found: Found, gold_text: str, gold_squashed: tuple[str, str], rules: Rules, *, light: bool
+    found: Found, gold_text: str, gold_squashed: tuple[str, str], rules: ComparisonRules, *, light: bool
 ) -> MathVerdict:
     span = (found.start, found.end)
 
@@ -182,7 +181,7 @@ def _decide_text(
     gold_reading = _gold_reading(gold_text)
     try:
         reading = read(found.text)
-    except TooLarge as problem:
+    except LimitExceeded as problem:
         return verdict(False, "too-large", 1, str(problem))
     except (Unreadable, RecursionError) as problem:
         if isinstance(gold_reading, str):
@@ -195,7 +194,7 @@ def _decide_text(
     try:
         decided = _decide_trees(gold_reading, reading, rules)
         forms = (describe(reading.nodes[0]), describe(gold_reading.nodes[0]))
-    except (TooLarge, RecursionError) as problem:
+    except (LimitExceeded, RecursionError) as problem:
         return verdict(False, "too-large", 1, str(problem) or "the expression is nested too deeply")
     detail = f"{forms[0]} {'equals' if decided.equal else 'is not'} {forms[1]}"
     return verdict(decided.equal, decided.reason, decided.tier, detail[:300], forms)
@@ -211,18 +210,18 @@ def _choices(gold: str, answer: str) -> bool | None:
     return wanted[0] == given[0]
 
 
-def _decide_trees(gold: Reading, answer: Reading, rules: Rules) -> _Decision:
+def _decide_trees(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> _Decision:
     key = (gold, answer, rules.policy)
     kept = _memo.get(key)
     if kept is None:
-        equal, reason = _compare_all(gold, answer, Rules(rules.policy, rules.oracle, gold.bound | answer.bound))
+        equal, reason = _compare_all(gold, answer, replace(rules, bound=gold.bound | answer.bound))
         asked = isinstance(rules.oracle, Oracle) and rules.oracle.asked
         kept = _Decision(equal, reason, 2 if asked else 1)
         _memo.put(key, kept)
     return kept
 
 
-def _compare_all(gold: Reading, answer: Reading, rules: Rules) -> tuple[bool, Reason]:
+def _compare_all(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> tuple[bool, Reason]:
     """Compare every reading of the gold with every reading of the answer."""
     pairs = [(wanted, given) for wanted in gold.nodes for given in answer.nodes]
     for wanted, given in pairs:

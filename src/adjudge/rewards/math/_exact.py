@@ -12,10 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, TooLarge
+from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, LimitExceeded
 from adjudge.rewards.math._tree import Add, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
-
-__all__ = ["Form", "NotExact", "ZeroDivisor", "canonical", "exact_form", "rational", "same_form", "show_number"]
 
 Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
 Polynomial: TypeAlias = dict[Monomial, Fraction]
@@ -60,9 +58,9 @@ def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
-def _checked(value: Fraction) -> Fraction:
+def _check_bits(value: Fraction) -> Fraction:
     if _bits(value) > MAX_BITS:
-        raise TooLarge("a number has too many digits")
+        raise LimitExceeded("a number has too many digits")
     return value
 
 
@@ -81,7 +79,7 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
         else:
             whole = math.floor(exponent)
             if abs(whole) * len(atom) * 4 > MAX_BITS:
-                raise TooLarge("a power of a root is too large")
+                raise LimitExceeded("a power of a root is too large")
             factor *= Fraction(int(atom[1:])) ** whole
             powers[atom] = exponent - whole
     return tuple(sorted((atom, power) for atom, power in powers.items() if power)), factor
@@ -89,7 +87,7 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
 
 def _product(left: Polynomial, right: Polynomial) -> Polynomial:
     if len(left) * len(right) > MAX_TERMS * 10:
-        raise TooLarge("the expanded product has too many terms")
+        raise LimitExceeded("the expanded product has too many terms")
     whole = all(value.denominator == 1 for side in (left, right) for value in side.values())
     first = [(key, value.numerator if whole else value) for key, value in left.items()]
     second = [(key, value.numerator if whole else value) for key, value in right.items()]
@@ -104,9 +102,9 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
             else:
                 key = one or other
             result[key] = result[key] + value if key in result else value
-    found = {key: _checked(Fraction(value)) for key, value in result.items() if value}
+    found = {key: _check_bits(Fraction(value)) for key, value in result.items() if value}
     if len(found) > MAX_TERMS:
-        raise TooLarge("the expanded product has too many terms")
+        raise LimitExceeded("the expanded product has too many terms")
     return found
 
 
@@ -114,7 +112,7 @@ def _sum(left: Polynomial, right: Polynomial) -> Polynomial:
     result = dict(left)
     for key, value in right.items():
         result[key] = result.get(key, Fraction(0)) + value
-    return {key: _checked(value) for key, value in result.items() if value}
+    return {key: _check_bits(value) for key, value in result.items() if value}
 
 
 def _quotient(top: Polynomial, bottom: Polynomial) -> Form:
@@ -155,14 +153,14 @@ def _integer_power(base: Form, exponent: int) -> Form:
     value = base.value
     if value is not None:
         if exponent * max(_bits(value) - 1, 0) > MAX_BITS and abs(value) != 1:
-            raise TooLarge("a power has too many digits")
+            raise LimitExceeded("a power has too many digits")
         return _constant(value**exponent)
     if len(base.top) == 1 and base.bottom == _ONE:
         ((key, coefficient),) = base.top.items()
         if exponent * _bits(coefficient) > MAX_BITS and abs(coefficient) != 1:
-            raise TooLarge("a power has too many digits")
+            raise LimitExceeded("a power has too many digits")
         monomial, factor = _times(tuple((atom, power * exponent) for atom, power in key), ())
-        return Form({monomial: _checked(coefficient**exponent * factor)}, _ONE)
+        return Form({monomial: _check_bits(coefficient**exponent * factor)}, _ONE)
     if exponent > 64:
         raise NotExact("the power is too high to expand")
     terms = max(len(base.top), len(base.bottom))
@@ -232,7 +230,7 @@ def _power(base: Node, exponent: Node) -> Form:
         if _bits(value) > 64:
             if inner.value in {0, 1}:
                 return inner
-            raise TooLarge("an exponent has too many digits")
+            raise LimitExceeded("an exponent has too many digits")
         return _integer_power(inner, value.numerator)
     number = inner.value
     if number is not None:
@@ -247,14 +245,14 @@ def _power(base: Node, exponent: Node) -> Form:
 
 @lru_cache(maxsize=256)
 def exact_form(node: Node) -> Form:
-    """Return the canonical form of a scalar; `NotExact` where it has none, `TooLarge` where it would not fit."""
+    """Return the canonical form of a scalar; `NotExact` where it has none, `LimitExceeded` where it would not fit."""
     return _form(node)
 
 
 def _form(node: Node) -> Form:
     match node:
         case Num(value):
-            return _constant(_checked(value))
+            return _constant(_check_bits(value))
         case Sym(name):
             return _atom(name)
         case Add(items):
@@ -286,11 +284,11 @@ def _call(name: str, args: list[Form]) -> Form:
     match name, values:
         case "factorial", [Fraction(denominator=1) as number] if number >= 0:
             if number > 4000:
-                raise TooLarge("a factorial has too many digits")
+                raise LimitExceeded("a factorial has too many digits")
             return _constant(Fraction(math.factorial(number.numerator)))
         case "binom", [Fraction(denominator=1) as upper, Fraction(denominator=1) as lower] if 0 <= lower <= upper:
             if upper > 4000:
-                raise TooLarge("a binomial coefficient has too many digits")
+                raise LimitExceeded("a binomial coefficient has too many digits")
             return _constant(Fraction(math.comb(upper.numerator, lower.numerator)))
         case "abs", [Fraction() as number]:
             return _constant(abs(number))

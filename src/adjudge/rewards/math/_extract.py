@@ -1,18 +1,16 @@
-r"""Where the answer stands in a response: the last box, the last statement, or the whole of a short text.
+r"""Where the answer is in a response: the last box, the last statement, or the whole of a short text.
 
 A later box revises an earlier one; boxes side by side ("\boxed{1} and \boxed{2}") are one list; boxes offered as
-alternatives are a list too, and a list never equals one of its elements. What stands in a think block is no answer.
+alternatives are a list too, and a list never equals one of its elements. What is in a think block does not count.
 """
 
 import re
 from collections import deque
 from dataclasses import dataclass
-from functools import cache
 
+from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._policy import ExtractionMode
 from adjudge.rewards.math._sentence import from_sentence
-
-__all__ = ["Found", "Missing", "extract", "extract_gold"]
 
 _SHORT = 400
 _WINDOW = 2_000
@@ -27,7 +25,7 @@ _ALTERNATIVE = frozenset("or maybe perhaps possibly alternatively either".split(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An answer: its text and where it stands."""
+    """An answer: its text and its place."""
 
     text: str
     start: int
@@ -44,45 +42,25 @@ class Missing:
     detail: str
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "braces":
-            return re.compile(r"\\[^a-zA-Z]|[{}]")
-        case "between":
-            return re.compile(r"\\[()\[\],;:!\\]|\\(?:quad|qquad|text[a-z]*|mathrm|displaystyle)|[${}\s*]+")
-        case "label":
-            return re.compile(r"\s*[,;]\s*\w{1,2}(?:_\w)?\s*=\s*")
-        case "words":
-            return re.compile(r"[A-Za-z]+")
-        case "percent":
-            return re.compile(r"(?:\s|\\\)|\$)*(?:\\?%|percent\b|pct\b)")
-        case "final":
-            return re.compile(
-                r"\bfinal\s+answer\b[\s*_\"]*(?:is|are|:|=|->|would be|should be)[\s*_:\"]*"
-                r"(?:the\s+final\s+answer\s+is\s*:?\s*)?",
-                re.IGNORECASE,
-            )
-        case "statement":
-            return re.compile(
-                r"\banswer\b(?:\s+(?:to|of|for)\s[^.\n]{1,80}?)?[\s*_\"]*"
-                r"(?:(?:is|are|:|=|->|equals|would be|should be|must be|will be)[\s*_:\"]*|(?=\s*(?:\$|\\[\[(])))"
-                r"(?:the\s+final\s+answer\s+is\s*:?\s*)?",
-                re.IGNORECASE,
-            )
-        case "conclusion":
-            return re.compile(
-                r"\b(?:therefore|thus|hence|so|in conclusion|consequently|we (?:find|get|have|conclude)|it follows)\b",
-                re.IGNORECASE,
-            )
-        case "fluff":
-            return re.compile(r"(?:i hope (?:it|this) (?:is|helps)|let me know|thank you)[^.\n]*\.?", re.IGNORECASE)
-        case "thinking":
-            return re.compile(r"<(/?)(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
-        case "special":
-            return re.compile(r"<\|(?:im_start|im_end|endoftext|eot_id|end|eom_id|start_header_id)[^|]{0,20}\|>")
-        case _:
-            return re.compile(r"\n|[.!?](?=[\s*\"]|$)|</")
+_BRACES = r"\\[^a-zA-Z]|[{}]"
+_BETWEEN = r"\\[()\[\],;:!\\]|\\(?:quad|qquad|text[a-z]*|mathrm|displaystyle)|[${}\s*]+"
+_LABEL = r"\s*[,;]\s*\w{1,2}(?:_\w)?\s*=\s*"
+_WORDS = r"[A-Za-z]+"
+_PERCENT = r"(?:\s|\\\)|\$)*(?:\\?%|percent\b|pct\b)"
+_FINAL = (
+    r"(?i)\bfinal\s+answer\b[\s*_\"]*(?:is|are|:|=|->|would be|should be)[\s*_:\"]*"
+    r"(?:the\s+final\s+answer\s+is\s*:?\s*)?"
+)
+_STATEMENT = (
+    r"(?i)\banswer\b(?:\s+(?:to|of|for)\s[^.\n]{1,80}?)?[\s*_\"]*"
+    r"(?:(?:is|are|:|=|->|equals|would be|should be|must be|will be)[\s*_:\"]*|(?=\s*(?:\$|\\[\[(])))"
+    r"(?:the\s+final\s+answer\s+is\s*:?\s*)?"
+)
+_CONCLUSION = r"(?i)\b(?:therefore|thus|hence|so|in conclusion|consequently|we (?:find|get|have|conclude)|it follows)\b"
+_FLUFF = r"(?i)(?:i hope (?:it|this) (?:is|helps)|let me know|thank you)[^.\n]*\.?"
+_THINKING = r"(?i)<(/?)(?:think|thinking|reasoning|reflection)>"
+_SPECIAL = r"<\|(?:im_start|im_end|endoftext|eot_id|end|eom_id|start_header_id)[^|]{0,20}\|>"
+_SENTENCE = r"\n|[.!?](?=[\s*\"]|$)|</"
 
 
 def _visible(text: str) -> tuple[int, int]:
@@ -91,7 +69,7 @@ def _visible(text: str) -> tuple[int, int]:
     if "<" not in text:
         return start, stop
     opened: int | None = None
-    for tag in _pattern("thinking").finditer(text):
+    for tag in compile_once(_THINKING).finditer(text):
         if tag[1]:
             start, opened = tag.end(), None
         elif opened is None:
@@ -99,7 +77,7 @@ def _visible(text: str) -> tuple[int, int]:
     if opened is not None:
         stop = opened
     if "<|" in text:
-        for found in _pattern("special").finditer(text, start, stop):
+        for found in compile_once(_SPECIAL).finditer(text, start, stop):
             if text[start : found.start()].strip():
                 stop = found.start()
                 break
@@ -116,7 +94,7 @@ def _closing(text: str, opened: int, stop: int) -> int:
     if first < 0 or ("{" not in inside and "\\" not in inside):
         return first
     depth = 0
-    for found in _pattern("braces").finditer(text, opened, stop):
+    for found in compile_once(_BRACES).finditer(text, opened, stop):
         char = found.group()
         if char == "{":
             depth += 1
@@ -137,7 +115,7 @@ def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
     inside = at + (6 if text[at + 1] == "b" else 5)
     while inside < stop and text[inside] in " \t":
         inside += 1
-    if inside >= stop or text[inside] != "{":
+    if inside >= stop or text[inside] != "{":  # `\boxed 42`
         end = inside
         while end < stop and (text[end].isalnum() or text[end] in ".-/"):
             end += 1
@@ -153,13 +131,13 @@ def _joins(between: str) -> bool:
     """Whether two boxes with this text between them belong to one list or offer alternatives."""
     if len(between) > 80:
         return False
-    bare = _pattern("between").sub(" ", between)
-    words = {word.lower() for word in _pattern("words").findall(bare)}
+    bare = compile_once(_BETWEEN).sub(" ", between)
+    words = {word.lower() for word in compile_once(_WORDS).findall(bare)}
     if not words:
         return not set(bare) - set(" ,;+&/|\\")
     if any(mark in bare for mark in ".!?") or words & _REVISING:
         return False
-    if _pattern("label").fullmatch(bare):
+    if compile_once(_LABEL).fullmatch(bare):
         return True
     return bool(words & _ALTERNATIVE) or "and" in words
 
@@ -173,6 +151,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
         if not lenient:
             return Missing("hedged", "the last box is not closed")
         end = stop
+    # The last box counts, and with it those right before it that belong to the same list.
     parts = [(inside, end)]
     while len(parts) < _MAX_BOXES:
         before = _box(text, start, at) if start < at else None
@@ -191,7 +170,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
     found = ", ".join(unique)
     after = text[end + 1 : min(end + 24, stop)]
     if ("%" in after or "p" in after) and len(unique) == 1 and found and found[-1] != "%":
-        found += "%" if _pattern("percent").match(after) else ""
+        found += "%" if compile_once(_PERCENT).match(after) else ""
     return Found(found, parts[0][0], parts[-1][1], "box")
 
 
@@ -202,18 +181,18 @@ def _sentence_end(text: str, start: int, stop: int) -> int:
             closed = text.find(closer, start + 2, min(stop, start + _WINDOW))
             if closed >= 0:
                 return closed + 2
-    found = _pattern("sentence").search(text, start, stop)
+    found = compile_once(_SENTENCE).search(text, start, stop)
     return found.start() if found is not None else stop
 
 
-def _last(pattern: re.Pattern[str], text: str, start: int, stop: int) -> re.Match[str] | None:
-    found = deque(pattern.finditer(text, start, stop), maxlen=1)
+def _last(pattern: str, text: str, start: int, stop: int) -> re.Match[str] | None:
+    found = deque(compile_once(pattern).finditer(text, start, stop), maxlen=1)
     return found[0] if found else None
 
 
-def _statement(text: str, start: int, stop: int, name: str) -> Found | None:
+def _statement(text: str, start: int, stop: int, pattern: str) -> Found | None:
     start = max(start, stop - _REACH)
-    for found in reversed(deque(_pattern(name).finditer(text, start, stop), maxlen=16)):
+    for found in reversed(deque(compile_once(pattern).finditer(text, start, stop), maxlen=16)):
         at = found.end()
         while at < stop and text[at] in " \t\r\n*_:":
             at += 1
@@ -240,15 +219,15 @@ def extract(text: str, mode: ExtractionMode = "final") -> Found | Missing:
     if isinstance(box, Missing):
         return box
     if box is not None:
-        later = _statement(text, box.end, stop, "final") if text.find("inal", box.end, stop) >= 0 else None
+        later = _statement(text, box.end, stop, _FINAL) if text.find("inal", box.end, stop) >= 0 else None
         if later is not None and any(char.isdigit() for char in later.text):
             return later
         return box if box.text.strip() else Missing("no-answer", "the box is empty")
-    return _unboxed(text, start, stop, mode)
+    return _extract_unboxed(text, start, stop, mode)
 
 
-def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | Missing:
-    tag = _tagged(text, start, stop)
+def _extract_unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | Missing:
+    tag = _tag_content(text, start, stop)
     if tag is not None:
         return tag
     marks = text.rfind("####", start, stop)
@@ -257,8 +236,8 @@ def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | 
         end = stop if end < 0 else end
         if text[marks + 4 : end].strip(" #*"):
             return Found(text[marks + 4 : end].strip(" #*"), marks + 4, end, "marks")
-    for name in ("final", "statement"):
-        found = _statement(text, start, stop, name)
+    for pattern in (_FINAL, _STATEMENT):
+        found = _statement(text, start, stop, pattern)
         if found is not None:
             return found
     shown = text[start:stop]
@@ -277,7 +256,7 @@ def _unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> Found | 
     return Missing("no-answer", "no box, no final statement, and too long to be an answer itself")
 
 
-def _tagged(text: str, start: int, stop: int) -> Found | None:
+def _tag_content(text: str, start: int, stop: int) -> Found | None:
     """Return the content of the last complete answer tag."""
     closed = text.rfind("</answer>", start, stop)
     opened = text.rfind("<answer>", start, closed) if closed >= 0 else -1
@@ -288,11 +267,11 @@ def _tagged(text: str, start: int, stop: int) -> Found | None:
 
 def _conclusion(text: str, start: int, stop: int) -> Found | None:
     """Return the last sentence, where it draws a conclusion."""
-    fluff = _last(_pattern("fluff"), text, max(start, stop - 200), stop)
+    fluff = _last(_FLUFF, text, max(start, stop - 200), stop)
     if fluff is not None and not text[fluff.end() : stop].strip(" .\n"):
         stop = fluff.start()
     window = max(start, stop - 600)
-    found = _last(_pattern("conclusion"), text, window, stop)
+    found = _last(_CONCLUSION, text, window, stop)
     if found is None:
         return None
     end = _sentence_end(text, found.end(), stop)
@@ -312,7 +291,7 @@ def extract_gold(text: str) -> Found:
         if isinstance(box, Found) and box.text.strip():
             return box
     if "inal " in text:
-        found = _statement(text, 0, len(text), "final")
+        found = _statement(text, 0, len(text), _FINAL)
         if found is not None:
             return found
     return Found(text, 0, len(text), "gold")

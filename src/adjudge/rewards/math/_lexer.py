@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from adjudge.rewards.math._limits import MAX_TOKENS, TooLarge
+from adjudge.rewards.math._limits import MAX_TOKENS, LimitExceeded
 from adjudge.text.number_words import NUMBER_WORDS
 from adjudge.text.numbers import VULGAR, fold_symbols
 from adjudge.text.units import UNIT_WORDS
-
-__all__ = ["FUNCTIONS", "Token", "repair", "tokenize"]
 
 
 class Token(NamedTuple):
@@ -61,44 +59,38 @@ _COMMANDS_AFTER = {
     "\a": "lpha rctan rcsin rccos pprox",
 }
 
+_MISTAKE = "|".join(f"{char}(?={'|'.join(rests.split())})" for char, rests in _COMMANDS_AFTER.items())
+_DOUBLED = (
+    r"(?<!\\)\\\\(?=[dtc]?frac|sqrt|left|right|boxed|text|pi\b|infty|cdot|times|leq?\b|geq?\b|neq?\b|pm\b"
+    r"|cup\b|circ|theta|alpha|quad|mathrm|begin|end)"
+)
+_RAISED_SIGNS = "[" + "".join(_RAISED) + "]+"
+_LOWERED_SIGNS = "[" + "".join(_LOWERED) + "]+"
+_UNIT = r"[\s~]*([mgshlLNJWVKkcd]{1,3}(?:\s?/\s?[a-z]{1,4})?(?:\^\{?[23]\}?|[²³])?)\s*"
+_HTML = r"<(sup|sub)>([^<>]{0,40})</\1>"
+_TOKENS = (
+    r"(?P<space>\s+|~|\\(?:left|right)\s?\.|\\[,;:!> ]"
+    r"|\\(?:left|right|displaystyle|textstyle|limits|nolimits|quad|qquad"
+    r"|[bB]ig{1,2}[lrm]?|middle|hfill|hspace\*?\{[^{}]{0,20}\}|mathstrut|strut|(?:th|med|thick)inspace"
+    r"|negthinspace|bf|rm|it|label\{[^{}]{0,40}\}|phantom\{[^{}]{0,40}\}|tag\*?\{[^{}]{0,40}\})(?![a-zA-Z])"
+    r"|\\?\$|\\[()\[\]])"
+    r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\d+\})"
+    r"|(?P<number>\d{1,3}(?:(?:\s?\{,\s?\}|,\\!\s?|\\,|,)\d{3})+(?![\d])(?:\.\d+)?"
+    r"|\d{1,3}(?: \d{3})+(?![\d/,])(?:\.\d+)?"
+    r"|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,4}(?![\d.a-zA-Z]))?)"
+    r"|(?P<text>\\(?:text(?:bf|it|rm|normal|sf|tt|up|md|sc)?|mbox|hbox|fbox|mathrm|mathbf|mathit|mathsf|boldsymbol|bm"
+    r"|operatorname\*?|emph|mathop)\s?\{)"
+    r"|(?P<command>\\(?:[a-zA-Z]+|[{}|%$#&_\\]))"
+    r"|(?P<run>[a-zA-Z]+)"
+    r"|(?P<operator>\*\*|<=>|<=|>=|!=|==|=>|->|[+\-*/^_=<>(){}\[\]|!%:;,&.'\"?@#`])"
+    r"|(?P<other>(?s:.))"
+)
+
 
 @cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "mistake":
-            parts = [f"{char}(?={'|'.join(rests.split())})" for char, rests in _COMMANDS_AFTER.items() if char != "\b"]
-            return re.compile("|".join([*parts, f"\x08(?={'|'.join(_COMMANDS_AFTER[chr(8)].split())})"]))
-        case "doubled":
-            return re.compile(
-                r"(?<!\\)\\\\(?=[dtc]?frac|sqrt|left|right|boxed|text|pi\b|infty|cdot|times|leq?\b|geq?\b|neq?\b|pm\b"
-                r"|cup\b|circ|theta|alpha|quad|mathrm|begin|end)"
-            )
-        case "raised":
-            return re.compile("[" + "".join(_RAISED) + "]+")
-        case "lowered":
-            return re.compile("[" + "".join(_LOWERED) + "]+")
-        case "unit":
-            return re.compile(r"[\s~]*([mgshlLNJWVKkcd]{1,3}(?:\s?/\s?[a-z]{1,4})?(?:\^\{?[23]\}?|[²³])?)\s*")
-        case "html":
-            return re.compile(r"<(sup|sub)>([^<>]{0,40})</\1>")
-        case _:
-            return re.compile(
-                r"(?P<space>\s+|~|\\(?:left|right)\s?\.|\\[,;:!> ]"
-                r"|\\(?:left|right|displaystyle|textstyle|limits|nolimits|quad|qquad"
-                r"|[bB]ig{1,2}[lrm]?|middle|hfill|hspace\*?\{[^{}]{0,20}\}|mathstrut|strut|(?:th|med|thick)inspace"
-                r"|negthinspace|bf|rm|it|label\{[^{}]{0,40}\}|phantom\{[^{}]{0,40}\}|tag\*?\{[^{}]{0,40}\})(?![a-zA-Z])"
-                r"|\\?\$|\\[()\[\]])"
-                r"|(?P<repeating>\d*\.\d*\\(?:overline|bar|dot)\s?\{\d+\})"
-                r"|(?P<number>\d{1,3}(?:(?:\s?\{,\s?\}|,\\!\s?|\\,|,)\d{3})+(?![\d])(?:\.\d+)?"
-                r"|\d{1,3}(?: \d{3})+(?![\d/,])(?:\.\d+)?"
-                r"|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,4}(?![\d.a-zA-Z]))?)"
-                r"|(?P<text>\\(?:text(?:bf|it|rm|normal|sf|tt|up|md|sc)?|mbox|hbox|fbox|mathrm|mathbf|mathit|mathsf|boldsymbol|bm"
-                r"|operatorname\*?|emph|mathop)\s?\{)"
-                r"|(?P<command>\\(?:[a-zA-Z]+|[{}|%$#&_\\]))"
-                r"|(?P<run>[a-zA-Z]+)"
-                r"|(?P<operator>\*\*|<=>|<=|>=|!=|==|=>|->|[+\-*/^_=<>(){}\[\]|!%:;,&.'\"?@#`])"
-                r"|(?P<other>(?s:.))"
-            )
+def compile_once(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern when it is first used: to compile them all would make every import slow."""
+    return re.compile(pattern)
 
 
 def repair(text: str) -> str:
@@ -108,16 +100,20 @@ def repair(text: str) -> str:
     True
     """
     if not text.isprintable():
-        text = _pattern("mistake").sub(lambda found: _ESCAPED_BY_MISTAKE[found.group()], text)
+        text = compile_once(_MISTAKE).sub(lambda found: _ESCAPED_BY_MISTAKE[found.group()], text)
     if "\\\\" in text and "\\begin" not in text.replace("\\\\begin", ""):
-        text = _pattern("doubled").sub(r"\\", text)
+        text = compile_once(_DOUBLED).sub(r"\\", text)
     if "<su" in text:
-        text = _pattern("html").sub(lambda found: ("^{" if found[1] == "sup" else "_{") + found[2] + "}", text)
+        text = compile_once(_HTML).sub(lambda found: ("^{" if found[1] == "sup" else "_{") + found[2] + "}", text)
     if text.isascii():
         return text
     text = fold_symbols(text)
-    text = _pattern("raised").sub(lambda found: "^{" + "".join(_RAISED[char] for char in found.group()) + "}", text)
-    text = _pattern("lowered").sub(lambda found: "_{" + "".join(_LOWERED[char] for char in found.group()) + "}", text)
+    text = compile_once(_RAISED_SIGNS).sub(
+        lambda found: "^{" + "".join(_RAISED[char] for char in found.group()) + "}", text
+    )
+    text = compile_once(_LOWERED_SIGNS).sub(
+        lambda found: "_{" + "".join(_LOWERED[char] for char in found.group()) + "}", text
+    )
     return text.translate(_UNICODE_TABLE)
 
 
@@ -162,7 +158,7 @@ def tokenize(text: str, *, grouping: bool = True) -> list[Token]:
 
 def _closing(text: str, start: int, stop: int) -> int:
     depth = 1
-    for found in re.compile(r"[{}]").finditer(text, start, stop):
+    for found in compile_once(r"[{}]").finditer(text, start, stop):
         depth += 1 if found.group() == "{" else -1
         if depth == 0:
             return found.start()
@@ -171,8 +167,8 @@ def _closing(text: str, start: int, stop: int) -> int:
 
 def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> Iterator[Token]:
     if prose > 8:
-        raise TooLarge("text is nested too deeply")
-    pattern = _pattern("tokens")
+        raise LimitExceeded("text is nested too deeply")
+    pattern = compile_once(_TOKENS)
     position, count, spaced = start, 0, False
     while position < stop:
         found = pattern.match(text, position, stop)
@@ -183,7 +179,7 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> It
         position = found.end()
         count += 1
         if count > MAX_TOKENS:
-            raise TooLarge("the expression has too many tokens")
+            raise LimitExceeded("the expression has too many tokens")
         if kind == "space":
             spaced = True
             continue
@@ -195,7 +191,7 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> It
         elif kind == "text":
             end = _closing(text, position, stop)
             upright = "text" in value or "box" in value
-            unit = _pattern("unit").fullmatch(text, position, end)
+            unit = compile_once(_UNIT).fullmatch(text, position, end)
             if unit is not None and text[: found.start()].rstrip(" ~\\,;!")[-1:] in _BEFORE_UNITS:
                 yield Token("word", unit[1].replace(" ", ""), True, position)
                 position = end + 1

@@ -1,7 +1,5 @@
 """How large an answer may be before it is refused, and the two ways of refusing."""
 
-__all__ = ["MAX_ANSWER", "MAX_BITS", "MAX_DEPTH", "MAX_ITEMS", "MAX_TERMS", "MAX_TOKENS", "TooLarge", "Unreadable"]
-
 MAX_ANSWER = 8_000
 """Characters of one answer; nothing longer is read."""
 
@@ -21,9 +19,9 @@ MAX_TERMS = 400
 """Terms of an expanded polynomial."""
 
 
-class TooLarge(Exception):
+class LimitExceeded(Exception):
     """Evaluating this would take more than a fixed, small amount of work."""
 
 
 class Unreadable(Exception):
-    """The text is no expression of the grammar."""
+    """The text is not an expression of the grammar."""

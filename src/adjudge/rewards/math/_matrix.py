@@ -2,8 +2,6 @@
 
 from adjudge.rewards.math._tree import Add, Group, Matrix, Mul, Node, walk
 
-__all__ = ["matrix_value"]
-
 
 def matrix_value(node: Node) -> Matrix | None:
     """Return a matrix, a tuple as a column, or a sum or product of matrices worked out."""

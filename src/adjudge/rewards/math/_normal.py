@@ -1,22 +1,21 @@
 """Trees as answers: labels, chains of equalities, both signs, bound variables."""
 
 from fractions import Fraction
+from functools import partial
 
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._tree import (
-    Add,
+    CONSTANTS,
+    MINUS_ONE,
     Based,
-    Big,
     Builder,
     Call,
-    Degree,
     Group,
     Items,
     Matrix,
     Mul,
     Node,
     Num,
-    Percent,
     PlusMinus,
     Pow,
     Quantity,
@@ -27,81 +26,33 @@ from adjudge.rewards.math._tree import (
     Sym,
     Text,
     names,
+    rebuild,
     walk,
 )
 
-__all__ = ["assignment", "normal", "substitute"]
-
 _EQUALITIES = frozenset({"=", "~"})
-_MINUS_ONE = Num(Fraction(-1))
-
-
-def _map(node: Node, change: "dict[Node, Node]", sign: int) -> Node:
-    """Rebuild a tree with some nodes replaced, and both-sign nodes resolved to `sign` where it is not 0."""
-    if node in change:
-        return change[node]
-
-    def go(items: tuple[Node, ...]) -> tuple[Node, ...]:
-        return tuple(_map(item, change, sign) for item in items)
-
-    match node:
-        case PlusMinus(first, item):
-            inner = _map(item, change, sign)
-            if sign == 0:
-                return PlusMinus(first, inner)
-            return inner if first * sign > 0 else Mul((_MINUS_ONE, inner))
-        case Add(items):
-            return Add(go(items))
-        case Mul(items):
-            return Mul(go(items))
-        case Ratio(items):
-            return Ratio(go(items))
-        case SetOf(items):
-            return SetOf(go(items))
-        case Pow(base, exponent):
-            return Pow(_map(base, change, sign), _map(exponent, change, sign))
-        case Call(name, args):
-            return Call(name, go(args))
-        case Percent(item):
-            return Percent(_map(item, change, sign))
-        case Degree(item):
-            return Degree(_map(item, change, sign))
-        case Quantity(item, unit):
-            return Quantity(_map(item, change, sign), unit)
-        case Relation(operators, items):
-            return Relation(operators, go(items))
-        case Items(items, choice):
-            return Items(go(items), choice)
-        case Group(items, left, right):
-            return Group(go(items), left, right)
-        case SetOperation(operator, items):
-            return SetOperation(operator, go(items))
-        case Builder(variable, condition):
-            return Builder(_map(variable, change, sign), _map(condition, change, sign))
-        case Matrix(rows):
-            return Matrix(tuple(go(row) for row in rows))
-        case Big(kind, body, variable, low, high):
-            return Big(
-                kind,
-                _map(body, change, sign),
-                variable,
-                None if low is None else _map(low, change, sign),
-                None if high is None else _map(high, change, sign),
-            )
-        case _:
-            return node
 
 
 def substitute(node: Node, name: str, value: Node) -> Node:
     """Return the tree with a variable replaced."""
-    return _map(node, {Sym(name): value}, 0)
+    if node == Sym(name):
+        return value
+    return rebuild(node, partial(substitute, name=name, value=value))
+
+
+def _with_sign(node: Node, sign: int) -> Node:
+    """Return the tree with every plus-minus sign read as its upper (1) or lower (-1) sign."""
+    inner = rebuild(node, partial(_with_sign, sign=sign))
+    if not isinstance(inner, PlusMinus):
+        return inner
+    return inner.item if inner.sign * sign > 0 else Mul((MINUS_ONE, inner.item))
 
 
 def _is_name(node: Node) -> bool:
     """Return a label: a name, a function of names or numbers, or segments and areas written in capitals."""
     match node:
         case Sym(name):
-            return name not in {"pi", "e", "i", "infinity"} or name == "e"
+            return name not in CONSTANTS or name == "e"
         case Text():
             return True
         case Call(name, args):
@@ -149,7 +100,7 @@ def _mentions(value: Node, label: Node) -> bool:
 def _chain(operators: tuple[str, ...], items: tuple[Node, ...]) -> Node:
     r"""One assignment, equation or value out of `x = 1+1 = 2 \approx 2.0`."""
     kept = list(items)
-    if "~" in operators:
+    if "~" in operators:  # what follows an approximation only repeats the value, unless nothing came before
         cut = operators.index("~") + 1
         values = [item for item in items[:cut] if not _is_name(item)]
         kept = list(items[:cut]) if values else list(items[: cut + 1])
@@ -178,9 +129,9 @@ def _signs(node: Node) -> "list[Node]":
         for item in node.items:
             found = [(*start, one) for start in found for one in _signs(item)]
             if len(found) > 64:
-                raise TooLarge("too many signs to write out")
+                raise LimitExceeded("too many signs to write out")
         return [Group(items, node.left, node.right) for items in found]
-    return [_map(node, {}, 1), _map(node, {}, -1)]
+    return [_with_sign(node, 1), _with_sign(node, -1)]
 
 
 def _flat(items: "tuple[Node, ...]") -> "list[Node]":
@@ -191,7 +142,7 @@ def _flat(items: "tuple[Node, ...]") -> "list[Node]":
     return found
 
 
-def _unlabelled(items: "list[Node]") -> "list[Node]":
+def _drop_labels(items: "list[Node]") -> "list[Node]":
     """`n = 1, 2, 3` is three values of n; `p=5, q=2; p=7, q=2` are two pairs."""
     pairs = [assignment(item) for item in items]
     first = pairs[0]
@@ -220,7 +171,7 @@ def normal(node: Node) -> Node:
         ):
             return normal(inside)
         case Items(items, choice):
-            found = _unlabelled(_flat(items))
+            found = _drop_labels(_flat(items))
             if choice:
                 found = list(dict.fromkeys(found))
             return found[0] if len(found) == 1 else Items(tuple(found), choice)

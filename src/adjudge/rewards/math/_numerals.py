@@ -1,23 +1,124 @@
-r"""Numbers as they are written: digits, words, mixed numbers, bases, repeating decimals."""
+"""A place in the tokens, and numbers as they are written there: digits, words, mixed numbers, bases, repeats."""
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
 
-from adjudge.rewards.math._cursor import Cursor
 from adjudge.rewards.math._lexer import Token
-from adjudge.rewards.math._limits import TooLarge, Unreadable
-from adjudge.rewards.math._tree import Based, Mul, Node, Num, Pow
+from adjudge.rewards.math._limits import MAX_DEPTH, LimitExceeded, Unreadable
+from adjudge.rewards.math._tree import MINUS_ONE, Based, Mul, Node, Num, Pow
 from adjudge.text.number_words import NUMBER_WORDS, PART_WORDS, read_number_words
 from adjudge.text.numbers import MAX_DIGITS, read_numeral
 
-__all__ = ["Numerals", "negated", "repeating"]
-
-_MINUS_ONE = Num(Fraction(-1))
 _GROUPING = str.maketrans("", "", "{}, \t\n")
+OPENING = frozenset({"(", "[", "{", "\\{", "\\langle", "\\lfloor", "\\lceil"})
+NOT_OPERANDS = frozenset(
+    "\\cup \\cap \\setminus \\cdot \\div \\pm \\mp \\le \\ge \\ne \\approx \\in \\notin \\equiv \\to \\} \\% \\\\"
+    " \\rangle \\rfloor \\rceil \\end \\wedge \\vee \\subset \\subseteq \\iff \\Leftrightarrow \\forall \\exists \\circ"
+    " \\degreesign \\bullet \\doteq \\coloneqq \\pmod \\mod \\& \\_ \\#".split()
+)
 
 
-class Numerals(Cursor, ABC):
-    """The reading of one number."""
+class Numerals(ABC):
+    """The tokens, the current one and what is open around it; and the reading of one number."""
+
+    def __init__(self, text: str, tokens: list[Token]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.position = 0
+        self.token = tokens[0]
+        self.depth = 0
+        self.bars = 0
+        self.colon_ends = False
+        self.bound: set[str] = set()
+
+    def advance(self) -> None:
+        """Go to the next token."""
+        if self.position < len(self.tokens) - 1:
+            self.position += 1
+        self.token = self.tokens[self.position]
+
+    def expect(self, value: str) -> None:
+        """Step over a token that must be there."""
+        if self.token.value != value:
+            raise Unreadable(f"{value!r} expected before {self.token.value!r}")
+        self.advance()
+
+    def enter(self) -> None:
+        """Go one bracket deeper."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise LimitExceeded("brackets are nested too deeply")
+
+    def leave(self) -> None:
+        """Come back out of a bracket."""
+        self.depth -= 1
+
+    def dangling(self) -> bool:
+        """Whether an operator has nothing to its right."""
+        return self.token.kind == "end" or self.token.value in {")", "]", "}", ",", ";", "\\}", "."}
+
+    def starts_operand(self) -> bool:
+        """Whether the current token begins a factor of an implicit product."""
+        token = self.token
+        if token.kind in {"number", "letter", "repeating"}:
+            return True
+        if token.kind == "word":
+            return self.number_word()
+        if token.value == "|":
+            return self.bars == 0 and not self.colon_ends
+        if token.kind == "command":
+            return token.value not in NOT_OPERANDS
+        return token.value in {"(", "[", "{"}
+
+    def number_word(self) -> bool:
+        """Whether the current token is a number word."""
+        if self.token.kind != "word":
+            return False
+        word = self.token.value.lower()
+        if word in {"minus", "negative"}:
+            following = self.tokens[self.position + 1]
+            return following.kind == "number" or following.value.lower() in NUMBER_WORDS
+        return word in NUMBER_WORDS
+
+    def raw_argument(self) -> str:
+        """Return a command's argument as text, for subscripts and exponents of units."""
+        if self.token.value != "{":
+            value = self.token.value
+            self.advance()
+            return value.lstrip("\\")
+        depth, parts = 0, []
+        while self.token.kind != "end":
+            value = self.token.value
+            depth += (value == "{") - (value == "}")
+            self.advance()
+            if depth == 0:
+                break
+            parts.append(value.lstrip("\\"))
+        return "".join(parts[1:])
+
+    def skip_group(self) -> None:
+        """Step over a parenthesis."""
+        depth = 0
+        while self.token.kind != "end":
+            depth += (self.token.value == "(") - (self.token.value == ")")
+            self.advance()
+            if depth == 0:
+                return
+
+    def find_bar(self) -> int | None:
+        """Return where the bar or colon of a set builder is, if the braces hold one."""
+        depth = 0
+        for position in range(self.position, len(self.tokens)):
+            token = self.tokens[position]
+            if token.value in OPENING:
+                depth += 1
+            elif token.value in {")", "]", "}", "\\}", "\\rangle", "\\rfloor", "\\rceil"}:
+                depth -= 1
+                if depth < 0:
+                    return None
+            elif depth == 0 and token.value in {"|", ":"}:
+                return position if position > self.position else None
+        return None
 
     # The operands and the parser proper provide these.
     @abstractmethod
@@ -34,22 +135,22 @@ class Numerals(Cursor, ABC):
         self.advance()
         following = self.token
         if following.value == "_":
-            return self.based(token.value)
+            return self.read_based(token.value)
         literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
         if len(literal) > MAX_DIGITS:
-            raise TooLarge("a numeral has too many digits")
+            raise LimitExceeded("a numeral has too many digits")
         numeral = read_numeral(literal)
         if numeral is None:
-            raise Unreadable(f"{token.value!r} is no number")
+            raise Unreadable(f"{token.value!r} is not a number")
         node = Num(numeral.value, None if numeral.places is None else numeral.digits, numeral.places)
         if following.kind == "word" and following.value.lower() in {"st", "nd", "rd", "th"} and not following.spaced:
             self.advance()
         if numeral.places is None:
-            mixed = self._mixed(node)
+            mixed = self._read_mixed(node)
             return self._parts(mixed) if isinstance(mixed, Num) else mixed
         return node
 
-    def _mixed(self, whole: Num) -> Node:
+    def _read_mixed(self, whole: Num) -> Node:
         r"""`2\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
         at = self.position
         tokens = self.tokens
@@ -81,8 +182,8 @@ class Numerals(Cursor, ABC):
                 return Num(whole.value + Fraction(part, parts))
         return whole
 
-    def based(self, digits: str) -> Node:
-        """Return digits with the base that stands below them, as a number or in words."""
+    def read_based(self, digits: str) -> Node:
+        """Return digits with the base that is below them, as a number or in words."""
         self.advance()
         below = self.raw_argument()
         base = int(below) if below.isdigit() and len(below) < 4 else read_number_words(below)
@@ -94,7 +195,7 @@ class Numerals(Cursor, ABC):
         """Return a number in words."""
         if self.token.value.lower() in {"minus", "negative"}:
             self.advance()
-            return negated(self.operand())
+            return negate(self.operand())
         words: list[str] = []
         while self.number_word() or (
             words and self.token.value == "and" and words[-1].lower() in {"hundred", "thousand"}
@@ -105,7 +206,7 @@ class Numerals(Cursor, ABC):
                 self.advance()
         number = read_number_words(" ".join(words))
         if number is None:
-            raise Unreadable("these number words make no number")
+            raise Unreadable("these number words are not a number")
         return self._parts(Num(Fraction(number)))
 
     def _parts(self, count: Num) -> Node:
@@ -123,14 +224,14 @@ class Numerals(Cursor, ABC):
         """Return a number that is an argument by itself."""
         numeral = read_numeral(token.value)
         if numeral is None:
-            raise Unreadable(f"{token.value!r} is no argument")
+            raise Unreadable(f"{token.value!r} is not an argument")
         self.advance()
         return Num(numeral.value)
 
 
-def negated(node: Node) -> Node:
+def negate(node: Node) -> Node:
     """Return the node with the other sign; a number stays one number."""
-    return Num(-node.value, node.digits, node.places) if isinstance(node, Num) else Mul((_MINUS_ONE, node))
+    return Num(-node.value, node.digits, node.places) if isinstance(node, Num) else Mul((MINUS_ONE, node))
 
 
 def repeating(value: str) -> Node:
@@ -139,6 +240,6 @@ def repeating(value: str) -> Node:
     period = "".join(char for char in tail if char.isdigit())
     whole, _, fixed = head.partition(".")
     if len(whole) + len(fixed) + len(period) > 300:
-        raise TooLarge("a repeating decimal has too many digits")
+        raise LimitExceeded("a repeating decimal has too many digits")
     start = Fraction(int(whole + fixed or "0"), 10 ** len(fixed))
     return Num(start + Fraction(int(period), (10 ** len(period) - 1) * 10 ** len(fixed)))

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from adjudge.rewards.math._exact import NotExact, rational
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._tree import (
     Add,
     Big,
@@ -27,10 +27,10 @@ from adjudge.rewards.math._tree import (
     Ratio,
     Sym,
     names,
+    ratio,
+    rebuild,
     walk,
 )
-
-__all__ = ["Undefined", "agree", "evaluate", "points", "real_value"]
 
 Bounded: TypeAlias = tuple[complex, float]
 
@@ -43,12 +43,6 @@ class Undefined(Exception):
     """The expression has no value at this point."""
 
 
-def _gamma(value: complex) -> complex:
-    if abs(value.imag) > 1e-12:
-        raise Undefined("the factorial of a complex number")
-    return complex(math.gamma(value.real + 1))
-
-
 def _real(function: Callable[[float], float]) -> Callable[[complex], complex]:
     def apply(value: complex) -> complex:
         if abs(value.imag) > 1e-12:
@@ -59,13 +53,11 @@ def _real(function: Callable[[float], float]) -> Callable[[complex], complex]:
 
 
 def _nearest(function: Callable[[float], int]) -> Callable[[complex], complex]:
-    def apply(value: complex) -> complex:
-        if abs(value.imag) > 1e-12:
-            raise Undefined("a real function of a complex number")
-        near = round(value.real)
-        return complex(near if abs(value.real - near) < 1e-9 else function(value.real))
+    def apply(value: float) -> float:
+        near = round(value)  # a value that rounding has moved across a whole number is that number
+        return near if abs(value - near) < 1e-9 else function(value)
 
-    return apply
+    return _real(apply)
 
 
 _FUNCTIONS: dict[str, Callable[[complex], complex]] = {
@@ -88,7 +80,7 @@ _FUNCTIONS: dict[str, Callable[[complex], complex]] = {
     "ln": cmath.log,
     "log": cmath.log,
     "abs": lambda value: complex(abs(value)),
-    "factorial": _gamma,
+    "factorial": _real(lambda value: math.gamma(value + 1)),
     "floor": _nearest(math.floor),
     "ceil": _nearest(math.ceil),
 }
@@ -107,7 +99,7 @@ def _apply(function: Callable[[complex], complex], argument: Bounded) -> Bounded
     return result, moved * 2 + abs(result) * _EPSILON * 4
 
 
-def _unknown(name: str, args: list[Bounded]) -> Bounded:
+def _unknown_value(name: str, args: list[Bounded]) -> Bounded:
     """Return an unknown function: something smooth that depends on its name and on every argument."""
     seed = sum((position + 1) * ord(char) for position, char in enumerate(name)) % 97 + 3
     total, error = complex(0), 0.0
@@ -133,26 +125,26 @@ def evaluate(node: Node, values: Mapping[str, complex], work: list[int] | None =
     except (ValueError, ZeroDivisionError):
         raise Undefined("not defined at this point") from None
     except OverflowError:
-        raise TooLarge("a value is too large for floating point") from None
+        raise LimitExceeded("a value is too large for floating point") from None
     if cmath.isnan(value) or math.isnan(error):
         raise Undefined("not a number")
     if cmath.isinf(value) or math.isinf(error):
-        raise TooLarge("a value is too large for floating point")
+        raise LimitExceeded("a value is too large for floating point")
     return value, error
 
 
 def _evaluate(node: Node, point: _Point) -> Bounded:
     point.work[0] -= 1
     if point.work[0] < 0:
-        raise TooLarge("the value takes too much work")
+        raise LimitExceeded("the value takes too much work")
     match node:
         case Num(exact):
             number = float(exact)
             if number == 0 and exact != 0:
-                raise TooLarge("a value is too small for floating point")
+                raise LimitExceeded("a value is too small for floating point")
             return complex(number), abs(number) * _EPSILON
         case Sym(name):
-            return _named(name, point)
+            return _name_value(name, point)
         case Add(items):
             total, error, largest = complex(0), 0.0, 0.0
             for item in items:
@@ -178,7 +170,7 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
         case Degree(item) | Quantity(item, _):
             return _evaluate(item, point)
         case Ratio((left, right)):
-            return _evaluate(Mul((left, Pow(right, Num(Fraction(-1))))), point)
+            return _evaluate(ratio(left, right), point)
         case Call(name, args):
             return _call(name, args, point)
         case Big():
@@ -189,7 +181,7 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
             raise Undefined(f"{type(node).__name__} has no value")
 
 
-def _named(name: str, point: Mapping[str, complex]) -> Bounded:
+def _name_value(name: str, point: Mapping[str, complex]) -> Bounded:
     if name in point:
         return complex(point[name]), abs(point[name]) * _EPSILON
     match name:
@@ -206,7 +198,7 @@ def _named(name: str, point: Mapping[str, complex]) -> Bounded:
 def _power(base: Node, exponent: Node, point: _Point) -> Bounded:
     try:
         exact = rational(exponent)
-    except TooLarge:
+    except LimitExceeded:
         exact = None
     value, error = _evaluate(base, point)
     if exact is not None:
@@ -249,7 +241,7 @@ def _call(name: str, args: tuple[Node, ...], point: _Point) -> Bounded:
     if name in {"max", "min"} and values and all(abs(value.imag) < 1e-12 for value, _ in values):
         return (max if name == "max" else min)(values, key=lambda pair: pair[0].real)
     if name[0] == "?" or name == "prime":
-        return _unknown(name, values)
+        return _unknown_value(name, values)
     raise Undefined(f"{name} has no numeric value")
 
 
@@ -257,10 +249,8 @@ def _in_radians(node: Node) -> Node:
     match node:
         case Degree(item):
             return Mul((item, Sym("pi"), Num(Fraction(1, 180))))
-        case Add(items):
-            return Add(tuple(_in_radians(item) for item in items))
-        case Mul(items):
-            return Mul(tuple(_in_radians(item) for item in items))
+        case Add() | Mul():
+            return rebuild(node, _in_radians)
         case _:
             return node
 
@@ -275,7 +265,7 @@ def _big(node: Big, point: _Point) -> Bounded:
     if low != round(low) or high != round(high):
         raise Undefined("the bounds of a sum are whole numbers")
     if high - low >= _MAX_TERMS:
-        raise TooLarge("the sum has too many terms")
+        raise LimitExceeded("the sum has too many terms")
     total, error = complex(node.kind == "prod"), 0.0
     for index in range(int(low), int(high) + 1):
         value, bound = _evaluate(node.body, _Point({**point, node.variable: complex(index)}, point.work))
@@ -338,21 +328,21 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
     variables = names(left) | names(right)
     imaginary = any(isinstance(part, Sym) and part.name == "i" for side in (left, right) for part in walk(side))
     real_same = complex_same = 0
-    large: TooLarge | None = None
+    large: LimitExceeded | None = None
     work = [_MAX_WORK]
     for point in points(variables, whole=whole):
         try:
             (one, one_error), (other, other_error) = evaluate(left, point, work), evaluate(right, point, work)
         except (Undefined, NotExact):
             continue
-        except TooLarge as problem:
+        except LimitExceeded as problem:
             if large is not None:
                 raise
             large = problem
             continue
         size = max(abs(one), abs(other))
         bound = one_error + other_error
-        if bound > size * 1e-6 + 1e-280:
+        if bound > size * 1e-6 + 1e-280:  # rounding leaves too few digits to decide by
             continue
         real = abs(one.imag) <= bound + size * 1e-13 and abs(other.imag) <= bound + size * 1e-13
         gap = abs(one - other)
@@ -360,6 +350,8 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
             real_same += real
             complex_same += not real
         elif gap > 1000 * bound:
+            # Off the real line two equal expressions may take different branches of a root or a logarithm, so that a
+            # complex difference counts only where complex numbers are meant.
             if real or imaginary or not variables:
                 return False
             if point[min(variables)].real > 0:

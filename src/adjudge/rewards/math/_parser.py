@@ -1,17 +1,17 @@
 r"""Tokens into a tree: a precedence parser that is linear in its input and bounded in depth.
 
 It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 or x=2`, `\{x | x<3\}`,
-`5 \text{ square units}`. Whatever it cannot read raises `Unreadable`; words that are no mathematics become `Text`.
+`5 \text{ square units}`. Whatever it cannot read raises `Unreadable`; words that are not mathematics become `Text`.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from adjudge.rewards.math._atoms import Atoms
-from adjudge.rewards.math._lexer import Token, repair, tokenize
-from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
-from adjudge.rewards.math._numerals import negated
+from adjudge.rewards.math._atoms import CLOSERS, Atoms
+from adjudge.rewards.math._lexer import repair, tokenize
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
+from adjudge.rewards.math._numerals import negate
 from adjudge.rewards.math._tree import (
+    MINUS_ONE,
     Add,
     Builder,
     Call,
@@ -33,8 +33,6 @@ from adjudge.rewards.math._tree import (
     Text,
     walk,
 )
-
-__all__ = ["parse", "parse_with_bound"]
 
 _RELATIONS = {
     "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "\\le": "<=", "\\ge": ">=", "!=": "!=",
@@ -75,7 +73,7 @@ places=None)), Num(value=Fraction(4, 1), digits=None, places=None)))
 def parse_with_bound(text: str, *, grouping: bool = True) -> tuple[Node, frozenset[str]]:
     """Read one answer, and name the variables that its words bind (`for some integer t`)."""
     if len(text) > MAX_ANSWER:
-        raise TooLarge(f"the answer has {len(text)} characters")
+        raise LimitExceeded(f"the answer has {len(text)} characters")
     text = repair(text)
     parser = _Parser(text, tokenize(text, grouping=grouping))
     return parser.answer(), frozenset(parser.bound)
@@ -157,7 +155,7 @@ class _Parser(Atoms):
         return self.token.value in closers or self.token.kind == "end" or self._separator()
 
     def _prose(self, start: int, closers: Sequence[str]) -> Text:
-        """Return the words of an item that has no mathematical reading, as they stand."""
+        """Return the words of an item that has no mathematical reading, as they are."""
         depth = 0
         while self.token.kind != "end":
             value = self.token.value
@@ -180,7 +178,10 @@ class _Parser(Atoms):
         if self.token.kind == "word" and not self._separator():
             word = self.token.value.lower()
             if word in _VERBS and isinstance(node, Relation):
-                if any(token.value in _RELATIONS or token.value.lower() in _DOUBTS for token in self._rest()):
+                if any(
+                    token.value in _RELATIONS or token.value.lower() in _DOUBTS
+                    for token in self.tokens[self.position :]
+                ):
                     return Text("")
                 self.position = len(self.tokens) - 1
                 self.token = self.tokens[-1]
@@ -198,9 +199,6 @@ class _Parser(Atoms):
         while self.token.value in {".", "?", '"', "`"}:
             self.advance()
         return node
-
-    def _rest(self) -> Sequence[Token]:
-        return self.tokens[self.position :]
 
     def _clause(self, closers: Sequence[str]) -> None:
         """Step over `for all integers n`, remembering that it binds n."""
@@ -272,7 +270,9 @@ class _Parser(Atoms):
                 left = SetOperation(_SET_OPERATORS[value], (left, self.expression(5)))
             elif value in {"^", "**"} and level < 40:
                 self.advance()
+                self.enter()
                 left = self.power(left)
+                self.leave()
             elif value == "!" and not (self.token.spaced and self.tokens[self.position + 1].kind == "end"):
                 self.advance()
                 left = Call("factorial", (left,))
@@ -280,7 +280,7 @@ class _Parser(Atoms):
                 self.advance()
                 left = Percent(left)
             elif value == "_" and isinstance(left, Num) and left.value.denominator == 1:
-                left = self.based(str(left.value))
+                left = self.read_based(str(left.value))
             elif value == "\\degreesign":
                 self.advance()
                 left = Degree(left)
@@ -302,7 +302,7 @@ class _Parser(Atoms):
             if isinstance(first, SetOf | Builder | SetOperation) and operator == "-":
                 return SetOperation("minus", (first, right))
             if operator == "-":
-                right = negated(right)
+                right = negate(right)
             elif operator != "+":
                 right = PlusMinus(1 if operator == "\\pm" else -1, right)
             items.append(right)
@@ -320,7 +320,7 @@ class _Parser(Atoms):
                 items.append(self.expression(20))
             elif value in {"/", "\\div"}:
                 self.advance()
-                items.append(Pow(self.expression(20), Num(Fraction(-1))))
+                items.append(Pow(self.expression(20), MINUS_ONE))
             elif value == ":" and not self.colon_ends:
                 self.advance()
                 ratio.append(items[0] if len(items) == 1 else Mul(tuple(items)))
@@ -355,32 +355,13 @@ class _Parser(Atoms):
         self.expect("\\}")
         return SetOf(inner.items if isinstance(inner, Items) else (inner,))
 
-    def group(self, opener: str, closers: tuple[str, ...]) -> Node:
+    def group(self, opener: str) -> Node:
         """Round, square or angle brackets: one element stands for itself, several are a tuple or an interval."""
-        self.enter()
-        self.advance()
-        bars, self.bars = self.bars, 0
-        inner = self.sequence(closers)
-        self.bars = bars
-        if self.token.value not in closers:
-            raise Unreadable(f"{opener!r} is not closed")
-        closer = self.token.value
-        self.advance()
-        self.leave()
+        inner = self.read_enclosed(*CLOSERS[opener])
+        closer = self.tokens[self.position - 1].value
         if (not isinstance(inner, Items) or len(inner.items) != 2) and (opener, closer) in {("(", "]"), ("[", ")")}:
             raise Unreadable("the brackets do not match")
         if isinstance(inner, Items):
             left = "[" if opener == "[" else "("
             return Group(inner.items, left, "]" if closer == "]" else ")")
-        return inner
-
-    def braces(self) -> Node:
-        """Invisible braces: whatever is inside."""
-        self.enter()
-        self.advance()
-        bars, self.bars = self.bars, 0
-        inner = self.sequence(("}",))
-        self.bars = bars
-        self.expect("}")
-        self.leave()
         return inner

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["ExtractionMode", "MathPolicy"]
-
 ExtractionMode = Literal["boxed", "final", "lenient"]
 
 
@@ -18,7 +16,7 @@ class MathPolicy:
     - `gold_digits`: significant digits a decimal gold needs before an exact answer that rounds to it is accepted;
       0 switches rounding off.
     - `answer_digits`: significant digits a decimal answer needs before it is accepted as the rounding of an exact gold
-      that is no finite decimal; 0 switches rounding off.
+      that is not a finite decimal; 0 switches rounding off.
     - `units`: `convert` compares known units (100 cm is 1 m, 5 m is not 5 kg), `ignore` never looks at them.
     - `list_order`: whether bare lists must keep their order.
     - `degrees`: whether `90^\circ` equals the bare number 90.

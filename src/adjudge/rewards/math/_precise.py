@@ -5,10 +5,8 @@ from decimal import Decimal, DecimalException, localcontext
 from fractions import Fraction
 
 from adjudge.rewards.math._exact import NotExact, rational
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._tree import Add, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
-
-__all__ = ["DIGITS", "precise"]
 
 DIGITS = 60
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
@@ -30,7 +28,7 @@ def precise(node: Node) -> Decimal | None:
         context.Emax, context.Emin = 100_000, -100_000
         try:
             value = _value(node)
-        except (_Unknown, DecimalException, TooLarge, NotExact, ArithmeticError, ValueError):
+        except (_Unknown, DecimalException, LimitExceeded, NotExact, ArithmeticError, ValueError):
             return None
         return value if value.is_finite() else None
 

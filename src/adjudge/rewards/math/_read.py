@@ -1,44 +1,31 @@
 """A text as the answers that it may be: one tree, or two where `3,250` is a number or a list."""
 
 import contextlib
-import re
 from dataclasses import dataclass
-from functools import cache
 
-from adjudge.rewards.math._lexer import repair
-from adjudge.rewards.math._limits import TooLarge, Unreadable
+from adjudge.rewards.math._lexer import compile_once, repair
+from adjudge.rewards.math._limits import LimitExceeded, Unreadable
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Num, Quantity, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.numbers import read_numeral
 from adjudge.text.units import CURRENCIES
 
-__all__ = ["Reading", "read"]
-
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedAnswer:
     """The trees that a text may stand for, and the variables that its words bind."""
 
     nodes: tuple[Node, ...]
     bound: frozenset[str]
 
 
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "grouped":
-            return re.compile(r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])")
-        case "money":
-            return re.compile(r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)")
-        case "currency":
-            return re.compile(r"(?:\\\$|[€£¥])\s?([-+]?\d[\d,]*(?:\.\d+)?)")
-        case "time":
-            return re.compile(r"(\d:\d\d)[\s~]*(?:\\text\{\s*|\\ )?\b([apAP])\.?\s?[mM]\b\.?\}?")
-        case "words":
-            return re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}")
-        case _:
-            return re.compile(r"\b(?:is|are|equals)\s+")
+_GROUPED = r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])"
+_MONEY = r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)"
+_CURRENCY = r"(?:\\\$|[€£¥])\s?([-+]?\d[\d,]*(?:\.\d+)?)"
+_TIME = r"(\d:\d\d)[\s~]*(?:\\text\{\s*|\\ )?\b([apAP])\.?\s?[mM]\b\.?\}?"
+_WORDS = r"(?<![\\a-zA-Z])[a-zA-Z]{3,}"
+_VERB = r"\b(?:is|are|equals)\s+"
 
 
 def _clean(text: str) -> str:
@@ -50,9 +37,11 @@ def _clean(text: str) -> str:
     if text[-1:] in {".", ",", ";", ":"}:
         text = text.rstrip(".,;: ")
     if "," in text and ("$" in text or "€" in text or "£" in text):
-        text = _pattern("money").sub(lambda found: found.expand(r"\1\3.\2\4"), text)
+        text = compile_once(_MONEY).sub(lambda found: found.expand(r"\1\3.\2\4"), text)
     if ":" in text:
-        text = _pattern("time").sub(lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text)
+        text = compile_once(_TIME).sub(
+            lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text
+        )
     return text
 
 
@@ -60,7 +49,7 @@ def _price(text: str) -> Node | None:
     """Return an amount of money that is all of a text, in its currency."""
     if not text.startswith(("\\$", "€", "£", "¥")):
         return None
-    found = _pattern("currency").fullmatch(text)
+    found = compile_once(_CURRENCY).fullmatch(text)
     numeral = None if found is None else read_numeral(found[1])
     if numeral is None:
         return None
@@ -68,8 +57,8 @@ def _price(text: str) -> Node | None:
     return Quantity(Num(numeral.value, digits, numeral.places), CURRENCIES[text.lstrip("\\")[0]])
 
 
-def read(text: str) -> Reading:
-    """Read an answer; `Unreadable` and `TooLarge` say why there is none.
+def read(text: str) -> ParsedAnswer:
+    """Read an answer; `Unreadable` and `LimitExceeded` say why there is none.
 
     >>> [type(node).__name__ for node in read("3,250").nodes]
     ['Num', 'Items']
@@ -80,40 +69,40 @@ def read(text: str) -> Reading:
     numeral = read_numeral(text) if len(text) < 40 and "," not in text else None
     if numeral is not None:
         digits = None if numeral.places is None else numeral.digits
-        return Reading((Num(numeral.value, digits, numeral.places),), frozenset())
+        return ParsedAnswer((Num(numeral.value, digits, numeral.places),), frozenset())
     price = _price(text)
     if price is not None:
-        return Reading((price,), frozenset())
+        return ParsedAnswer((price,), frozenset())
     choice = choice_of(text)
     try:
         node, bound = parse_with_bound(text)
     except Unreadable:
         if choice is not None and choice[1]:
             return read(choice[1])
-        if len(_pattern("words").findall(text)) < 2:
+        if len(compile_once(_WORDS).findall(text)) < 2:
             raise
         node, bound = Text(text), frozenset()
     nodes = [node]
     if choice is not None and choice[1]:
-        with contextlib.suppress(Unreadable, TooLarge):
+        with contextlib.suppress(Unreadable, LimitExceeded):
             nodes += read(choice[1]).nodes
-    if "," in text and _pattern("grouped").search(text) is not None:
-        with contextlib.suppress(Unreadable, TooLarge):
+    if "," in text and compile_once(_GROUPED).search(text) is not None:
+        with contextlib.suppress(Unreadable, LimitExceeded):
             nodes.append(parse_with_bound(text, grouping=False)[0])
     if isinstance(node, Text):
-        stated = _stated(node.words)
+        stated = _stated_value(node.words)
         if stated is not None:
             nodes.append(stated)
-    return Reading(tuple(nodes), bound)
+    return ParsedAnswer(tuple(nodes), bound)
 
 
-def _stated(words: str) -> Node | None:
+def _stated_value(words: str) -> Node | None:
     """Return the value in `the answer is 5`."""
-    verbs = list(_pattern("verb").finditer(words))
+    verbs = list(compile_once(_VERB).finditer(words))
     if not verbs:
         return None
     try:
         node, _ = parse_with_bound(words[verbs[-1].end() :].lstrip("} "))
-    except (Unreadable, TooLarge):
+    except (Unreadable, LimitExceeded):
         return None
     return None if isinstance(node, Text) else node

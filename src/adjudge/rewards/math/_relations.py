@@ -3,26 +3,23 @@
 from fractions import Fraction
 
 from adjudge.rewards.math._exact import NotExact, exact_form
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import Undefined, evaluate, points
 from adjudge.rewards.math._scalar import same_value
-from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, names
+from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, minus, names
 
-__all__ = ["difference", "proportional", "solved_by", "turned"]
-
-_MINUS_ONE = Num(Fraction(-1))
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
 
 
-def turned(node: Relation) -> Relation:
+def turn_around(node: Relation) -> Relation:
     """Return the same chain read from right to left."""
     return Relation(tuple(_TURNED.get(operator, operator) for operator in node.operators[::-1]), node.items[::-1])
 
 
 def difference(node: Relation) -> Node:
     """Return the left side less the right."""
-    return Add((node.items[0], Mul((_MINUS_ONE, node.items[-1]))))
+    return minus(node.items[0], node.items[-1])
 
 
 def proportional(left: Node, right: Node, *, positive: bool) -> bool:
@@ -38,13 +35,14 @@ def proportional(left: Node, right: Node, *, positive: bool) -> bool:
                 return not positive or next(iter(ratios)) > 0
             if len(ratios) == 1 and not positive:
                 return True
-        if not one.opaque and not other.opaque and one.bottom == other.bottom and not _radical(one.top, other.top):
+        has_root = any(atom[0] == "#" for side in (one.top, other.top) for key in side for atom, _ in key)
+        if not one.opaque and not other.opaque and one.bottom == other.bottom and not has_root:
             return False
     found: list[complex] = []
     for point in points(names(left) | names(right)):
         try:
             (top, top_error), (bottom, bottom_error) = evaluate(left, point), evaluate(right, point)
-        except (Undefined, NotExact, TooLarge):
+        except (Undefined, NotExact, LimitExceeded):
             continue
         if abs(top) <= 1000 * top_error or abs(bottom) <= 1000 * bottom_error:
             continue
@@ -53,10 +51,6 @@ def proportional(left: Node, right: Node, *, positive: bool) -> bool:
         return False
     steady = all(abs(value - found[0]) <= 1e-9 * abs(found[0]) for value in found)
     return steady and abs(found[0].imag) < 1e-9 * abs(found[0]) and (not positive or found[0].real > 0)
-
-
-def _radical(*sides: dict[tuple[tuple[str, Fraction], ...], Fraction]) -> bool:
-    return any(atom[0] == "#" for side in sides for key in side for atom, _ in key)
 
 
 def solved_by(equation: Relation, expression: Node) -> bool:
@@ -70,6 +64,5 @@ def solved_by(equation: Relation, expression: Node) -> bool:
         return False
     gap = difference(equation)
     at = [substitute(gap, name, Num(Fraction(value))) for value in (0, 1, 3)]
-    slope = Add((at[1], Mul((_MINUS_ONE, at[0]))))
-    line = Add((at[0], Mul((Num(Fraction(3)), slope))))
+    line = Add((at[0], Mul((Num(Fraction(3)), minus(at[1], at[0])))))
     return same_value(line, at[2])[0] is True

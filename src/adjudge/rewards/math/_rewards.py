@@ -92,12 +92,12 @@ def _notes(verdict: MathVerdict) -> dict[str, str] | None:
     return None if verdict.answer is None else {"answer": verdict.answer}
 
 
-def _asked(row: Row) -> _Question:
+def _question_of(row: Row) -> _Question:
     return _Question.of(row["final_response"], row["answer"], row.get("policy"), row.get("limit_s", LIMIT_S))
 
 
 def _rule(finish: Finish) -> Callable[[Row, Provenance], Score]:
-    return lambda row, provenance: finish(_asked(row).verdict(), row, provenance)
+    return lambda row, provenance: finish(_question_of(row).verdict(), row, provenance)
 
 
 def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
@@ -109,7 +109,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
 
         async def one(index: int) -> None:
             try:
-                scores[index] = finish(await _asked(rows[index]).averdict(), rows[index], provenance)
+                scores[index] = finish(await _question_of(rows[index]).averdict(), rows[index], provenance)
             except AdjudgeError as error:
                 scores[index] = Score.error(error.reason, parts=dict.fromkeys(parts), provenance=provenance)
             finally:

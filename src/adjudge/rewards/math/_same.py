@@ -1,16 +1,15 @@
 """Whether two trees are the same answer: lists, tuples, sets, intervals, matrices, equations, scalars."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
-from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
-from adjudge.rewards.math._relations import difference, proportional, solved_by, turned
+from adjudge.rewards.math._relations import difference, proportional, solved_by, turn_around
 from adjudge.rewards.math._scalar import Answer, same_scalar, same_value
-from adjudge.rewards.math._sets import NotInterval, Piece, is_interval, pieces
+from adjudge.rewards.math._sets import IntervalPiece, NotInterval, is_interval, pieces
 from adjudge.rewards.math._shapes import (
     function_of,
     have_other_variables,
@@ -26,7 +25,6 @@ from adjudge.rewards.math._tree import (
     Items,
     Matrix,
     Node,
-    Num,
     Relation,
     SetOf,
     Sym,
@@ -36,17 +34,13 @@ from adjudge.rewards.math._tree import (
 )
 from adjudge.rewards.math._words import same_words
 
-__all__ = ["NeedsWorker", "Rules", "contains", "same"]
-
-_MINUS_ONE = Num(Fraction(-1))
-
 
 class NeedsWorker(Exception):
-    """The two expressions can only be told apart symbolically."""
+    """Only symbolic algebra can compare the two expressions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ComparisonRules:
     """What a comparison goes by: the policy, and who decides where tier 1 cannot."""
 
     policy: MathPolicy
@@ -54,7 +48,7 @@ class Rules:
     bound: frozenset[str] = frozenset()
 
 
-def same(gold: Node, answer: Node, rules: Rules) -> Answer:
+def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     """Whether two answers are the same, and by which reason."""
     gold, answer = normal(gold), normal(answer)
     if gold == answer:
@@ -71,7 +65,7 @@ def same(gold: Node, answer: Node, rules: Rules) -> Answer:
             return equal, "exact-string" if equal else "mismatch"
     gold_label, answer_label = assignment(gold), assignment(answer)
     if gold_label is not None or answer_label is not None:
-        return _labelled(gold, answer, gold_label, answer_label, rules)
+        return _same_labelled(gold, answer, gold_label, answer_label, rules)
     if isinstance(gold, Matrix) or isinstance(answer, Matrix):
         return _matrices(gold, answer, rules)
     if is_interval(gold) or is_interval(answer):
@@ -83,7 +77,7 @@ def same(gold: Node, answer: Node, rules: Rules) -> Answer:
     return _scalars(gold, answer, rules)
 
 
-def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _scalars(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     if not is_scalar(gold) or not is_scalar(answer):
         return _alike(gold, answer, rules), "symbolic"
     result, reason = same_scalar(gold, answer, rules.policy)
@@ -92,23 +86,23 @@ def _scalars(gold: Node, answer: Node, rules: Rules) -> Answer:
             raise NeedsWorker
         result, reason = rules.oracle(gold, answer), "symbolic"
     if not result and rules.bound:
-        renamed = _renamed(gold, answer, rules)
+        renamed = _rename(gold, answer, rules)
         if renamed is not None:
             return same_scalar(gold, renamed, rules.policy)
     return bool(result), reason
 
 
-def _alike(gold: Node, answer: Node, rules: Rules) -> bool:
+def _alike(gold: Node, answer: Node, rules: ComparisonRules) -> bool:
     """Whether two expressions over collections are built the same way of equal parts."""
     one, other = children(gold), children(answer)
     if type(gold) is not type(answer) or len(one) != len(other) or not one:
         return False
     if isinstance(gold, Call) and isinstance(answer, Call) and gold.name != answer.name:
         return False
-    return all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
+    return _same_in_order(one, other, rules)
 
 
-def _renamed(gold: Node, answer: Node, rules: Rules) -> Node | None:
+def _rename(gold: Node, answer: Node, rules: ComparisonRules) -> Node | None:
     """Return the answer with its own bound variable called as in the gold, where each side has one name of its own."""
     if isinstance(answer, Sym) or isinstance(gold, Sym):
         return None
@@ -122,15 +116,15 @@ def _renamed(gold: Node, answer: Node, rules: Rules) -> Node | None:
     return substitute(answer, old, Sym(new))
 
 
-def _labelled(
+def _same_labelled(
     gold: Node,
     answer: Node,
     gold_label: tuple[Node, Node] | None,
     answer_label: tuple[Node, Node] | None,
-    rules: Rules,
+    rules: ComparisonRules,
 ) -> Answer:
     if gold_label is not None and answer_label is not None:
-        return _both_labelled(gold, answer, gold_label, answer_label, rules)
+        return _same_both_labelled(gold, answer, gold_label, answer_label, rules)
     label, value = gold_label or answer_label or (gold, answer)
     other = answer if gold_label is not None else gold
     if (
@@ -144,21 +138,18 @@ def _labelled(
         return same(spread, other, rules) if gold_label is not None else same(other, spread, rules)
     if isinstance(other, Relation):
         return _equations(gold, answer, rules)
-    inner = _function_bound(label, rules)
-    return same(value, other, inner) if gold_label is not None else same(other, value, inner)
+    if isinstance(label, Call | Group):  # the arguments of `f(x) = ...` are bound
+        rules = replace(rules, bound=rules.bound | names(label))
+    return same(value, other, rules) if gold_label is not None else same(other, value, rules)
 
 
-def _function_bound(label: Node, rules: Rules) -> Rules:
-    """Rules under which the arguments of `f(x) = ...` are bound."""
-    if isinstance(label, Call | Group):
-        return Rules(rules.policy, rules.oracle, rules.bound | names(label))
-    return rules
-
-
-def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: Rules) -> Answer:
+def _same_both_labelled(
+    gold: Node, answer: Node, one: tuple[Node, Node], other: tuple[Node, Node], rules: ComparisonRules
+) -> Answer:
     (gold_label, gold_value), (answer_label, answer_value) = one, other
     if gold_label == answer_label or isinstance(gold_label, Text) or isinstance(answer_label, Text):
         return same(gold_value, answer_value, rules)
+    # `f(x) = x + 1` and `f(t) = t + 1` are the same function.
     first, second = function_of(gold_label), function_of(answer_label)
     if first is not None and second is not None and first[0] == second[0]:
         if isinstance(first[1], Sym) and isinstance(second[1], Sym):
@@ -173,6 +164,7 @@ def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tupl
         if Sym("y") in {gold_label, answer_label} or not result[0]:
             return result
         return False, "mismatch"
+    # `A = 5` is `a = 5`, and `x_{max} = 5` is `x = 5`, but `x_1 = 5` is not `x_2 = 5`.
     if isinstance(gold_label, Sym) and isinstance(answer_label, Sym):
         (base, _, index), (other_base, _, other_index) = (
             gold_label.name.partition("_"),
@@ -184,7 +176,7 @@ def _both_labelled(gold: Node, answer: Node, one: tuple[Node, Node], other: tupl
     return _equations(gold, answer, rules)
 
 
-def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _matrices(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     left, right = matrix_value(gold), matrix_value(answer)
     if left is None or right is None:
         return False, "mismatch"
@@ -192,16 +184,10 @@ def _matrices(gold: Node, answer: Node, rules: Rules) -> Answer:
     shapes = [(len(side.rows), len(side.rows[0])) for side in (left, right)]
     if shapes[0] != shapes[1] and not (flat and shapes[0] == shapes[1][::-1]):
         return False, "matrix"
-    pairs = zip(
-        [entry for row in left.rows for entry in row], [entry for row in right.rows for entry in row], strict=True
-    )
-    for one, other in pairs:
-        if not same(one, other, rules)[0]:
-            return False, "matrix"
-    return True, "matrix"
+    return _same_in_order(children(left), children(right), rules), "matrix"
 
 
-def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _intervals(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     ordering = is_ordering(gold, answer)
     if ordering is not None:
         return ordering, "set" if ordering else "mismatch"
@@ -220,7 +206,7 @@ def _intervals(gold: Node, answer: Node, rules: Rules) -> Answer:
     return all(_same_piece(one, other, rules) for one, other in zip(left, right, strict=True)), "interval"
 
 
-def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:
+def _same_piece(one: IntervalPiece, other: IntervalPiece, rules: ComparisonRules) -> bool:
     if (one.closed_low, one.closed_high) != (other.closed_low, other.closed_high):
         return False
     for left, right, value, far in (
@@ -235,19 +221,19 @@ def _same_piece(one: Piece, other: Piece, rules: Rules) -> bool:
     return True
 
 
-def _inequalities(gold: Relation, answer: Relation, rules: Rules) -> Answer:
+def _inequalities(gold: Relation, answer: Relation, rules: ComparisonRules) -> Answer:
     """Inequalities in several variables: the same chain, read in either direction, up to a positive factor."""
-    for candidate in (answer, turned(answer)):
+    for candidate in (answer, turn_around(answer)):
         if candidate.operators == gold.operators:
             if len(gold.items) == 2:
                 if proportional(difference(gold), difference(candidate), positive=gold.operators[0] != "!="):
                     return True, "symbolic"
-            elif all(same(one, other, rules)[0] for one, other in zip(gold.items, candidate.items, strict=True)):
+            elif _same_in_order(gold.items, candidate.items, rules):
                 return True, "symbolic"
     return False, "mismatch"
 
 
-def _equations(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _equations(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     if isinstance(gold, Relation) and isinstance(answer, Relation):
         if gold.operators != ("=",) or answer.operators != ("=",):
             return False, "mismatch"
@@ -271,20 +257,20 @@ def _equations(gold: Node, answer: Node, rules: Rules) -> Answer:
     return False, "mismatch"
 
 
-def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
+def _collections(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     match gold, answer:
         case Group(one, left, right), Group(other, other_left, other_right):
             if len(one) == 2 and (left, right) != (other_left, other_right):
                 return False, "interval"
-            return _ordered(one, other, rules), "interval" if left == "[" or right == "]" else "set"
+            return _same_in_order(one, other, rules), "interval" if left == "[" or right == "]" else "set"
         case (Group(one, _, _), Items(other, _)) | (Items(one, _), Group(other, _, _)):
-            return _ordered(one, other, rules), "set"
+            return _same_in_order(one, other, rules), "set"
         case Items(one, _), Items(other, _):
             if rules.policy.list_order:
-                return _ordered(one, other, rules), "set"
-            return _unordered(one, other, rules), "set"
+                return _same_in_order(one, other, rules), "set"
+            return _same_in_any_order(one, other, rules), "set"
         case ((Items(one, _) | SetOf(one)), (Items(other, _) | SetOf(other))):
-            return _unordered(one, other, rules), "set"
+            return _same_in_any_order(one, other, rules), "set"
         case SetOf((single,)), _:
             return same(single, answer, rules)
         case _, SetOf((single,)):
@@ -296,14 +282,14 @@ def _collections(gold: Node, answer: Node, rules: Rules) -> Answer:
             return False, "mismatch"
 
 
-def _ordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
+def _same_in_order(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
     return len(one) == len(other) and all(same(left, right, rules)[0] for left, right in zip(one, other, strict=True))
 
 
-def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> bool:
+def _same_in_any_order(one: tuple[Node, ...], other: tuple[Node, ...], rules: ComparisonRules) -> bool:
     """Equal as collections; an answer may repeat an element that the gold lists once."""
     if max(len(one), len(other)) > MAX_ITEMS:
-        raise TooLarge("the list is too long")
+        raise LimitExceeded("the list is too long")
     labels = [{pair[0] for pair in map(assignment, side) if pair is not None} for side in (one, other)]
     if labels[0] and labels[0] == labels[1] and len(labels[0]) == len(one) == len(other):
         by_label = {pair[0]: item for item in other if (pair := assignment(item)) is not None}
@@ -311,7 +297,8 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
     if len(one) > len(other):
         return False
     if len(one) == len(other) and not labels[1] and names_each(one):
-        return _ordered(one, other, rules)
+        return _same_in_order(one, other, rules)
+    # Each element of the gold takes one of the answer; what is left over may only repeat some of them.
     waiting = list(other)
     for item in one:
         for position, candidate in enumerate(waiting):
@@ -325,7 +312,7 @@ def _unordered(one: tuple[Node, ...], other: tuple[Node, ...], rules: Rules) -> 
     )
 
 
-def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:
+def _repeats(items: tuple[Node, ...], rules: ComparisonRules) -> bool:
     return any(
         same(items[first], items[second], rules)[0]
         for first in range(len(items))
@@ -333,7 +320,7 @@ def _repeats(items: tuple[Node, ...], rules: Rules) -> bool:
     )
 
 
-def contains(answer: Node, gold: Node, rules: Rules) -> bool:
+def contains(answer: Node, gold: Node, rules: ComparisonRules) -> bool:
     """Whether an answer offers the gold among other things."""
     answer, gold = normal(answer), normal(gold)
     if not isinstance(answer, Items | SetOf) or len(answer.items) > MAX_ITEMS:

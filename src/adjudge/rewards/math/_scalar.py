@@ -1,6 +1,7 @@
 """Whether two scalars are equal: exactly where possible, numerically where not, rounded where allowed."""
 
 from fractions import Fraction
+from functools import partial
 
 from adjudge.rewards.math._exact import NotExact, ZeroDivisor, exact_form, same_form
 from adjudge.rewards.math._numeric import Undefined, agree, evaluate
@@ -21,11 +22,12 @@ from adjudge.rewards.math._tree import (
     Ratio,
     Sym,
     names,
+    rebuild,
     walk,
 )
 from adjudge.text.units import read_unit
 
-__all__ = ["Answer", "same_scalar", "same_value"]
+_WHOLE_LETTERS = frozenset("ijklmnpq")
 
 Answer = tuple[bool | None, str]
 """A decision (None: undecided) and its reason."""
@@ -85,7 +87,7 @@ def _finite_decimal(node: Node) -> bool:
     return rest == 1
 
 
-def _rounded(gold: Node, answer: Node, policy: MathPolicy) -> bool:
+def _is_rounded(gold: Node, answer: Node, policy: MathPolicy) -> bool:
     if names(gold) or names(answer):
         return False
     literal = _decimal(gold)
@@ -101,17 +103,12 @@ def _rounded(gold: Node, answer: Node, policy: MathPolicy) -> bool:
 
 def _with_base(node: Node, base: int) -> Node:
     """Plain `log` written with its base."""
+    if not isinstance(node, Call | Add | Mul | Pow):
+        return node
+    node = rebuild(node, partial(_with_base, base=base))
     match node:
-        case Call("log", (arg,)):
-            return Call("log", (_with_base(arg, base), Num(Fraction(base))))
-        case Call(name, args):
-            return Call(name, tuple(_with_base(arg, base) for arg in args))
-        case Add(items):
-            return Add(tuple(_with_base(item, base) for item in items))
-        case Mul(items):
-            return Mul(tuple(_with_base(item, base) for item in items))
-        case Pow(inner, exponent):
-            return Pow(_with_base(inner, base), _with_base(exponent, base))
+        case Call("log", (argument,)):
+            return Call("log", (argument, Num(Fraction(base))))
         case _:
             return node
 
@@ -133,7 +130,7 @@ def same_value(gold: Node, answer: Node) -> Answer:
             return True, "symbolic"
         if not left.opaque and not right.opaque:
             return False, "symbolic"
-    parts = [part for side in (gold, answer) for part in walk(side)]
+    parts = [*walk(gold), *walk(answer)]
     if Sym("infinity") in parts:
         return None if any(isinstance(part, Big) for part in parts) else False, "symbolic"
     result = agree(gold, answer)
@@ -141,13 +138,12 @@ def same_value(gold: Node, answer: Node) -> Answer:
         result = _closely(gold, answer, result)
     if result is None:
         result = agree(gold, answer, whole=True)
-    if result is False and any(
-        isinstance(part, Call) and part.name == "log" and len(part.args) == 1
-        for side in (gold, answer)
-        for part in walk(side)
-    ):
+    calls = [part for part in parts if isinstance(part, Call)]
+    if result is False and any(call.name == "log" and len(call.args) == 1 for call in calls):
         result = agree(_with_base(gold, 10), _with_base(answer, 10))
-    if result is False and _whole_only(gold, answer):
+    # Rounding functions of letters that stand for whole numbers make other points meaningless.
+    is_rounding = any(call.name in {"floor", "ceil"} for call in calls)
+    if result is False and is_rounding and names(gold) == names(answer) <= _WHOLE_LETTERS:
         result = agree(gold, answer, whole=True)
     return result, "numeric"
 
@@ -158,16 +154,6 @@ def _closely(gold: Node, answer: Node, unless_known: bool | None) -> bool | None
     if one is None or other is None:
         return unless_known
     return abs(Fraction(one) - Fraction(other)) <= max(abs(Fraction(one)), abs(Fraction(other))) / 10**50
-
-
-_WHOLE_LETTERS = frozenset("ijklmnpq")
-
-
-def _whole_only(gold: Node, answer: Node) -> bool:
-    """Whether rounding functions of letters that stand for whole numbers make other points meaningless."""
-    return names(gold) == names(answer) <= _WHOLE_LETTERS and any(
-        isinstance(part, Call) and part.name in {"floor", "ceil"} for side in (gold, answer) for part in walk(side)
-    )
 
 
 def _units_differ(gold: Node, answer: Node, policy: MathPolicy) -> tuple[bool, Node, Node]:
@@ -218,28 +204,29 @@ def same_scalar(gold: Node, answer: Node, policy: MathPolicy) -> Answer:
     if differ:
         return False, "mismatch"
     result, reason = same_value(gold, answer)
-    if result is not True and _rounded(gold, answer, policy):
+    if result is not True and _is_rounded(gold, answer, policy):
         return True, "numeric"
     return result, reason
 
 
 def _no_quotient(node: Node) -> bool:
-    """Whether a ratio is no number: it has three parts, or a zero as in a time of day."""
-    return isinstance(node, Ratio) and (
-        len(node.items) > 2 or any(isinstance(item, Num) and item.value == 0 for item in node.items)
-    )
+    """Whether a ratio is not a number: it has three parts, or a zero as in a time of day."""
+    return isinstance(node, Ratio) and (len(node.items) > 2 or _has_zero(node))
+
+
+def _has_zero(node: Ratio) -> bool:
+    return any(isinstance(item, Num) and item.value == 0 for item in node.items)
 
 
 def _same_ratio(gold: Ratio, answer: Ratio, policy: MathPolicy) -> Answer:
     """Proportional ratios are equal; one with a zero, which may be a time of day, only to itself."""
     if len(gold.items) != len(answer.items):
         return False, "mismatch"
-    zero = Num(Fraction(0))
-    if any(isinstance(item, Num) and item.value == 0 for item in (*gold.items, *answer.items)):
-        pairs = list(zip(gold.items, answer.items, strict=True))
+    if _has_zero(gold) or _has_zero(answer):
+        pairs = zip(gold.items, answer.items, strict=True)
         return all(same_scalar(one, other, policy)[0] is True for one, other in pairs), "exact-rational"
     for one, other in zip(gold.items[1:], answer.items[1:], strict=True):
         result, reason = same_value(Mul((gold.items[0], other)), Mul((answer.items[0], one)))
         if result is not True:
             return result, reason
-    return gold.items[0] != zero, "exact-rational"
+    return True, "exact-rational"

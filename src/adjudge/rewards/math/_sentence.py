@@ -2,42 +2,27 @@
 
 import re
 from collections import deque
-from functools import cache
 from typing import TYPE_CHECKING
 
-from adjudge.rewards.math._limits import MAX_ANSWER, TooLarge, Unreadable
-from adjudge.rewards.math._tree import Items, Node, Relation, Sym, Text
+from adjudge.rewards.math._lexer import compile_once
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
+from adjudge.rewards.math._tree import CONSTANTS, Items, Node, Relation, Sym, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.number_words import NUMBER_WORDS
 
 if TYPE_CHECKING:
     from adjudge.rewards.math._extract import Found
 
-__all__ = ["from_sentence", "readable"]
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "verb":
-            return re.compile(
-                r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+"
-                r"(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s"
-            )
-        case "formula":
-            return re.compile(
-                r"\$\$(.{1,1000}?)\$\$|\$([^$\n]{1,1000})\$|\\\((.{1,1000}?)\\\)|\\\[(.{1,1000}?)\\\]", re.DOTALL
-            )
-        case "measure":
-            return re.compile(r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\^[23])?[\s.]*")
-        case "denial":
-            return re.compile(r"(?:\bnot|\bcannot|n't|\bnever)\s+(?:be\s+|equal\s+(?:to\s+)?)?$", re.IGNORECASE)
-        case "or":
-            return re.compile(r"\b(?:or|maybe|perhaps|possibly)\b", re.IGNORECASE)
-        case "money":
-            return re.compile(r"(\d+[.,]\d{2})\s*[$€£]")
-        case _:
-            return re.compile(r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?(?!\w)")
+_VERB = (
+    r"\b(?:is|are|equals|be|was|were|by|it's|its|to)\s+"
+    r"(?:equal to\s+|approximately\s+|about\s+)?|(?<![<>!=])[:=]\s"
+)
+_FORMULA = r"(?s)\$\$(.{1,1000}?)\$\$|\$([^$\n]{1,1000})\$|\\\((.{1,1000}?)\\\)|\\\[(.{1,1000}?)\\\]"
+_MEASURE = r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\^[23])?[\s.]*"
+_DENIAL = r"(?i)(?:\bnot|\bcannot|n't|\bnever)\s+(?:be\s+|equal\s+(?:to\s+)?)?$"
+_OR = r"(?i)\b(?:or|maybe|perhaps|possibly)\b"
+_MONEY = r"(\d+[.,]\d{2})\s*[$€£]"
+_NUMBER = r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?(?!\w)"
 
 
 def readable(text: str) -> Node | None:
@@ -48,7 +33,7 @@ def readable(text: str) -> Node | None:
         return None
     try:
         node = parse(text)
-    except (Unreadable, TooLarge):
+    except (Unreadable, LimitExceeded):
         return None
     return None if any(isinstance(part, Text) for part in _parts(node)) else node
 
@@ -78,19 +63,19 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
         return Found(sentence, start, stop, "statement")
     if len(sentence) > MAX_ANSWER:
         return None
-    formulas = [found.span() for found in _pattern("formula").finditer(sentence)]
+    formulas = [found.span() for found in compile_once(_FORMULA).finditer(sentence)]
     verb = None
-    for found in _pattern("verb").finditer(sentence):
+    for found in compile_once(_VERB).finditer(sentence):
         if not any(low < found.start() < high for low, high in formulas):
             verb = found
     if verb is not None:
         tail = sentence[verb.end() :].strip(' .*"')
         at = start + sentence.index(tail, verb.end()) if tail else stop
-        measure = _pattern("measure").fullmatch(tail)
+        measure = compile_once(_MEASURE).fullmatch(tail)
         if measure is not None:
             return Found(measure[1], at, at + len(measure[1]), "statement")
         node = readable(tail) if _mathematical(tail) else None
-        if node is not None and not _bare_name(node) and not _denied(sentence, at - start):
+        if node is not None and not _bare_name(node) and not _is_denied(sentence, at - start):
             return Found(tail, at, at + len(tail), "statement")
     return _last_formula(sentence, start) or (Found(sentence, start, stop, "statement") if whole else None)
 
@@ -102,13 +87,13 @@ def _mathematical(text: str) -> bool:
     return any(word.lower().strip(".,-") in NUMBER_WORDS for word in text.replace("-", " ").split()[:8])
 
 
-def _denied(sentence: str, at: int) -> bool:
-    """Whether what stands at a place is what the answer is not."""
-    return _pattern("denial").search(sentence, max(0, at - 40), at) is not None
+def _is_denied(sentence: str, at: int) -> bool:
+    """Whether the text says that the answer is not what follows."""
+    return compile_once(_DENIAL).search(sentence, max(0, at - 40), at) is not None
 
 
 def _bare_name(node: Node) -> bool:
-    return isinstance(node, Sym) and node.name not in {"pi", "e", "i", "infinity"}
+    return isinstance(node, Sym) and node.name not in CONSTANTS
 
 
 def _last_formula(sentence: str, start: int) -> "Found | None":
@@ -117,7 +102,7 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
 
     formulas = [
         found
-        for found in deque(_pattern("formula").finditer(sentence), maxlen=16)
+        for found in deque(compile_once(_FORMULA).finditer(sentence), maxlen=16)
         if (node := readable(next(filter(None, found.groups())))) is not None and not _bare_name(node)
     ]
     if formulas:
@@ -133,21 +118,20 @@ def _last_formula(sentence: str, start: int) -> "Found | None":
         after = re.match(r"\s?\\?%", sentence[high:])
         high += after.end() if after else 0
         return Found(sentence[low:high], start + low, start + high, "formula")
-    for name in ("money", "number"):
-        numbers = list(_pattern(name).finditer(sentence))
+    for pattern in (_MONEY, _NUMBER):
+        numbers = list(compile_once(pattern).finditer(sentence))
         if not numbers:
             continue
-        last, group = numbers[-1], 1 if name == "money" else 0
-        if _denied(sentence, last.start()):
+        is_money = pattern == _MONEY
+        last, group = numbers[-1], int(is_money)
+        if _is_denied(sentence, last.start()):
             return None
-        low = last.start(group)
+        low, high = last.start(group), last.end(group)
         for earlier in numbers[-2::-1]:
             between = sentence[earlier.end() : low]
-            if between.strip(" \t") and _pattern("or").search(between) is None:
+            if between.strip(" \t") and compile_once(_OR).search(between) is None:
                 break
             low = earlier.start(group)
-        shown = sentence[low : last.end(group)]
-        return Found(
-            shown.replace(",", ".") if name == "money" else shown, start + low, start + last.end(group), "number"
-        )
+        shown = sentence[low:high]
+        return Found(shown.replace(",", ".") if is_money else shown, start + low, start + high, "number")
     return None

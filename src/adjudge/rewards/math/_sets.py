@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adjudge.rewards.math._limits import MAX_ITEMS, TooLarge
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import real_value
 from adjudge.rewards.math._tree import (
-    Add,
+    MINUS_ONE,
     Builder,
     Call,
     Group,
@@ -21,14 +21,13 @@ from adjudge.rewards.math._tree import (
     SetOf,
     SetOperation,
     Sym,
+    minus,
     names,
     walk,
 )
 
-__all__ = ["NotInterval", "Piece", "is_interval", "pieces"]
-
-_MINUS_ONE = Num(Fraction(-1))
 _INFINITY = Sym("infinity")
+_MINUS_INFINITY = Mul((MINUS_ONE, _INFINITY))
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _INEQUALITIES = frozenset({"<", ">", "<=", ">=", "!="})
 _REALS = Sym("mathbb(R)")
@@ -36,11 +35,11 @@ _EMPTY = Sym("emptyset")
 
 
 class NotInterval(Exception):
-    """The node is no set of real numbers that can be written as intervals."""
+    """The node is not a set of real numbers that can be written as intervals."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class IntervalPiece:
     """One interval; a point is an interval closed at both ends."""
 
     low: Node
@@ -63,36 +62,36 @@ def is_interval(node: Node) -> bool:
                 isinstance(item, Relation | SetOperation) for item in items
             )
         case Group((_, _), left, right):
-            return left == "[" or right == "]" or any(_infinite(item) for item in node.items)
+            return left == "[" or right == "]" or _INFINITY in walk(node)
         case _:
             return node in {_REALS, _EMPTY}
-
-
-def _infinite(node: Node) -> bool:
-    return any(part == _INFINITY for part in walk(node))
 
 
 def _value(node: Node) -> float:
     value = real_value(node)
     if value is None:
-        raise NotInterval("an end of the interval is no number")
+        raise NotInterval("an end of the interval is not a number")
     return value
 
 
-def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> list[Piece]:
+def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> list[IntervalPiece]:
     start, stop = _value(low), _value(high)
     if start > stop:
         raise NotInterval("the ends of the interval are in the wrong order")
     if start == stop and not (closed_low and closed_high):
         return []
-    return [Piece(low, high, start, stop, closed_low and not math.isinf(start), closed_high and not math.isinf(stop))]
+    return [
+        IntervalPiece(
+            low, high, start, stop, closed_low and not math.isinf(start), closed_high and not math.isinf(stop)
+        )
+    ]
 
 
-def pieces(node: Node) -> list[Piece]:
+def pieces(node: Node) -> list[IntervalPiece]:
     """Return the sorted, merged pieces of a set of real numbers."""
     match node:
         case Sym("mathbb(R)"):
-            return _piece(Mul((_MINUS_ONE, _INFINITY)), _INFINITY, closed_low=False, closed_high=False)
+            return _piece(_MINUS_INFINITY, _INFINITY, closed_low=False, closed_high=False)
         case Sym("emptyset") | SetOf(()):
             return []
         case Group((low, high), left, right):
@@ -100,54 +99,56 @@ def pieces(node: Node) -> list[Piece]:
                 raise NotInterval("an interval without a point")
             return _piece(low, high, closed_low=left == "[", closed_high=right == "]")
         case SetOf(items):
-            return _merged([piece for item in items for piece in _point(item)])
+            return _merge([piece for item in items for piece in _point(item)])
         case Builder(_, condition):
             return pieces(condition)
         case SetOperation("union", (one, other)):
-            return _merged(pieces(one) + pieces(other))
+            return _merge(pieces(one) + pieces(other))
         case SetOperation("intersection", (one, other)):
             return _intersection(pieces(one), pieces(other))
         case SetOperation("minus", (one, other)):
             return _intersection(pieces(one), _complement(pieces(other)))
         case Items(items, choice):
             if len(items) > MAX_ITEMS:
-                raise TooLarge("too many conditions")
+                raise LimitExceeded("too many conditions")
             parts = [pieces(item) for item in items]
             if choice:
-                return _merged([piece for part in parts for piece in part])
+                return _merge([piece for part in parts for piece in part])
             common = parts[0]
             for part in parts[1:]:
                 common = _intersection(common, part)
-            return common or _merged([piece for part in parts for piece in part])
+            return common or _merge([piece for part in parts for piece in part])
         case Relation():
             return _solve(node)
         case _:
-            raise NotInterval(f"{type(node).__name__} is no interval")
+            raise NotInterval(f"{type(node).__name__} is not an interval")
 
 
-def _point(node: Node) -> list[Piece]:
+def _point(node: Node) -> list[IntervalPiece]:
     return _piece(node, node, closed_low=True, closed_high=True)
 
 
-def _merged(found: list[Piece]) -> list[Piece]:
-    result: list[Piece] = []
+def _merge(found: list[IntervalPiece]) -> list[IntervalPiece]:
+    result: list[IntervalPiece] = []
     for piece in sorted(found, key=lambda piece: (piece.start, not piece.closed_low, piece.stop)):
         last = result[-1] if result else None
         if last is not None and (
             piece.start < last.stop or (piece.start == last.stop and (piece.closed_low or last.closed_high))
         ):
             if (piece.stop, piece.closed_high) > (last.stop, last.closed_high):
-                result[-1] = Piece(last.low, piece.high, last.start, piece.stop, last.closed_low, piece.closed_high)
+                result[-1] = IntervalPiece(
+                    last.low, piece.high, last.start, piece.stop, last.closed_low, piece.closed_high
+                )
         else:
             result.append(piece)
     return result
 
 
-def _complement(found: list[Piece]) -> list[Piece]:
-    low: Node = Mul((_MINUS_ONE, _INFINITY))
+def _complement(found: list[IntervalPiece]) -> list[IntervalPiece]:
+    low: Node = _MINUS_INFINITY
     closed = False
-    result: list[Piece] = []
-    for piece in _merged(found):
+    result: list[IntervalPiece] = []
+    for piece in _merge(found):
         if not math.isinf(piece.start):
             result += _piece(low, piece.low, closed_low=closed, closed_high=not piece.closed_low)
         low, closed = piece.high, not piece.closed_high
@@ -156,23 +157,22 @@ def _complement(found: list[Piece]) -> list[Piece]:
     return result
 
 
-def _intersection(left: list[Piece], right: list[Piece]) -> list[Piece]:
-    result: list[Piece] = []
+def _intersection(left: list[IntervalPiece], right: list[IntervalPiece]) -> list[IntervalPiece]:
+    result: list[IntervalPiece] = []
     for one in left:
         for other in right:
             low = max((one, other), key=lambda piece: (piece.start, not piece.closed_low))
             high = min((one, other), key=lambda piece: (piece.stop, piece.closed_high))
             if (low.start, high.stop) != (math.inf, math.inf) and low.start <= high.stop:
                 result += _piece(low.low, high.high, closed_low=low.closed_low, closed_high=high.closed_high)
-    return _merged(result)
+    return _merge(result)
 
 
-def _half_line(operator: str, bound: Node) -> list[Piece]:
-    """Return the numbers that stand in a relation to a bound."""
-    low = Mul((_MINUS_ONE, _INFINITY))
+def _half_line(operator: str, bound: Node) -> list[IntervalPiece]:
+    """Return the numbers on one side of a bound."""
     match operator:
         case "<" | "<=":
-            return _piece(low, bound, closed_low=False, closed_high=operator == "<=")
+            return _piece(_MINUS_INFINITY, bound, closed_low=False, closed_high=operator == "<=")
         case ">" | ">=":
             return _piece(bound, _INFINITY, closed_low=operator == ">=", closed_high=False)
         case "=":
@@ -180,13 +180,13 @@ def _half_line(operator: str, bound: Node) -> list[Piece]:
         case "!=":
             return _complement(_point(bound))
         case _:
-            raise NotInterval(f"{operator} is no inequality")
+            raise NotInterval(f"{operator} is not an inequality")
 
 
-def _solve(node: Relation) -> list[Piece]:
+def _solve(node: Relation) -> list[IntervalPiece]:
     if len(node.operators) > MAX_ITEMS:
-        raise TooLarge("the chain is too long")
-    result: list[Piece] | None = None
+        raise LimitExceeded("the chain is too long")
+    result: list[IntervalPiece] | None = None
     for position, operator in enumerate(node.operators):
         left, right = node.items[position], node.items[position + 1]
         part = pieces(right) if operator == "in" else _solve_one(left, operator, right)
@@ -200,7 +200,7 @@ def _is_variable(node: Node) -> bool:
     )
 
 
-def _solve_one(left: Node, operator: str, right: Node) -> list[Piece]:
+def _solve_one(left: Node, operator: str, right: Node) -> list[IntervalPiece]:
     if not names(left):
         left, operator, right = right, _FLIPPED.get(operator, operator), left
     if not names(left) or any(isinstance(part, Call) and part.name[0] == "?" for part in walk(right)):
@@ -215,30 +215,30 @@ def _solve_one(left: Node, operator: str, right: Node) -> list[Piece]:
     variables = names(left) | names(right)
     if len(variables) != 1:
         raise NotInterval("more than one variable")
-    return _linear(Add((left, Mul((_MINUS_ONE, right)))), operator, next(iter(variables)))
+    return _linear(minus(left, right), operator, next(iter(variables)))
 
 
-def _linear(difference: Node, operator: str, name: str) -> list[Piece]:
+def _linear(difference: Node, operator: str, name: str) -> list[IntervalPiece]:
     """Solve `difference operator 0` where the difference is linear in the variable."""
+    # Three points show whether it is a straight line; two of them give the line.
     at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3)]
     zero, one, three = (_value(value) for value in at)
     slope = one - zero
     if abs(three - zero - 3 * slope) > 1e-9 * (abs(three) + abs(zero) + abs(slope)) or abs(slope) < 1e-12:
         raise NotInterval("the inequality is not linear")
-    steepness = Add((at[1], Mul((_MINUS_ONE, at[0]))))
-    bound = Mul((_MINUS_ONE, at[0], Pow(steepness, _MINUS_ONE)))
+    bound = Mul((MINUS_ONE, at[0], Pow(minus(at[1], at[0]), MINUS_ONE)))
     return _half_line(operator if slope > 0 else _FLIPPED.get(operator, operator), bound)
 
 
-def _absolute(operator: str, bound: Node) -> list[Piece]:
-    opposite = Mul((_MINUS_ONE, bound))
+def _absolute(operator: str, bound: Node) -> list[IntervalPiece]:
+    opposite = Mul((MINUS_ONE, bound))
     match operator:
         case "<" | "<=":
             closed = operator == "<="
             return _piece(opposite, bound, closed_low=closed, closed_high=closed)
         case ">" | ">=":
-            return _merged(_half_line(_FLIPPED[operator], opposite) + _half_line(operator, bound))
+            return _merge(_half_line(_FLIPPED[operator], opposite) + _half_line(operator, bound))
         case "=":
-            return _merged(_point(opposite) + _point(bound))
+            return _merge(_point(opposite) + _point(bound))
         case _:
             raise NotInterval(f"{operator} of an absolute value")

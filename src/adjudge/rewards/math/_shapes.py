@@ -19,8 +19,6 @@ from adjudge.rewards.math._tree import (
     walk,
 )
 
-__all__ = ["function_of", "have_other_variables", "is_ordering", "is_scalar", "is_word", "names_each", "reason_of"]
-
 
 def is_word(node: Node) -> bool:
     """Whether a tree is written in words as well: the empty set, all real numbers."""

@@ -1,10 +1,8 @@
 """Trees and exact forms as people read them: `sin(2*x)`, `[1, 2)`, `5 cm`."""
 
-import re
-from functools import cache
-
 from adjudge.rewards.math._exact import NotExact, canonical, exact_form
-from adjudge.rewards.math._limits import TooLarge
+from adjudge.rewards.math._lexer import compile_once
+from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import normal
 from adjudge.rewards.math._tree import (
     Based,
@@ -25,22 +23,12 @@ from adjudge.rewards.math._tree import (
     children,
 )
 
-__all__ = ["describe"]
-
 _SHOWN = 24
 
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "root":
-            return re.compile(r"#(\d+)\^\(1/2\)")
-        case "power":
-            return re.compile(r"\^\((\d+)\)")
-        case "minus":
-            return re.compile(r"(?:(\+ )|(?<![\w)]))-(?:1\*(?=[^\d\s]))?")
-        case _:
-            return re.compile(r"[@#?]")
+_ROOT = r"#(\d+)\^\(1/2\)"
+_POWER = r"\^\((\d+)\)"
+_MINUS = r"(?:(\+ )|(?<![\w)]))-(?:1\*(?=[^\d\s]))?"
+_MARKS = r"[@#?]"
 
 
 def describe(node: Node) -> str:
@@ -56,8 +44,8 @@ def describe(node: Node) -> str:
         return shown
     try:
         return _plain(canonical(exact_form(node)))
-    except (NotExact, TooLarge):
-        return f"{_kind(node)}({_listed(children(node))})"
+    except (NotExact, LimitExceeded):
+        return f"{_kind(node)}({_list(children(node))})"
 
 
 def _kind(node: Node) -> str:
@@ -67,20 +55,20 @@ def _kind(node: Node) -> str:
 def _plain(form: str) -> str:
     """Return a form without the marks that tell its atoms apart."""
     if "#" in form:
-        form = _pattern("root").sub(r"sqrt(\1)", form)
+        form = compile_once(_ROOT).sub(r"sqrt(\1)", form)
     if "^" in form:
-        form = _pattern("power").sub(r"^\1", form)
+        form = compile_once(_POWER).sub(r"^\1", form)
     if "-" in form:
-        form = _pattern("minus").sub(lambda found: "- " if found[1] else "-", form)
-    return _pattern("marks").sub("", form).replace(";", ", ")
+        form = compile_once(_MINUS).sub(lambda found: "- " if found[1] else "-", form)
+    return compile_once(_MARKS).sub("", form).replace(";", ", ")
 
 
-def _listed(items: tuple[Node, ...]) -> str:
+def _list(items: tuple[Node, ...]) -> str:
     return ", ".join(map(describe, items[:_SHOWN])) + (", ..." if len(items) > _SHOWN else "")
 
 
 def _collection(node: Node) -> str | None:
-    """Return what is no plain expression: its parts in canonical form, between its own brackets and signs."""
+    """Return what is not a plain expression: its parts in canonical form, between its own brackets and signs."""
     match node:
         case Text(words):
             return words
@@ -88,17 +76,17 @@ def _collection(node: Node) -> str | None:
             rest = zip(operators[:_SHOWN], items[1:], strict=False)
             return describe(items[0]) + "".join(f" {operator} {describe(item)}" for operator, item in rest)
         case Items(items, choice):
-            return " or ".join(map(describe, items[:_SHOWN])) if choice else _listed(items)
+            return " or ".join(map(describe, items[:_SHOWN])) if choice else _list(items)
         case SetOf(items):
-            return f"{{{_listed(items)}}}"
+            return f"{{{_list(items)}}}"
         case Group(items, left, right):
-            return f"{left}{_listed(items)}{right}"
+            return f"{left}{_list(items)}{right}"
         case SetOperation(operator, items):
             return f" {operator} ".join(map(describe, items))
         case Builder(variable, condition):
             return f"{{{describe(variable)} | {describe(condition)}}}"
         case Matrix(rows):
-            return "[" + ", ".join(f"[{_listed(row)}]" for row in rows[:_SHOWN]) + "]"
+            return "[" + ", ".join(f"[{_list(row)}]" for row in rows[:_SHOWN]) + "]"
         case Quantity(item, unit):
             return f"{describe(item)} {unit}"
         case Percent(item):

@@ -12,8 +12,6 @@ from adjudge.rewards.math._compare import decide
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._tree import Add, Big, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
 
-__all__ = ["job", "oracle"]
-
 _FUNCTIONS: dict[str, Any] = {
     "sin": sympy.sin, "cos": sympy.cos, "tan": sympy.tan, "cot": sympy.cot, "sec": sympy.sec, "csc": sympy.csc,
     "arcsin": sympy.asin, "arccos": sympy.acos, "arctan": sympy.atan, "arccot": sympy.acot, "sinh": sympy.sinh,

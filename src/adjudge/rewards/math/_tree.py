@@ -4,38 +4,11 @@ r"""The typed tree that every answer and gold is read into.
 `Items((Relation(...), Relation(...)), choice=True)`. Nothing in a tree has been evaluated.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
-
-__all__ = [
-    "Add",
-    "Based",
-    "Big",
-    "Builder",
-    "Call",
-    "Degree",
-    "Group",
-    "Items",
-    "Matrix",
-    "Mul",
-    "Node",
-    "Num",
-    "Percent",
-    "PlusMinus",
-    "Pow",
-    "Quantity",
-    "Ratio",
-    "Relation",
-    "SetOf",
-    "SetOperation",
-    "Sym",
-    "Text",
-    "children",
-    "names",
-    "walk",
-]
+from functools import partial
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +51,7 @@ class Pow:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of its arguments; an unknown name stands for an unknown function."""
+    """A function of its arguments; an unknown name is an unknown function."""
 
     name: str
     args: "tuple[Node, ...]"
@@ -139,7 +112,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A bare list; `choice` when its last separator was "or"; `bound` names variables that the text quantifies."""
+    """A bare list; `choice` when its separator was "or"."""
 
     items: "tuple[Node, ...]"
     choice: bool = False
@@ -197,7 +170,7 @@ class Big:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words that are no mathematics."""
+    """Words that are not mathematics."""
 
     words: str
 
@@ -229,6 +202,18 @@ def children(node: Node) -> "tuple[Node, ...]":
             return ()
 
 
+def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Return a node with every node directly under it changed."""
+    values = (getattr(node, name) for name in node.__match_args__)
+    return type(node)(*map(partial(_change_part, change), values))
+
+
+def _change_part(change: Callable[[Node], Node], value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(partial(_change_part, change), value))
+    return change(value) if hasattr(value, "__match_args__") else value  # numbers and texts have none
+
+
 def walk(node: Node) -> Iterator[Node]:
     """Every node of a tree, the root first."""
     waiting = [node]
@@ -238,12 +223,22 @@ def walk(node: Node) -> Iterator[Node]:
         waiting.extend(children(current))
 
 
-_CONSTANTS = frozenset({"pi", "e", "i", "infinity"})
+CONSTANTS = frozenset({"pi", "e", "i", "infinity"})
+MINUS_ONE = Num(Fraction(-1))
 
 
 def names(node: Node) -> frozenset[str]:
     """Return the variables of a tree, without named constants and the variables that a sum or integral binds."""
-    bound = {part.variable for part in walk(node) if isinstance(part, Big)}
-    return frozenset(part.name for part in walk(node) if isinstance(part, Sym) and part.name not in _CONSTANTS) - (
-        bound
-    )
+    parts = list(walk(node))
+    bound = {part.variable for part in parts if isinstance(part, Big)}
+    return frozenset(part.name for part in parts if isinstance(part, Sym)) - CONSTANTS - bound
+
+
+def minus(left: Node, right: Node) -> Node:
+    """Return the difference of two expressions."""
+    return Add((left, Mul((MINUS_ONE, right))))
+
+
+def ratio(top: Node, bottom: Node) -> Node:
+    """Return the quotient of two expressions."""
+    return Mul((top, Pow(bottom, MINUS_ONE)))

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["MathVerdict", "Reason"]
-
 Reason = Literal[
     "exact-string",
     "exact-rational",
@@ -29,7 +27,7 @@ class MathVerdict:
     """Whether a response equals the gold answer, and how that was decided.
 
     `equal` is None only where the gold cannot be read; whatever the response causes is False with its reason.
-    `answer` is the text that was taken as the answer and `span` where it stands in the response; `tier` is 0 for
+    `answer` is the text that was taken as the answer and `span` where it is in the response; `tier` is 0 for
     strings and plain numerals, 1 for the own parser, 2 for the symbolic worker.
     """
 

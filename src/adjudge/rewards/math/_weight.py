@@ -1,4 +1,4 @@
-"""How much work a comparison may be, told from the trees before anything is worked out.
+"""How much work a comparison may be, estimated from the trees before anything is worked out.
 
 Tier 1 is bounded, but its bounds are meant for a caller that waits. An event loop compares only what is light and
 leaves the rest to a worker.
@@ -28,8 +28,6 @@ from adjudge.rewards.math._tree import (
     walk,
 )
 
-__all__ = ["is_heavy"]
-
 # Microseconds, roughly, on a machine of today.
 _LIGHT = 10_000
 _NODE = 20
@@ -58,7 +56,7 @@ def _weight(node: Node) -> int:
         case _:
             parts = list(walk(node))
             work = [0]
-            _expanded(node, len({part for part in parts if isinstance(part, Sym | Call)}), work)
+            _expand(node, len({part for part in parts if isinstance(part, Sym | Call)}), work)
             return work[0] * _TERM + len(parts) * _NODE
 
 
@@ -79,25 +77,25 @@ class _Size:
     degree: int = 1
 
 
-def _expanded(node: Node, variables: int, work: list[int]) -> _Size:
+def _expand(node: Node, variables: int, work: list[int]) -> _Size:
     """Return the size of an expression once it is expanded; the products on the way there are added to `work`."""
     match node:
         case Num():
             return _Size(degree=0)
         case Add(items) | Mul(items):
-            total = _expanded(items[0], variables, work)
+            total = _expand(items[0], variables, work)
             for item in items[1:]:
-                part = _expanded(item, variables, work)
+                part = _expand(item, variables, work)
                 if isinstance(node, Mul):
                     top, bottom = total.top * part.top, total.bottom * part.bottom
                 elif total.bottom == part.bottom == 1:
                     top, bottom = total.top + part.top, 1
                 else:
                     top, bottom = total.top * part.bottom + part.top * total.bottom, total.bottom * part.bottom
-                total = _bounded(top, bottom, total.degree + part.degree, variables, work)
+                total = _bound_size(top, bottom, total.degree + part.degree, variables, work)
             return total
         case Pow(base, Num(exponent)):
-            inner = _expanded(base, variables, work)
+            inner = _expand(base, variables, work)
             if exponent.denominator != 1 or abs(exponent) > 64:
                 return _Size()
             if exponent < 0:
@@ -106,25 +104,25 @@ def _expanded(node: Node, variables: int, work: list[int]) -> _Size:
             top, bottom = (math.comb(power + terms - 1, terms - 1) for terms in (inner.top, inner.bottom))
             if inner.top + inner.bottom > 2:  # the last squaring on the way is most of the work
                 work[0] += (top + bottom) * math.comb(power // 2 + inner.top - 1, inner.top - 1) // 4
-            return _bounded(top, bottom, inner.degree * power, variables, work)
+            return _bound_size(top, bottom, inner.degree * power, variables, work)
         case Big():
-            return _repeated(node, variables, work)
+            return _repeat(node, variables, work)
         case _:
             for child in children(node):
-                _expanded(child, variables, work)
+                _expand(child, variables, work)
             return _Size()
 
 
-def _bounded(top: int, bottom: int, degree: int, variables: int, work: list[int]) -> _Size:
+def _bound_size(top: int, bottom: int, degree: int, variables: int, work: list[int]) -> _Size:
     work[0] = min(work[0] + (top if top > 1 else 0) + (bottom if bottom > 1 else 0), _CEILING)
     most = min(math.comb(min(degree, 64) + variables, variables), MAX_TERMS) if variables < 64 else MAX_TERMS
     return _Size(min(top, most), min(bottom, most), degree)
 
 
-def _repeated(node: Big, variables: int, work: list[int]) -> _Size:
+def _repeat(node: Big, variables: int, work: list[int]) -> _Size:
     """Count an integral as many evaluations, and a sum of too many terms as none: it is refused before it is begun."""
     inside = [0]
-    _expanded(node.body, variables, inside)
+    _expand(node.body, variables, inside)
     times = 400
     if node.kind != "int" and isinstance(node.low, Num) and isinstance(node.high, Num):
         terms = max(int(node.high.value - node.low.value), 0)

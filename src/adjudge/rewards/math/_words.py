@@ -1,11 +1,7 @@
 """Answers in words: names, findings, "no solution", and choices."""
 
-import re
-from functools import cache
-
+from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._tree import Group, Mul, Node, SetOf, Sym
-
-__all__ = ["choice_of", "plain_words", "same_words", "squash"]
 
 _EMPTY = frozenset(
     {"no solution", "no solutions", "none", "empty set", "no real solution", "no real solutions", "empty", "no such",
@@ -24,31 +20,14 @@ _EMPTY_WORDS = frozenset(
     " more less most least than number answer same does do has have".split()
 )
 
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    match name:
-        case "markup":
-            return re.compile(
-                r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]"
-            )
-        case "space":
-            return re.compile(r"\\(?:left|right|displaystyle|,|;|:|!| |quad|qquad)(?![a-zA-Z])|[$~]|\s+")
-        case "wrapped":
-            return re.compile(r"\\(?:text(?:bf|it|rm|normal)?|mbox|mathrm|mathbf)\s*\{([^{}]*)\}")
-        case "frac":
-            return re.compile(r"\\[dtc]frac")
-        case "digits":
-            return re.compile(r"(?<=\d)\s+(?=\d)")
-        case "signs":
-            return re.compile(r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])")
-        case "choice":
-            return re.compile(
-                r"[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)",
-                re.DOTALL,
-            )
-        case _:
-            return re.compile(r"[^\w\s']+")
+_MARKUP = r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]"
+_SPACE = r"\\(?:left|right|displaystyle|,|;|:|!| |quad|qquad)(?![a-zA-Z])|[$~]|\s+"
+_WRAPPED = r"\\(?:text(?:bf|it|rm|normal)?|mbox|mathrm|mathbf)\s*\{([^{}]*)\}"
+_FRAC = r"\\[dtc]frac"
+_DIGITS = r"(?<=\d)\s+(?=\d)"
+_SIGNS = r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])"
+_CHOICE = r"(?s)[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)"
+_PUNCTUATION = r"[^\w\s']+"
 
 
 def squash(text: str) -> str:
@@ -60,10 +39,10 @@ def squash(text: str) -> str:
     text = text.strip()
     if text.isalnum():
         return text
-    text = _pattern("wrapped").sub(r"\1", text)
-    text = _pattern("frac").sub(r"\\frac", text)
-    text = _pattern("digits").sub("\x00", text)
-    text = _pattern("space").sub("", text)
+    text = compile_once(_WRAPPED).sub(r"\1", text)
+    text = compile_once(_FRAC).sub(r"\\frac", text)
+    text = compile_once(_DIGITS).sub("\x00", text)
+    text = compile_once(_SPACE).sub("", text)
     return text.rstrip(".").replace("\\%", "%").replace("\x00", " ")
 
 
@@ -73,21 +52,21 @@ def plain_words(text: str) -> str:
     >>> plain_words(r"\text{The Midpoints form a hexagon.}")
     'the midpoints form a hexagon'
     """
-    bare = _pattern("markup").sub(" ", text)
-    bare = _pattern("punctuation").sub(" ", bare.replace("'", ""))
+    bare = compile_once(_MARKUP).sub(" ", text)
+    bare = compile_once(_PUNCTUATION).sub(" ", bare.replace("'", ""))
     return " ".join(bare.lower().split())
 
 
 def choice_of(text: str) -> tuple[str, str] | None:
-    r"""Return the letter of a choice and what stands after it: `(B)`, `\text{B}`, `C. x = 42`.
+    r"""Return the letter of a choice and what follows it: `(B)`, `\text{B}`, `C. x = 42`.
 
     >>> choice_of(r"\text{(B)}"), choice_of("C. x = 42"), choice_of("AB")
     (('B', ''), ('C', 'x = 42'), None)
     """
     if len(text) > 400:
         return None
-    text = _pattern("wrapped").sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
-    found = _pattern("choice").fullmatch(text.strip().rstrip("."))
+    text = compile_once(_WRAPPED).sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
+    found = compile_once(_CHOICE).fullmatch(text.strip().rstrip("."))
     if found is None:
         return None
     letter, rest = found.groups()
@@ -107,7 +86,7 @@ def _family(node: Node, words: str | None) -> int | None:
 
 
 def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: str | None, prose: bool) -> bool:
-    """Whether words say the same; a text is None where that side is no text but mathematics."""
+    """Whether words say the same; a text is None where that side is mathematics."""
     gold_words = None if gold_text is None else plain_words(gold_text)
     answer_words = None if answer_text is None else plain_words(answer_text)
     if gold_text is not None and answer_text is not None and _has_signs(gold_text + " " + answer_text):
@@ -129,7 +108,7 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
 
 def _has_signs(text: str) -> bool:
     """Whether a text has numbers or signs, whose loss would change what it says."""
-    return _pattern("signs").search(text) is not None
+    return compile_once(_SIGNS).search(text) is not None
 
 
 def _content(words: str) -> list[str]:

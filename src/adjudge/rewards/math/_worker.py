@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from adjudge.processes import Pool
 
-__all__ = ["WARM", "ask", "ask_async"]
 
 _TARGET = "adjudge.rewards.math._symbolic:job"
 
@@ -58,7 +57,7 @@ async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
     if not _pool.cache_info().currsize:
         from asyncio import get_running_loop
 
-        await get_running_loop().run_in_executor(None, _pool)  # its imports take longer than a loop should stand still
+        await get_running_loop().run_in_executor(None, _pool)  # its imports take longer than a loop should wait
     from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:
