@@ -9,7 +9,7 @@ from adjudge.errors import DataError, UsageError, closest
 from adjudge.http import HttpClient, Request
 from adjudge.model import decode_json, to_json
 from adjudge.receivers._loop import ThreadedServer, listening
-from adjudge.scenarios.sample._agents import FAULTY, LOSSY, SOUND, Answer, ask
+from adjudge.scenarios.sample._system import FAULTY, LOSSY, SOUND, Answer, ask
 
 if TYPE_CHECKING:
     from aiohttp import web
