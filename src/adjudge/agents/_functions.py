@@ -89,7 +89,7 @@ class FunctionAgent:
         unknown = [one for one in unknown if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
         if not unknown:
             return cls(function, tuple(one.name for one in wanted), name)
-        if len(unknown) == 1 and not wanted:
+        if len(unknown) == 1 and not wanted:  # `def agent(text)`: its one argument is the question
             return cls(function, (), name)
         message = f"agent {name} has an unknown argument {unknown[0].name!r}; known are {', '.join(ARGUMENTS)}"
         raise UsageError(message, code="unknown-argument")

@@ -151,7 +151,7 @@ class BatchTurns:
         if self._task is None and self._next is not None and all(id_ in self._waiting for id_ in self._next):
             batch = [self._waiting.pop(id_) for id_ in self._next]
             self._next = next(self._batches, None)
-            self._task = asyncio.create_task(self._answer(batch))
+            self._task = asyncio.create_task(self._answer(batch))  # which starts the next one when it ends
 
     async def _answer(self, batch: list[PendingTurn]) -> None:
         with Caught(fatal_too=True) as caught:

@@ -213,5 +213,6 @@ def _labels(row: Mapping[str, Any], score: Score, *, failed: bool) -> Labels:
         return unscored("error")
     if score.value is None:
         return unscored()
+    # The rule is cheap: its labels are found again here, so the run file need not hold them.
     labels = settle_turn(row["final_response"], references_of(row["answer"]))
     return verdict_labels(correct=score.value == 1.0) if labels is None else labels

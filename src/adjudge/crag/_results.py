@@ -185,6 +185,7 @@ def _sorted_pile(rows: Iterable[Mapping[str, Any]]) -> _Pile:
         numbers.append(sessions.setdefault(checked["session_id"], len(sessions)))
         turns.append(checked["turn_idx"])
         pile.append(_encoded(checked))
+    # Sessions are sorted once, by name; then a row's key is one integer, which sorts quickly and takes eight bytes.
     ranks = array("Q", bytes(8 * len(sessions)))
     for rank, session in enumerate(sorted(sessions)):
         ranks[sessions[session]] = rank

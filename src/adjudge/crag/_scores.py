@@ -133,6 +133,7 @@ class Scores:
                 found = turns.get(session)
                 if found is None:
                     found = turns[session] = array("q")
+                # One integer for the turn and its mark: sorted, they are in the order of the turns.
                 found.append(row["turn_idx"] << _BITS | number)
                 if SCORERS in row:
                     self.extras.add(session, row["is_ego"], row[SCORERS])
@@ -149,6 +150,7 @@ class Scores:
         """Take what another has taken; a conversation may have turns in both."""
         if other.rule_scope != self.rule_scope:
             raise UsageError(f"scores of different rule_scope cannot be merged: {self.rule_scope}, {other.rule_scope}")
+        # The other has numbered its marks in its own order.
         again = [self.numbers.setdefault(mark, len(self.numbers)) for mark in other.numbers]
         for session, turns in other.turns.items():
             mine = self.turns.setdefault(session, array("q"))
@@ -207,6 +209,7 @@ class Block:
 
     def add(self, codes: bytes, turns: Sequence[int], categories: Sequence[Sequence[Any]]) -> None:
         """Take one conversation: of its turns, in order, the codes, the numbers, and the values of each category."""
+        # Conversations with the same codes are counted together: there are few kinds of short ones.
         whole = _short(codes) if turns[0] == 0 and turns[-1] == len(turns) - 1 else _profile(codes)
         self.wholes[whole] += 1
         if not isinstance(whole, bytes):

@@ -200,6 +200,7 @@ def _in_document(
         raise UsageError(f"{file}: scenarios must be a list, got {type(several).__name__}", code="bad-scenario")
     # How many keys lead to a scenario: none where the file is one, its number, or `scenarios` and its number.
     depth = 0 if several is not document and not prefix else len(prefix) + 1
+    # The lines of the keys, by scenario, in one pass over the file.
     inside: dict[KeyPath, dict[str, int]] = {}
     for at, number in lines.items():
         if len(at) > depth:

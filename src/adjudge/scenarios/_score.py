@@ -119,6 +119,7 @@ class ScenarioScorer(Scorer):
             "quality_overall": result["average_quality"],
         }
         parts = {name: None if value is None else float(value) for name, value in numbers.items()}
+        # A scorer of the user's may return what a run file cannot hold.
         with Caught() as caught:
             to_json(result)
         if caught.reason is not None:

@@ -107,6 +107,7 @@ def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tup
     else:
         known = {trace: names.intersection(scenarios) for trace, names in inside.items()}
         named = {trace: min(names) for trace, names in known.items() if len(names) == 1}
+    # A file with one run is loaded when it is asked for, lines of spans are read now, other files by the run's id.
     if len(ids) < 2:
         wanted = set(named.values())
         if len(wanted) == 1:
@@ -142,6 +143,7 @@ def _inside(file: Path) -> tuple[dict[str, set[str]], Literal["spans", "samples"
         elif is_line and isinstance(document, Mapping) and any(key in document for key in _INSIDE[:2]):
             kind = "spans"
         _look(document, None, None, found, 0)
+    # Scenarios that are named outside of any trace: they belong to the only trace, where there is one.
     nameless = found.pop("", set())
     if nameless or not found:
         for names in found.values() if len(found) == 1 else [found.setdefault("", set())]:
