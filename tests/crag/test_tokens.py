@@ -89,5 +89,5 @@ def test_names() -> None:
         name_or_path = "meta-llama/Llama-3.2-1B-Instruct"
 
     assert tokenizer_name(FromHub()) == "meta-llama/Llama-3.2-1B-Instruct"
-    with pytest.raises(UsageError, match="no encode"):
+    with pytest.raises(UsageError, match="got object without encode"):
         check_tokenizer(object())  # type: ignore[arg-type]
