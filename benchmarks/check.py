@@ -37,8 +37,7 @@ asyncio.run(serve())
 
 CHECK = """
 import sys, time
-from adjudge.scenarios._check import CheckOptions, check
-from adjudge.scenarios._reports import write_json, write_junit
+from adjudge.scenarios import CheckOptions, check, write_json, write_junit
 folder, address, workers = sys.argv[1:]
 began, cpu = time.perf_counter(), time.process_time()
 done = check(folder + "/s.toml", CheckOptions(agent=address, workers=int(workers), run=folder + "/a.run"))

@@ -91,11 +91,9 @@ def labelled(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def work(folder: Path) -> dict[str, float]:
     """Take labelled turns and write everything, then read turn data back; return what each part took."""
-    from adjudge.crag._files import save_results
-    from adjudge.crag._results import TurnResults
+    from adjudge.crag._results import TurnResults, save_results
     from adjudge.crag._scores import score_results
-    from adjudge.crag._turn_data import read_turns, write_turns
-    from adjudge.crag._turns import TURN_FIELDS
+    from adjudge.crag._turns import TURN_FIELDS, read_turns, write_turns
     from adjudge.datasets import read_rows
 
     took: dict[str, float] = {}

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from adjudge.cli._options import Mapping, Share
+from adjudge.cli._options import ColumnMapping, Share
 from cli.command import F1, GOOD, adjudge, said, write
 
 
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
             "no column 'trajectory', which qa_f1_reward_tool",
         ),
         (["score", "rows.jsonl", *F1, "--workers", "0"], 2, "--workers"),
-        (["score", "rows.jsonl", *F1, "--max-failed", "lots"], 2, "'lots' is no share"),
+        (["score", "rows.jsonl", *F1, "--max-failed", "lots"], 2, "'lots' is not a share"),
         (["score", "rows.jsonl", *F1, "--format", "jsnl"], 2, "did you mean 'jsonl'"),
         (["score", "rows", *F1], 2, "say --format"),
         (["score", "gone.jsonl", *F1], 2, "gone.jsonl: No such file or directory"),
@@ -94,22 +94,22 @@ def test_share(text: str, share: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "%", "x", "-1", "-0.1%", "101%", "101", "nan", "inf", "5%%"])
 def test_no_share(text: str) -> None:
-    """What is no share from 0 to 100 % is refused."""
-    with pytest.raises(click.BadParameter, match="is no share"):
+    """What is not a share from 0 to 100 % is refused."""
+    with pytest.raises(click.BadParameter, match="is not a share"):
         Share().convert(text, None, None)
 
 
 @pytest.mark.parametrize(("text", "pair"), [("a=b", ("a", "b")), ("a=b=c", ("a", "b=c")), ("a= b", ("a", " b"))])
 def test_mapping(text: str, pair: tuple[str, str]) -> None:
     """A mapping splits at the first equals sign: a column's name may hold any characters."""
-    assert Mapping().convert(text, None, None) == pair
+    assert ColumnMapping().convert(text, None, None) == pair
 
 
 @pytest.mark.parametrize("text", ["", "a", "=", "a=", "=b"])
 def test_no_mapping(text: str) -> None:
     """A mapping has both names."""
-    with pytest.raises(click.BadParameter, match="is no mapping"):
-        Mapping().convert(text, None, None)
+    with pytest.raises(click.BadParameter, match="is not a mapping"):
+        ColumnMapping().convert(text, None, None)
 
 
 @pytest.mark.parametrize(

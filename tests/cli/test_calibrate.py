@@ -172,7 +172,7 @@ def test_a_stopped_calibration_goes_on(tmp_path: Path) -> None:
         )  # fmt: skip
         code, _, err = adjudge(*call, "--max-calls", "12", cwd=tmp_path)
         assert code == 3
-        assert "the same command with --run a.run goes on" in err
+        assert "to resume: the same command with --run a.run" in err
         assert not list((tmp_path / "calibration").iterdir())
         code, _, err = adjudge(*call, cwd=tmp_path)
         assert code == 0, err
@@ -206,7 +206,7 @@ def test_a_group_for_every_row(tmp_path: Path) -> None:
     command.write(tmp_path / "labels.jsonl", [row | {"group": row["id"]} for row in labels(30)])
     code, out, _ = adjudge("judge", "calibrate", "labels.jsonl", "--judge", "local:0", cwd=tmp_path)
     assert code == 0
-    assert "10 more groups stand in the file" in out
+    assert "10 more groups are in the file" in out
 
 
 def test_one_kind_of_label(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class TestExitCodes:
             (("--agent", "agent:anwser"), "agent has no 'anwser'; did you mean 'answer'?"),
             (("--agent", "agent:answer", "--gate", "gate.toml"), "a gate has no 'quallity'; did you mean 'quality'?"),
             (("--agent", "agent:answer", "--judge", "local"), "gives verdicts, not scores"),
-            (("--agent", "agent:answer", "--otlp-endpoint", "x"), "the endpoint is PORT or HOST:PORT"),
+            (("--agent", "agent:answer", "--otlp-endpoint", "x"), "the endpoint must be PORT or HOST:PORT"),
             (("--traces", "nowhere"), "no such file or folder"),
             (("--agent", "agent:answer", "--junit", "no/where.xml"), "cannot be written: there is no folder"),
             (("--agent", "agent:answer", "--json", "scenarios"), "cannot be written: it is a folder"),
@@ -420,9 +420,9 @@ class TestReports:
         assert (done.returncode, b"--retry-failed" in done.stderr) == (3, False)
 
     def test_resume(self, tmp_path: Path) -> None:
-        """`adjudge resume` of a check says which command goes on."""
+        """`adjudge resume` of a check says which command resumes it."""
         write_scenarios(tmp_path, {"s1": "a"})
         adjudge("check", "scenarios", *AGENT, cwd=tmp_path)
         done = adjudge("resume", "check.run", cwd=tmp_path)
         assert done.returncode == 2
-        assert "the adjudge check that began it, with --run check.run, goes on with it" in said(done)
+        assert "run the same adjudge check with --run check.run" in said(done)

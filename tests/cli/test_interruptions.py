@@ -104,7 +104,7 @@ def test_signals(tmp_path: Path, number: signal.Signals, code: int) -> None:
         process = begin(tmp_path, *arguments(server, "--workers", str(workers)))
         wait_for(tmp_path / "a.run", 20, process)
         process.send_signal(number)
-        assert end(process) == (code, "adjudge: interrupted; adjudge resume a.run goes on\n")
+        assert end(process) == (code, "adjudge: interrupted; to resume: adjudge resume a.run\n")
         assert not (tmp_path / "out.jsonl").exists()
         assert not (tmp_path / "a.run.lock").exists()
         result = adjudge("resume", "a.run", "--out", "out.jsonl", cwd=tmp_path, env=ENV)

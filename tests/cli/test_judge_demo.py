@@ -59,7 +59,7 @@ def test_nothing_paid_twice(shown: str, chapter: str) -> None:
     """The calls of both sessions are exactly those of the table."""
     replies = [reply for _, sent, _ in rows(shown).values() if sent != "(not asked)" for reply in sent.split(", ")]
     calls = sum(int(reply.partition(" x")[2] or 1) for reply in replies)
-    words = re.search(r"stopped after\s+(\d+), and went on from its file with\s+(\d+) more", shown)
+    words = re.search(r"stopped after\s+(\d+), and resumed from its file with\s+(\d+) more", shown)
     assert words is not None
     assert int(words[1]) + int(words[2]) == calls == 16
     assert "adjudge resume my.run" in chapter

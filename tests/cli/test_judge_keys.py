@@ -23,7 +23,7 @@ def test_refused_in_the_middle(tmp_path: Path, status: str) -> None:
         assert server.counts.calls <= good + workers
     assert result.returncode == 3
     assert b"undecided: stopped: unauthorised" in result.stderr
-    assert b"adjudge resume a.run goes on" in result.stderr
+    assert b"to resume: adjudge resume a.run" in result.stderr
     before = lines(tmp_path / "out.jsonl")
     assert Counter(line["status"] for line in before) == {"scored": good, "error": count - good}
     assert {line["reason"].split(":")[0] for line in before if line["status"] == "error"} == {"not-run"}

@@ -206,7 +206,7 @@ def test_cache_across_runs(tmp_path: Path) -> None:
 
 def test_progress_lines(tmp_path: Path) -> None:
     """Without a terminal progress is plain lines; nothing of it is on standard output."""
-    from adjudge.cli._live import describe
+    from adjudge.cli._show import describe
     from adjudge.runs import Progress
 
     counts = Counter({"scored": 40, "unscored": 5, "error": 5})

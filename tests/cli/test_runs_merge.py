@@ -43,7 +43,7 @@ def test_partial(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert "2.run is not done (5 of 20 rows)" in said(result)
     result = adjudge("runs", "merge", "all.run", "1.run", "2.run", "--partial", cwd=tmp_path)
-    assert b"15 rows have no score yet: adjudge resume all.run goes on" in result.stdout
+    assert b"15 rows have no score yet; to score them: adjudge resume all.run" in result.stdout
     with ChatServer(by_number) as server:
         options = ["--base-url", server.base_url, "--out", "all.jsonl", "--max-calls", "999"]
         assert adjudge("resume", "all.run", *options, cwd=tmp_path, env={"OPENAI_API_KEY": KEY}).returncode == 0

@@ -101,7 +101,7 @@ def test_run(folder: Path) -> None:
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
-    from adjudge.crag._files import read_results
+    from adjudge.crag._results import read_results
 
     return list(read_results(folder / "out" / "turn_evaluation_results_all.csv"))
 
@@ -221,7 +221,7 @@ def test_interrupted(folder: Path, number: signal.Signals, code: int) -> None:
         time.sleep(0.01)
     process.send_signal(number)
     _, stderr = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, stderr) == (code, b"adjudge: interrupted; the same command goes on\n")
+    assert (process.returncode, stderr) == (code, b"adjudge: interrupted; to resume, run the same command\n")
     assert not (folder / "out" / "turn_data.jsonl").exists()
     assert adjudge(*arguments, cwd=folder).returncode == 0
 
@@ -324,7 +324,7 @@ def test_bad_calls(folder: Path) -> None:
         (["crag", "run", "--agent", "my_agent:Agent", "--dataset", "none.jsonl", "--out", "o"], "none.jsonl"),
         (["crag", "evaluate", "none.jsonl", "--out", "o"], "none.jsonl"),
         (["crag", "evaluate"], "TURNS"),
-        (call("run", "--judge", "openai:"), "names no model"),
+        (call("run", "--judge", "openai:"), "does not name a model"),
         (call("run", "--scorer", "qa_f1_rewrd", "--judge", "local"), "did you mean 'qa_f1_reward'"),
         (
             call("run", "--scorer", "my_agent:odd", "--judge", "local"),

@@ -11,21 +11,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.conversations import METRICS
-from adjudge.crag._cells import fit, guard, unfit, unguard
-from adjudge.crag._files import (
+from adjudge.crag._results import (
     ALL_CSV,
     ALL_PARQUET,
     BREAKDOWNS_CSV,
     EGO_CSV,
     SCORERS_CSV,
     SCORES_JSON,
+    TurnResults,
     read_results,
     read_scores,
     save_results,
     write_scores,
 )
-from adjudge.crag._results import TurnResults
 from adjudge.crag._scores import score_results
+from adjudge.crag._tables import fit, guard, unfit, unguard
 from adjudge.crag._turns import COLUMNS
 from adjudge.errors import DataError, RowError, UsageError
 from crag.rows import NASTY, nasty_rows, rows_of
@@ -282,7 +282,7 @@ def test_broken_scores(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is not JSON"):
         read_scores(path)
     path.write_text("[]")
-    with pytest.raises(DataError, match="no dictionary"):
+    with pytest.raises(DataError, match="does not hold a dictionary"):
         read_scores(path)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.crag import config
-from adjudge.crag._agent_batches import batches
+from adjudge.crag._agent import batches
 from adjudge.crag.evaluator import CRAGEvaluator
 from adjudge.errors import RowError, RunError, UsageError
 from adjudge.runs import RunConfig
@@ -324,7 +324,7 @@ def test_other_tokenizers() -> None:
     turns = turns_of(lambda q, i, h: "abc" * 40, [conversation(1, 1)], tokenizer=Letters())
     assert turns[0]["agent_response"] == ("abc" * 40)[:75]
     assert turns[0]["tokenizer"] == "letters, first 75"
-    with pytest.raises(UsageError, match="no tokenizer"):
+    with pytest.raises(UsageError, match="a tokenizer must have encode and decode, got int without encode"):
         turns_of(Batches(), [conversation(1, 1)], tokenizer=5)
 
 
@@ -343,7 +343,7 @@ def test_bad_calls() -> None:
     calls: list[tuple[dict[str, Any], str]] = [
         ({"dataset": None, "agent": agent}, "needs a dataset"),
         ({"dataset": [], "agent": None}, "needs a agent"),
-        ({"dataset": dataset(1), "agent": 5}, "no agent"),
+        ({"dataset": dataset(1), "agent": 5}, "an agent must be"),
         ({"dataset": dataset(1), "agent": Batches("four")}, "get_batch_size"),  # type: ignore[arg-type]
         ({"dataset": dataset(1), "agent": Faulty}, "the agent Faulty cannot be made: raised: TypeError"),
         ({"dataset": 5, "agent": agent}, "data set"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from adjudge.crag import config
-from adjudge.crag._judges import judge_of
+from adjudge.crag._judging import judge_of
 from adjudge.crag.evaluator import CRAGEvaluator
 from adjudge.crag.llm_judge import LLMJudge
 from adjudge.errors import DataError, RowError, RunError, RunStopped, UsageError
@@ -205,7 +205,7 @@ def test_what_switches_the_judge_on(monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setenv(variable, "something")
             assert judge_of("m")[0] is not None
             assert judge_of("anthropic:m")[0] is None
-    with pytest.raises(UsageError, match="names no model"):
+    with pytest.raises(UsageError, match="does not name a model"):
         judge_of("")
 
 
@@ -263,7 +263,7 @@ def test_bad_turns(tmp_path: Path) -> None:
         evaluator.evaluate_agent_responses([turn(0, "x"), {"session_id": "s", "query": "?", "agent_response": ""}])
     with pytest.raises(DataError, match="session 's000' has two turns 0"):
         evaluator.evaluate_agent_responses([turn(0, "x", turn_idx=0), turn(0, "y", turn_idx=0)])
-    with pytest.raises(DataError, match="interaction_id 'i' stands twice"):
+    with pytest.raises(DataError, match="interaction_id 'i' is there twice"):
         evaluator.evaluate_agent_responses([turn(n, "x", interaction_id="i") for n in (0, 1)])
     with pytest.raises(UsageError, match="nothing to evaluate"):
         evaluator.evaluate_agent_responses()
@@ -347,7 +347,7 @@ from adjudge.crag.evaluator import CRAGEvaluator
 evaluator = CRAGEvaluator(dataset=None, agent=None, eval_model_name="local:0")
 results, scores = evaluator.evaluate_agent_responses(evaluator.load_turn_data({str(tmp_path / "turns.jsonl")!r}))
 evaluator.save_results(results, scores, {str(tmp_path / "results")!r})
-unwanted = ("adjudge.crag._tokens", "adjudge.crag._agent", "adjudge.crag._generate", "adjudge.agents._registry",
+unwanted = ("adjudge.crag._agent", "adjudge.crag._generate", "adjudge.agents._functions",
             "datasets", "pyarrow", "pandas", "PIL", "numpy", "tokenizers", "transformers", "aiohttp", "openai")
 print([name for name in unwanted if name in sys.modules])
 """

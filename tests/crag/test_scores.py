@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.conversations import METRICS, RATE_RANGES, RATES, RuleScope, two_wrong
-from adjudge.crag._blocks import BREAKDOWNS
 from adjudge.crag._results import TurnResults
-from adjudge.crag._scores import Scores, score_results
+from adjudge.crag._scores import BREAKDOWNS, Scores, score_results
 from adjudge.errors import DataError, RowError, UsageError
 from adjudge.statistics import estimate_mean
 from crag.rows import CONVERSATIONS, LABELS, brute_force, rows_of
@@ -198,7 +197,7 @@ def test_bad_rows() -> None:
     (row,) = rows_of(["C"])
     with pytest.raises(RowError, match="there is no field 'domain'"):
         score_results([{name: value for name, value in row.items() if name != "domain"}])
-    with pytest.raises(RowError, match="turn_idx: 4294967296 is no number of turns"):
+    with pytest.raises(RowError, match="turn_idx: 4294967296 is not a number of turns"):
         score_results([{**row, "turn_idx": 2**32}])
     with pytest.raises(RowError, match="domain: expected"):
         score_results([{**row, "domain": [1]}])

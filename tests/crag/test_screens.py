@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.crag import _progress
+from adjudge.crag import _phases
 from adjudge.runs import Progress
 from cli.command import COMMAND, PATIENCE, adjudge, write
 from crag.worlds import dataset
@@ -67,10 +67,10 @@ def test_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     """Where there is no terminal, a line now and then says how a phase stands; from Python nothing does."""
     progress = Progress(total=20, done=5)
     progress.counts.update(scored=3, unscored=1, error=1)
-    monkeypatch.setattr(_progress, "EVERY", 0.0)
-    with _progress.bar_or_lines("judging") as watch:
+    monkeypatch.setattr(_phases, "EVERY", 0.0)
+    with _phases.watch_phase("judging") as watch:
         assert watch is not None
         watch(progress)
     assert capsys.readouterr().err == "judging: 5 of 20 turns · 3 scored, 1 unscored, 1 error\n"
-    with _progress.bar("judging") as nobody:
+    with _phases.bar("judging") as nobody:
         assert nobody is None

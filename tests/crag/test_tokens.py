@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.crag._tokens import WordTokenizer, check, cut, name_of, tokens_of
+from adjudge.crag._generate import WordTokenizer, check_tokenizer, cut, tokenizer_name, tokens_of
 from adjudge.errors import UsageError
 from support import assert_linear
 
@@ -82,12 +82,12 @@ def test_content_alone_counts() -> None:
 
 def test_names() -> None:
     """Outputs name a tokenizer by its name, its path, or its class."""
-    assert name_of(WORDS) == "words-1"
-    assert name_of(Marked()) == "Marked"
+    assert tokenizer_name(WORDS) == "words-1"
+    assert tokenizer_name(Marked()) == "Marked"
 
     class FromHub(Marked):
         name_or_path = "meta-llama/Llama-3.2-1B-Instruct"
 
-    assert name_of(FromHub()) == "meta-llama/Llama-3.2-1B-Instruct"
-    with pytest.raises(UsageError, match="no encode"):
-        check(object())  # type: ignore[arg-type]
+    assert tokenizer_name(FromHub()) == "meta-llama/Llama-3.2-1B-Instruct"
+    with pytest.raises(UsageError, match="got object without encode"):
+        check_tokenizer(object())  # type: ignore[arg-type]

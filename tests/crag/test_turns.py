@@ -8,8 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adjudge.crag._turn_data import read_turns, write_turns
-from adjudge.crag._turns import COLUMNS, FAULT, RESULT_COLUMNS, TURN_FIELDS, check_result, turn_row
+from adjudge.crag._turns import (
+    COLUMNS,
+    FAULT,
+    RESULT_COLUMNS,
+    TURN_FIELDS,
+    check_result,
+    read_turns,
+    turn_row,
+    write_turns,
+)
 from adjudge.crag.evaluator import CRAGEvaluator
 from adjudge.errors import RowError, UsageError
 from crag.rows import JSON, NASTY, nasty_rows, rows_of
@@ -129,8 +137,8 @@ CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"session_id": None}, "session_id: expected `str`, got `null`"),
     ({"agent_response": ["red"]}, "agent_response: expected `str`, got `array`"),
     ({"turn_idx": "first"}, "turn_idx: expected `int`, got `str`"),
-    ({"turn_idx": -1}, "turn_idx: -1 is no number of turns"),
-    ({"total_turn_count": 2**40}, "total_turn_count: 1099511627776 is no number of turns"),
+    ({"turn_idx": -1}, "turn_idx: -1 is not a number of turns"),
+    ({"total_turn_count": 2**40}, "total_turn_count: 1099511627776 is not a number of turns"),
     ({"is_ego": 1}, "is_ego: expected `bool`, got `int`"),
     ({"domain": [3]}, "domain: expected `int | str | null`, got `array`"),
     ({"domain": True}, "domain: expected `int | str | null`, got `bool`"),

@@ -116,7 +116,7 @@ def test_a_stopped_attack_goes_on(tmp_path: Path) -> None:
         )  # fmt: skip
         done = adjudge(*call, "--max-calls", "20", cwd=tmp_path, env={"OPENAI_API_KEY": "none"})
         assert done.returncode == 3
-        assert b"the same command with --run a.run goes on" in done.stderr
+        assert b"to resume: the same command with --run a.run" in done.stderr
         done = adjudge(*call, cwd=tmp_path, env={"OPENAI_API_KEY": "none"})
     assert done.returncode == 0, done.stderr
     assert b"attack on openai:m" in done.stdout

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adjudge.agents import ChatAgent
-from adjudge.crag._judges import judge_of
+from adjudge.crag._judging import judge_of
 from adjudge.errors import UsageError
 from adjudge.judges import (
     CascadeJudge,

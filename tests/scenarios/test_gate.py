@@ -174,7 +174,7 @@ class TestFiles:
             ({"min_rows": 0}, "min_rows must be a whole number from 1 on, got 0"),
             ({"confidence": 95}, "confidence must be from 0.5 to below 1, got 95.0"),
             ({"quality": 0.8}, "quality must be a table, got 0.8"),
-            ({"require_calibrated": True}, "require_calibrated names the file of a calibration, got True"),
+            ({"require_calibrated": True}, "require_calibrated must be the path of a calibration, got True"),
             ({"tags": {"a": {"tags": {}}}}, "the gate of a tag has no 'tags'"),
         ],
     )

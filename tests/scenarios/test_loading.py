@@ -8,7 +8,7 @@ import pytest
 
 from adjudge.errors import MissingExtra, UsageError
 from adjudge.scenarios import Scenario, WorkflowExpectation, load_scenarios
-from adjudge.scenarios._load import _in_document, located
+from adjudge.scenarios._load import _in_document, locate_scenarios
 from support import golden
 
 FAULTS = golden("workflow_files")
@@ -104,7 +104,7 @@ def test_both_formats_say_the_same(tmp_path: Path) -> None:
     assert sql.workflow.agents_should_include == sql.agents_should_include == ("research",)
     assert sql.workflow.always_expected == no.workflow.always_expected == ("supervisor",)
     assert sql.workflow.tools_count == {"pdf_retrieval": (1, 3)}
-    assert [use.made().name for use in sql.scorers] == ["qa_f1_reward", "contains_reward(answer='Spider')"]
+    assert [use.make().name for use in sql.scorers] == ["qa_f1_reward", "contains_reward(answer='Spider')"]
     assert (no.id, no.question, len(no.turns), no.tags) == ("no", "What did it cost?", 2, ("multi", "2024-01-01"))
 
 
@@ -125,7 +125,7 @@ def test_python_objects() -> None:
     assert [one.id for one in load_scenarios(given)] == ["a"]
     with pytest.raises(UsageError, match="'b' is taken already"):
         load_scenarios([*loaded, {"id": "b", "question": "How?"}])
-    with pytest.raises(UsageError, match="scenario 2: a scenario is a mapping"):
+    with pytest.raises(UsageError, match="scenario 2: a scenario must be a mapping"):
         load_scenarios([given, 3])
     with pytest.raises(UsageError, match="a path, mappings or Scenario objects"):
         load_scenarios(3)  # type: ignore[arg-type]  # what a person may try
@@ -175,7 +175,7 @@ def test_yaml_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_places(name: str, text: str, lines: list[int | None], tmp_path: Path) -> None:
     """Where a scenario is written: the line of its id, or none where that is not plain."""
     (tmp_path / name).write_text(text)
-    places = [place for _, place in located(tmp_path)]
+    places = [place for _, place in locate_scenarios(tmp_path)]
     assert places == [(str(tmp_path / name), line) for line in lines]
 
 
@@ -220,4 +220,4 @@ class CountedLines(dict[tuple[str | int, ...], int]):
 
 def test_no_place() -> None:
     """A scenario from Python stands in no file."""
-    assert located({"id": "x", "question": "Why?"})[0][1] is None
+    assert locate_scenarios({"id": "x", "question": "Why?"})[0][1] is None

@@ -21,10 +21,9 @@ from adjudge.model import Case, Trajectory
 from adjudge.receivers import OtlpEndpoint
 from adjudge.scenarios import Scenario, load_scenarios, run_scenario, run_scenarios
 from adjudge.scenarios.sample import SCENARIOS, SampleServer, _server, _system, answer
-from adjudge.scenarios.sample._agents import Variant, ask
 from adjudge.scenarios.sample._documents import documents
 from adjudge.scenarios.sample._record import Recorder
-from adjudge.scenarios.sample._system import FAULTS, System, pdf_retrieval, web_search
+from adjudge.scenarios.sample._system import FAULTS, System, Variant, ask, pdf_retrieval, web_search
 
 AGENTS = {
     "sound": "adjudge.scenarios.sample:answer",

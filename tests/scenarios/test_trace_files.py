@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.scenarios._check import Checked, CheckOptions, check
+from adjudge.scenarios import CheckOptions, CheckResult, check
 from adjudge.scenarios._traces import TraceFiles
 from support import GOLDEN
 
@@ -26,7 +26,7 @@ def scenarios(*ids: str) -> list[dict[str, Any]]:
     return [{"id": one, "question": "Which paper?", "tools_should_include": ["pdf_retrieval"]} for one in ids]
 
 
-def checked(folder: Path, *ids: str, **options: Any) -> Checked:
+def checked(folder: Path, *ids: str, **options: Any) -> CheckResult:
     """Check scenarios against the traces of a folder."""
     options.setdefault("run", folder.parent / "check.run")
     return check(scenarios(*ids), CheckOptions(traces=folder, **options))

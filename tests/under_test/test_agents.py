@@ -105,16 +105,16 @@ def test_sync_functions_wait_together() -> None:
 @pytest.mark.parametrize(
     ("agent", "words"),
     [
-        (lambda a, b: "", "nobody fills its argument"),
-        (5, "is no agent"),
-        ("nothing", "no agent is called"),
+        (lambda a, b: "", "has an unknown argument 'a'"),
+        (5, "an agent must be a function, an object with respond, or a name, got int"),
+        ("nothing", "does not name an agent"),
         ("no_such_module:agent", "cannot import"),
         ("under_test.test_agents:plaice", "did you mean 'place'"),
-        ("command:", "no agent is called"),
+        ("command:", "does not name an agent"),
     ],
 )
 def test_no_agent(agent: Any, words: str) -> None:
-    """What is no agent is refused in words."""
+    """What cannot be an agent is refused in words."""
     with pytest.raises(UsageError, match=words):
         get_agent(agent)
 

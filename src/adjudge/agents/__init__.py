@@ -1,4 +1,4 @@
-"""The agent under test, however it can be reached: a function, a batch of them, a command, an address.
+"""The agent under test: a function, one that answers batches, a command, or an address.
 
 get_agent(my_function)                    sync or async: question in, answer (or its whole trajectory) out
 get_agent("my_agents:answer")             the same, by its place
@@ -13,11 +13,9 @@ from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
     from adjudge.agents._answer import messages_to_trajectory, session_of, to_trajectory
-    from adjudge.agents._batch import BatchAgent
     from adjudge.agents._command import CommandAgent
-    from adjudge.agents._function import FunctionAgent
+    from adjudge.agents._functions import BatchAgent, FunctionAgent, get_agent, load_agent
     from adjudge.agents._http import ChatAgent, HttpAgent
-    from adjudge.agents._registry import get_agent, load_agent
 
 __all__ = [
     "BatchAgent",
@@ -35,11 +33,9 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_batch": ("BatchAgent",),
         "_command": ("CommandAgent",),
-        "_function": ("FunctionAgent",),
+        "_functions": ("BatchAgent", "FunctionAgent", "get_agent", "load_agent"),
         "_http": ("ChatAgent", "HttpAgent"),
         "_answer": ("messages_to_trajectory", "session_of", "to_trajectory"),
-        "_registry": ("get_agent", "load_agent"),
     },
 )

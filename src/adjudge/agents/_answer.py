@@ -22,7 +22,9 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     if isinstance(answer, Trajectory):
         return answer
     if isinstance(answer, str):
-        return _of_text(case, answer)
+        # A text alone cannot show which agents and tools were called.
+        messages = (*question_of(case), Message("assistant", answer))
+        return Trajectory(messages, None, final_response=answer, agents_known=False)
     if isinstance(answer, Mapping):
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):
@@ -30,20 +32,14 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     raise DataError(f"the agent returned a {type(answer).__name__}, not an answer", code="bad-answer")
 
 
-def _of_text(case: Case, text: str) -> Trajectory:
-    messages = (*asked(case), Message("assistant", text))
-    # A text alone cannot show which agents and tools were called.
-    return Trajectory(messages, None, final_response=text, agents_known=False)
-
-
 def messages_to_trajectory(messages: object) -> Trajectory:
-    """Return what messages say that was done, by the rules for traces: a handoff is a called agent, no tool."""
+    """Return what messages say was done, by the rules for traces: a handoff is an agent that was called, not a tool."""
     from adjudge.traces import load
 
     if isinstance(messages, Mapping):
         return load(messages, format="chat")
     if not isinstance(messages, list | tuple):
-        return Trajectory.from_messages(messages)  # a text is a text: to `load` it would be the path of a file
+        return Trajectory.from_messages(messages)  # `load` would take a text for the path of a file
     return load([_mapping(one) if isinstance(one, Message) else one for one in messages], format="chat")
 
 
@@ -55,23 +51,25 @@ def _mapping(message: Message) -> dict[str, Any]:
 
 
 def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
-    """Return what messages show, and what is said beside them."""
+    """Return what the messages show, completed by the other fields of the answer."""
     record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
     agents = _names(answer.get("agents_called"))
-    said: dict[str, Any] = {} if agents is None else {"agents_called": agents}
+    fields: dict[str, Any] = {} if agents is None else {"agents_called": agents}
     text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
-    said |= {"sources": _names(answer.get("sources")) or record.sources, "trace_id": _trace(answer) or record.trace_id}
-    return replace(record, final_response=text, **said)
+    fields["sources"] = _names(answer.get("sources")) or record.sources
+    return replace(record, final_response=text, trace_id=_trace(answer) or record.trace_id, **fields)
 
 
 def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
     for name in RESPONSES:
         text = answer.get(name)
         if isinstance(text, str):
-            agents = _names(answer.get("agents_called"))
+            agents, names = _names(answer.get("agents_called")), _names(answer.get("tools_used"))
+            # A name says that the tool ran: not that it was asked for, nor with which arguments.
+            tools = None if names is None else tuple(ToolCall(one, requested=False, executed=True) for one in names)
             return Trajectory(
-                (*asked(case), Message("assistant", text)),
-                _tools(answer.get("tools_used")),
+                (*question_of(case), Message("assistant", text)),
+                tools,
                 final_response=text,
                 sources=_names(answer.get("sources")) or (),
                 agents_called=agents or (),
@@ -79,13 +77,6 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
                 trace_id=_trace(answer),
             )
     raise DataError(f"the agent's answer has none of {', '.join(RESPONSES)}", code="bad-answer")
-
-
-def _tools(names: object) -> tuple[ToolCall, ...] | None:
-    """Return the tools that an answer says were used; None where it says nothing of them."""
-    named = _names(names)
-    # That a tool ran is all that its name says: not that it was asked for, nor with which arguments.
-    return None if named is None else tuple(ToolCall(name, requested=False, executed=True) for name in named)
 
 
 def _trace(answer: Mapping[str, Any]) -> str | None:
@@ -99,7 +90,7 @@ def _names(given: object) -> tuple[str, ...] | None:
     return tuple(str(name) for name in given) if isinstance(given, list | tuple) else None
 
 
-def asked(case: Case) -> tuple[Message, ...]:
+def question_of(case: Case) -> tuple[Message, ...]:
     """Return what the agent is asked, as messages."""
     return case.messages or (Message("user", case.question),)
 

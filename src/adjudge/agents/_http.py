@@ -1,14 +1,18 @@
 """Agents behind an address: a plain chat endpoint, or a chat model."""
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
-from adjudge.agents._answer import asked, session_of, to_trajectory
-from adjudge.agents._images import image_url
+from adjudge.agents._answer import question_of, session_of, to_trajectory
 from adjudge.chat import Api, ChatClient, client_of
 from adjudge.errors import DataError
 from adjudge.http import HttpClient, Limits, Request
 from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking, decode_json, to_json
+
+_KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 
 
 class HttpAgent:
@@ -20,7 +24,7 @@ class HttpAgent:
 
     def __init__(self, url: str, *, name: str | None = None, limits: Limits | None = None) -> None:
         self.url = url
-        self.name = name or url.partition("?")[0]  # what follows may be a key, and names stand in run files
+        self.name = name or url.partition("?")[0]  # what follows may be a key, and run files hold the name
         self._client = HttpClient(limits or Limits(attempts=3))
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
@@ -61,7 +65,7 @@ class ChatAgent:
         self.max_tokens = max_tokens
         self.chat = chat
         self._own: ChatClient | None = None
-        # In a closure, not in an attribute that somebody prints.
+        # The key is in a closure: an attribute could be printed.
         self._client: Callable[..., ChatClient] = lambda **limits: client_of(
             api, model, base_url=base_url, api_key=api_key, **limits
         )
@@ -80,7 +84,7 @@ class ChatAgent:
     def request(self, case: Case, history: Sequence[Message]) -> ChatRequest:
         """Return what the model is asked: the history before the question, the image, if there is one, beside it."""
         opening = () if self.system is None else (Message("system", self.system),)
-        question = asked(case)
+        question = question_of(case)
         if case.image is not None and not case.messages:
             image = {"type": "image_url", "image_url": {"url": image_url(case.image)}}
             question = (Message("user", ({"type": "text", "text": case.question}, image)),)
@@ -100,3 +104,23 @@ class ChatAgent:
         if self._own is not None:
             await self._own.close()
             self.chat = self._own = None
+
+
+def image_url(image: Any) -> str:
+    """Return the URL of an image: a text is one; bytes, a file or a decoded picture become a data URL.
+
+    >>> image_url(b"GIF89a")
+    'data:image/gif;base64,R0lGODlh'
+    """
+    if isinstance(image, str):
+        return image
+    if isinstance(image, Path):
+        image = image.read_bytes()
+    elif hasattr(image, "save"):
+        buffer = BytesIO()
+        image.save(buffer, format="PNG")
+        image = buffer.getvalue()
+    if not isinstance(image, bytes):
+        raise DataError(f"an image must be a URL, bytes, a file or a picture, got {type(image).__name__}")
+    kind = next((kind for start, kind in _KINDS.items() if image.startswith(start)), "png")
+    return f"data:image/{kind};base64,{b64encode(image).decode()}"

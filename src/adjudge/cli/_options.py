@@ -1,6 +1,9 @@
-"""What every command has: settings, options, and text made fit for a terminal."""
+"""What commands share: settings, options, their types, and text made safe for a terminal."""
 
-from collections.abc import Callable
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -15,10 +18,9 @@ def debug_option(command: Command) -> Command:
     return click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")(command)
 
 
-def findable() -> None:
-    """Let module:function find what lies in the working folder."""
+def add_working_folder() -> None:
+    """Let module:function find modules in the working folder."""
     import os
-    import sys
 
     here = os.getcwd()  # noqa: PTH109 (sys.path holds texts)
     if here not in sys.path:
@@ -26,7 +28,7 @@ def findable() -> None:
 
 
 def printable(text: str, most: int = 200) -> str:
-    """Return the text fit for a terminal: what a row wrote must not move the cursor or fill the screen."""
+    """Return text that is safe to print: what a row holds must not move the cursor or fill the screen."""
     shown = "".join(character if character.isprintable() else "�" for character in text[:most])
     return shown if len(text) <= most else f"{shown}…"
 
@@ -44,15 +46,15 @@ class Share(click.ParamType[float]):
         try:
             number = float(text.removesuffix("%"))
         except ValueError:
-            self.fail(f"{value!r} is no share: write 5% or 0.05", param, ctx)
+            self.fail(f"{value!r} is not a share: write 5% or 0.05", param, ctx)
         if text.endswith("%") or number > 1.0:
             number /= 100.0
         if not 0.0 <= number <= 1.0:
-            self.fail(f"{value!r} is no share: it must lie between 0 and 100 %", param, ctx)
+            self.fail(f"{value!r} is not a share: it must lie between 0 and 100 %", param, ctx)
         return number
 
 
-class Mapping(click.ParamType[tuple[str, str]]):
+class ColumnMapping(click.ParamType[tuple[str, str]]):
     """`argument=column`."""
 
     name = "name=column"
@@ -63,5 +65,88 @@ class Mapping(click.ParamType[tuple[str, str]]):
             return value
         name, found, column = str(value).partition("=")
         if not found or not name or not column:
-            self.fail(f"{value!r} is no mapping: write argument=column, as in final_response=completion", param, ctx)
+            self.fail(f"{value!r} is not a mapping: write argument=column, as in final_response=completion", param, ctx)
         return name, column
+
+
+class Price(click.ParamType[tuple[float, float]]):
+    """Dollars for a million prompt tokens and a million completion tokens: `0.15,0.60`."""
+
+    name = "in,out"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
+        """Read the two prices."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            prompt, completion = (float(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is not a price: write 0.15,0.60", param, ctx)
+        if not prompt >= 0 or not completion >= 0:
+            self.fail(f"{value!r} is not a price: it must not be negative", param, ctx)
+        return prompt, completion
+
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+_COUNT = click.IntRange(min=0)
+
+LIMITS = (
+    click.option("--workers", default=32, show_default=True, type=click.IntRange(min=1), help="Calls in flight."),
+    click.option("--deadline", default=120.0, show_default=True, type=SECONDS, help="Seconds a row may take in all."),
+    click.option(
+        "--attempt-timeout", default=60.0, show_default=True, type=SECONDS, help="Seconds one attempt may take."
+    ),
+    click.option(
+        "--max-unscored", default="5%", show_default=True, type=Share(), help="Share of rows that may have no score."
+    ),
+)
+JUDGING = (
+    click.option("--base-url", help="Address of an OpenAI-compatible endpoint."),
+    click.option(
+        "--error-budget", type=Share(), help="A cascade's: share of wrong verdicts among those its first keeps.  [2%]"
+    ),
+    click.option(
+        "--first-calibration", help="A cascade's: the calibration of its first judge, which sets the threshold."
+    ),
+)
+CANARIES = click.option(
+    "--canaries", default=0.0, type=Share(), help="Share of rows to add a known-bad answer to, to test the judge."
+)
+BUDGETS = (
+    click.option("--max-calls", type=_COUNT, help="Stop before more calls than this are made, retries included."),
+    click.option("--max-tokens", type=_COUNT, help="Stop before more tokens than this could be used."),
+    click.option("--max-cost", type=click.FloatRange(min=0), help="Stop before more dollars than this; needs --price."),
+    click.option("--price", type=Price(), help="Dollars for a million prompt and completion tokens: 0.15,0.60."),
+    click.option("--cache", default="user", show_default=True, help="Replies across runs: a file, 'user' or 'off'."),
+)
+
+
+def dry_run_option(command: Command) -> Command:
+    """Add `--dry-run`."""
+    words = "Print what would be called and what it would cost, and stop."
+    return click.option("--dry-run", is_flag=True, help=words)(command)
+
+
+def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Add options to a command, in their order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+@contextmanager
+def exit_on_sigterm() -> Iterator[None]:
+    """End with 143 on SIGTERM, also while a run is set up or its files are written."""
+
+    def end(*_: object) -> None:
+        sys.exit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,4 +1,4 @@
-"""Summaries on the terminal: a table that fits, and what must be said beside its numbers."""
+"""Runs on the terminal: their progress, how they ended, and their summaries with what the numbers leave out."""
 
 import sys
 import time
@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from adjudge.cli._options import printable
-from adjudge.runs import Summary, Tally
+from adjudge.runs import Finished, Progress, Summary, Tally
 
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport, Corrected
@@ -23,24 +24,102 @@ EVERY = 10.0  # seconds between progress lines where there is no terminal
 
 
 class Terminal(Console):
-    """The terminal; when its reader has gone, that is for `main` to handle, not an exit of rich's."""
+    """The terminal; when its reader has gone, `main` handles that, where rich would exit."""
 
     def on_broken_pipe(self) -> None:
-        """Let the caller know."""
+        """Raise the error again."""
         raise BrokenPipeError
 
 
+def describe(progress: Progress, began: int, seconds: float) -> str:
+    """Return the progress of a run as one line."""
+    counts = progress.counts
+    rate = (progress.done - began) / seconds if seconds > 0 else 0.0
+    total = "" if progress.total is None else f" of {progress.total:,}"
+    words = [
+        f"{progress.done:,}{total} rows",
+        f"{progress.in_flight} in flight",
+        f"{counts['scored']:,} scored, {counts['unscored']:,} unscored, {counts['error']:,} error",
+        f"{rate:.1f} rows/s",
+    ]
+    if progress.calls:
+        cost = f", ${progress.cost:.4f}" if progress.cost else ""
+        words.append(f"{progress.calls:,} calls, {progress.tokens:,} tokens{cost}")
+    if progress.total is not None and rate > 0 and progress.done < progress.total:
+        left = round((progress.total - progress.done) / rate)
+        words.append(f"{left // 60}:{left % 60:02d} left")
+    return " · ".join(words)
+
+
+@contextmanager
+def live() -> Iterator[Callable[[Progress], None]]:
+    """Give a callback for the progress of a run: a line that changes on a terminal, now and then a line elsewhere."""
+    console = Terminal(stderr=True)
+    started = printed = time.monotonic()
+    began: int | None = None
+    status = console.status("starting") if console.is_terminal else None
+
+    def watch(progress: Progress) -> None:
+        nonlocal printed, began
+        began = progress.done if began is None else began
+        now = time.monotonic()
+        if status is not None:
+            if now - started > PATIENCE:
+                status.update(describe(progress, began, now - started))
+                status.start()
+        elif now - printed >= EVERY:
+            printed = now
+            print(describe(progress, began, now - started), file=sys.stderr, flush=True)  # noqa: T201 (the terminal's side)
+
+    try:
+        yield watch
+    finally:
+        if status is not None:
+            status.stop()
+
+
+def show_finished(finished: Finished, *, to_stderr: bool, again: str = "adjudge resume") -> int:
+    """Print how a run ended and return its exit code; `again` is the command that resumes it, before its file."""
+    for warning in finished.warnings:
+        click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
+    if finished.signal is None:
+        if finished.summary is not None:
+            show_summary(finished.summary, Terminal(stderr=to_stderr))
+        show_end(finished, again)
+    else:
+        click.echo(f"adjudge: interrupted; to resume: {again} {finished.file}", err=True)
+    return finished.exit_code
+
+
+def show_end(finished: Finished, again: str = "adjudge resume") -> None:
+    """Print whether a run decides anything, and where it is."""
+    line = f"the run is in {finished.file}"
+    if finished.undecided is not None:
+        more = f"to resume: {again} {finished.file}" if finished.is_stopped else line
+        line = f"undecided: {printable(finished.undecided, most=500)}; {more}"
+    click.echo(f"adjudge: {line}", err=True)
+
+
 def show_summary(summary: Summary, console: Console) -> None:
-    """Print the table of a summary, then what is missing from its numbers, and warnings."""
+    """Print the table of a summary, then what its numbers leave out, and warnings."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("scorer", overflow="fold")
     for name in ("rows", "scored", "unscored", "error", "mean", "95 % interval"):
         table.add_column(name, justify="right", no_wrap=True)
     for tally in summary.tallies:
-        table.add_row(*_cells(tally))
+        counts = [tally.counts[status] for status in ("scored", "unscored", "error")]
+        cells = [Text(f"{count:,}") for count in (tally.total, *counts)]
+        for cell, count in zip(cells[2:], counts[1:], strict=True):
+            cell.stylize("red" if count else "dim")
+        mean = tally.mean
+        value = "–" if mean is None else f"{mean.value:.4f}"
+        interval = "–" if mean is None or mean.low is None else f"{mean.low:.4f} .. {mean.high:.4f}"
+        mark = "*" if tally.missing else " "
+        table.add_row(Text(printable(tally.scorer)), *cells, Text(f"{value}{mark}", style="bold"), Text(interval))
     console.print(table)
     for tally in summary.tallies:
-        _show_missing(tally, console)
+        if tally.missing:
+            _show_missing(tally, console)
     if summary.cascade is not None:
         _show_cascade(summary.cascade, console)
     if summary.agreement is not None:
@@ -54,10 +133,10 @@ def show_summary(summary: Summary, console: Console) -> None:
 
 
 def _show_corrected(found: "Corrected", console: Console) -> None:
-    """Say what the mean is once the faults of the judge are taken out."""
+    """Print what the mean is once the faults of the judge are taken out."""
     ways = {"by the judge's error rates": found.rogan_gladen, "by its mean error": found.prediction_powered}
-    said = [f"{plus_minus(one)} {how}" for how, one in ways.items() if one is not None]
-    console.print(Text(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(said)}"), soft_wrap=True)
+    means = [f"{plus_minus(one)} {how}" for how, one in ways.items() if one is not None]
+    console.print(Text(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(means)}"), soft_wrap=True)
     for note in dict.fromkeys(one.note for one in ways.values() if one is not None and one.note):
         console.print(Text(f"    {note}", style="yellow"), soft_wrap=True)
 
@@ -70,7 +149,7 @@ def plus_minus(found: "Estimate") -> str:
 
 
 def _show_cascade(report: "CascadeReport", console: Console) -> None:
-    """Say how much of the work the second judge of a cascade had, and what that saved."""
+    """Print how much of the work the second judge of a cascade had, and what that saved."""
     words = (
         f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
     )
@@ -84,7 +163,7 @@ def _show_cascade(report: "CascadeReport", console: Console) -> None:
 
 
 def _show_canaries(report: "CanaryReport", console: Console) -> None:
-    """Say how often the judge took an answer that is known to be bad, and of which kinds."""
+    """Print how often the judge accepted an answer that is known to be bad, and of which kinds."""
     words = f"canaries: {report.false_positives:,} of {report.scored:,} known-bad answers were called CORRECT"
     if report.rate is not None and report.low is not None and report.high is not None:
         words += f" ({report.rate:.1%}, 95 % interval {report.low:.1%} .. {report.high:.1%})"
@@ -95,21 +174,8 @@ def _show_canaries(report: "CanaryReport", console: Console) -> None:
             console.print(Text(f"    {kind}: {taken:,} of {judged:,}", style="dim"), soft_wrap=True)
 
 
-def _cells(tally: Tally) -> list[Text]:
-    counts = [tally.counts[status] for status in ("scored", "unscored", "error")]
-    mean = tally.mean
-    value = "–" if mean is None else f"{mean.value:.4f}"
-    interval = "–" if mean is None or mean.low is None else f"{mean.low:.4f} .. {mean.high:.4f}"
-    cells = [Text(printable(tally.scorer)), Text(f"{tally.total:,}"), *(Text(f"{count:,}") for count in counts)]
-    for cell, count in zip(cells[3:], counts[1:], strict=True):
-        cell.stylize("red" if count else "dim")
-    return [*cells, Text(f"{value}{'*' if tally.missing else ' '}", style="bold"), Text(interval)]
-
-
 def _show_missing(tally: Tally, console: Console) -> None:
-    """Say beside a number what it leaves out, why, and what it could be."""
-    if not tally.missing:
-        return
+    """Print what a mean leaves out, why, and what it could be."""
     why = ", ".join(f"{printable(reason)} {count:,}" for reason, count in tally.reasons.most_common(5))
     share = f"{tally.missing:,} of {tally.total:,} rows ({tally.failed_share:.1%}) have no score"
     bounds = "" if tally.bounds is None else "; with them the mean lies in {:.4f} .. {:.4f}".format(*tally.bounds)
@@ -127,12 +193,12 @@ def progress(source: str) -> Iterator[Callable[[int, int], None]]:
         with _bar(console, size) as update:
             yield update
         return
-    said = time.monotonic()
+    printed = time.monotonic()
 
     def line(rows: int, done: int) -> None:
-        nonlocal said
-        if time.monotonic() - said >= EVERY:
-            said = time.monotonic()
+        nonlocal printed
+        if time.monotonic() - printed >= EVERY:
+            printed = time.monotonic()
             share = f" ({done / size:.0%})" if size and done else ""
             print(f"{rows:,} rows{share}", file=sys.stderr, flush=True)  # noqa: T201 (this is the terminal's side)
 

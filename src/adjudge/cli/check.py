@@ -1,36 +1,66 @@
-"""`adjudge check`: gate a release."""
+"""`adjudge check`: gate a release, show how each scenario ended and why, and write the reports."""
 
-from typing import Any
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, findable
-from adjudge.cli._run_options import SECONDS, terminable, with_options
+from adjudge.cli._options import (
+    SECONDS,
+    SETTINGS,
+    add_working_folder,
+    debug_option,
+    exit_on_sigterm,
+    printable,
+    with_options,
+)
+from adjudge.errors import AdjudgeError, UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from adjudge.scenarios import CheckResult, PassEstimate, ScenarioRun
+
+UNDECIDED = 3
+WORDS = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}  # by outcome, the worst first
+VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided"}
+STYLES = {"pass": "green", "FAIL": "bold red", "undecided": "yellow"}
+LONGEST = 300  # characters of one reason
+MOST = 3  # reasons of one scenario
+_COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 
 OPTIONS = (
     click.option("--agent", help="The agent: an address, module:function, command: PROGRAM, openai:MODEL."),
     click.option("--traces", help="In place of an agent: a folder or file of traces that it left."),
     click.option("--judge", help="The model that scores the quality: openai:MODEL or anthropic:MODEL."),
     click.option("--base-url", help="Address of the judge's OpenAI-compatible endpoint."),
-    click.option("--repeat", type=click.IntRange(1, 10_000), help="Run every scenario so often."),
+    click.option("--repeat", type=click.IntRange(1, 10_000), help="Run every scenario this many times."),
     click.option("--gate", help="The gate file; without it every workflow has to pass."),
     click.option("--junit", help="Write a JUnit report to this file."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
     click.option("--github", is_flag=True, help="Print annotations for GitHub, and add to its step summary."),
     click.option("--langfuse", is_flag=True, help="Send the scores to Langfuse; keys come from LANGFUSE_*."),
     click.option(
-        "--outbox", default="adjudge.outbox", show_default=True, help="Where scores stand until they are delivered."
+        "--outbox", default="adjudge.outbox", show_default=True, help="File that keeps scores until delivery."
     ),
     click.option(
         "--otlp-endpoint",
         is_flag=False,
         flag_value="0",
-        help="Listen for the agent's spans on [HOST:]PORT, or on any free port, and go by them.",
+        help="Listen for the agent's spans on [HOST:]PORT, or on any free port, and judge by them.",
     ),
     click.option("--workers", default=16, show_default=True, type=click.IntRange(min=1), help="Runs in flight."),
     click.option("--deadline", type=SECONDS, help="Seconds a run may take in all.  [default: 120 or more]"),
-    click.option("--run", help="The run file; one that exists goes on."),
-    click.option("--retry-failed", is_flag=True, help="Do runs again that ended in an error."),
+    click.option("--run", help="The run file; one that exists is resumed."),
+    click.option("--retry-failed", is_flag=True, help="Repeat runs that ended in an error."),
 )
 
 
@@ -51,10 +81,213 @@ Exit codes: 0 pass; 1 the gate failed, and nothing else; 2 the call is wrong; 3 
 @click.argument("scenarios")
 @with_options(*OPTIONS)
 @debug_option
-def command(scenarios: str, **options: Any) -> int:
+def command(
+    scenarios: str,
+    junit: str | None,
+    json_file: str | None,
+    github: bool,
+    langfuse: bool,
+    outbox: str,
+    otlp_endpoint: str | None,
+    **options: Any,
+) -> int:
     """Run the SCENARIOS of a file or folder, and say whether the agent passes the gate."""
-    from adjudge.cli._check_run import run_check
+    from adjudge.cli._show import Terminal, live
+    from adjudge.scenarios import CheckOptions, check, check_langfuse
 
-    findable()
-    with terminable():
-        return run_check(scenarios, **options)
+    add_working_folder()
+    outputs = [path for path in (junit, json_file, outbox if langfuse else None) if path is not None]
+    for path in outputs:
+        _refuse_unwritable(path, outputs)
+    if langfuse:
+        check_langfuse(outbox)
+    with exit_on_sigterm(), _ignore_lost_reader():
+        with live() as watch:
+            asked = CheckOptions(endpoint=otlp_endpoint, **options)
+            result = check(scenarios, asked, watch=watch, on_endpoint=_print_endpoint, signals=True)
+        if result.signal is not None:
+            _print(f"interrupted; to resume, run the same command with --run {result.run.file}")
+            return result.exit_code
+        to_stderr = "-" in outputs  # standard output is then for a report alone
+        with _ignore_lost_reader():
+            for warning in result.run.warnings:
+                _print(f"warning: {warning}")
+            show_check(result, Terminal(stderr=to_stderr))
+        writers: list[tuple[str, Callable[[], None]]] = []
+        if outputs or github:
+            writers = _writers(result, junit, json_file, outbox if langfuse else None, github=github)
+        is_written = [_write(path, writer) for path, writer in writers]
+        with _ignore_lost_reader():
+            again = ""
+            if any(one["status"] == "error" for one in result.run.results):
+                again = f"; to repeat what ended in an error, add --run {result.run.file} --retry-failed"
+            _print(f"the run is in {result.run.file}{again}")
+        return result.exit_code if all(is_written) else UNDECIDED
+    return UNDECIDED
+
+
+def _refuse_unwritable(path: str, paths: Sequence[str]) -> None:
+    """Refuse, before the agent is asked, a report that could not be written afterwards."""
+    if paths.count(path) > 1:
+        raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")
+    folder = Path(path).parent
+    if path != "-" and (not folder.is_dir() or Path(path).is_dir()):
+        why = "it is a folder" if Path(path).is_dir() else f"there is no folder {folder}"
+        raise UsageError(f"{path} cannot be written: {why}", code="cannot-write")
+
+
+@contextmanager
+def _ignore_lost_reader() -> Iterator[None]:
+    """Continue without a reader when it has gone, as `head` does: CI still needs the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character decides nothing
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _writers(
+    result: "CheckResult", junit: str | None, json_file: str | None, outbox: str | None, *, github: bool
+) -> list[tuple[str, Callable[[], None]]]:
+    """Return a function for every report that is wanted, with what it is called."""
+    from adjudge.scenarios import github_lines, write_json, write_junit
+
+    found: list[tuple[str, Callable[[], None]]] = []
+    if junit is not None:
+        found.append((junit, partial(write_junit, result, junit)))
+    if json_file is not None:
+        found.append((json_file, partial(write_json, result, json_file)))
+    if github:
+        to_stderr = "-" in (junit, json_file)
+        found.append(("annotations", lambda: click.echo(github_lines(result), nl=False, err=to_stderr)))
+    if outbox is not None:
+        found.append((outbox, partial(_send_langfuse, result, outbox)))
+    return found
+
+
+def _write(path: str, write: Callable[[], None]) -> bool:
+    """Write one report and return whether that worked; a report that fails must not keep back the others."""
+    try:
+        with _ignore_lost_reader():
+            write()
+    except (AdjudgeError, OSError) as error:
+        why = error.message if isinstance(error, AdjudgeError) else f"{path}: {error.strerror or error}"
+        _print(f"error: {why}")
+        return False
+    return True
+
+
+def _send_langfuse(result: "CheckResult", outbox: str) -> None:
+    """Send the scores and print how many arrived; the gate's verdict does not depend on it."""
+    from adjudge.scenarios import send_langfuse
+
+    receipt = send_langfuse(result, outbox)
+    counts = f"{receipt.delivered:,} delivered, {receipt.pending:,} pending, {len(receipt.rejected):,} rejected"
+    more = f"; adjudge resend {outbox} sends the rest" if receipt.pending else ""
+    _print(f"langfuse: {counts}{more}")
+    if receipt.fault is not None:
+        _print(f"langfuse: {receipt.fault}")
+    for one in receipt.rejected[:3]:
+        _print(f"langfuse: rejected {one.name} of {one.trace_id or '-'}: {one.reason}")
+
+
+def _print_endpoint(address: str) -> None:
+    _print(f"listening for spans: OTEL_EXPORTER_OTLP_ENDPOINT={address}")
+
+
+def _print(line: str) -> None:
+    click.echo(f"adjudge: {inert(line, most=1000)}", err=True)
+
+
+def inert(text: str, most: int = LONGEST) -> str:
+    """Return text that is safe for a terminal and for the log of a CI system, where some lines are commands."""
+    return _COMMAND.sub(r"\1 ", printable(text, most))
+
+
+def show_check(result: "CheckResult", console: "Console") -> None:
+    """Print the scenarios, one row for all repeats of each, then how often they pass, then the gate."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from adjudge.scenarios import outcome_of
+
+    results = result.run.results
+    scenarios: dict[str, list[Mapping[str, Any]]] = {}
+    for one in results:
+        scenarios.setdefault(one["id"], []).append(one)
+    is_repeated = len(scenarios) < len(results)
+    is_judged = any(one["quality"] is not None for one in results)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True, min_width=9)
+    table.add_column("scenario", overflow="fold", max_width=24)
+    if is_repeated:
+        table.add_column("passed", justify="right", no_wrap=True)
+    if is_judged:
+        table.add_column("quality", justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    for name, runs in scenarios.items():
+        outcomes = {outcome_of(run) for run in runs}
+        word = next(word for outcome, word in WORDS.items() if outcome in outcomes)
+        cells = [Text(word, style=STYLES[word]), Text(inert(name))]
+        if is_repeated:
+            cells.append(Text(f"{sum(run['pass'] is True for run in runs)} of {len(runs)}"))
+        if is_judged:
+            found = [run["average_quality"] for run in runs if run["average_quality"] is not None]
+            cells.append(Text(f"{sum(found) / len(found):.2f}" if found else "–"))
+        table.add_row(*cells, Text(_why(runs)))
+    console.print(table)
+    ends = ", ".join(f"{number:,} {outcome}" for outcome, number in result.run.outcomes.items())
+    lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
+    if is_repeated:
+        lines += _pass_lines(result.run, min(map(len, scenarios.values())))
+    for line in lines:
+        console.print(Text(line), soft_wrap=True)
+    console.print(Text(f"\ngate: {result.headline}", style="bold"), soft_wrap=True)
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True, min_width=9)
+    table.add_column(overflow="fold")
+    for finding in result.decision.findings:
+        word = VERDICTS[finding.verdict]
+        table.add_row(Text(word, style=STYLES[word]), Text(inert(f"{finding.name}: {finding.reason}")))
+    console.print(table)
+
+
+def _why(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the reasons, each once, with its count where not every run has it."""
+    counts: Counter[str] = Counter()
+    for run in runs:
+        counts.update(dict.fromkeys((*run["reasons"], *(f"warning: {one}" for one in run["warnings"])), 1))
+    lines = [
+        inert(reason) if count == len(runs) else f"{inert(reason)} ({count} of {len(runs)})"
+        for reason, count in counts.most_common(MOST)
+    ]
+    if len(counts) > MOST:
+        lines.append(f"and {len(counts) - MOST} more")
+    return "\n".join(lines)
+
+
+def _pass_lines(run: "ScenarioRun", most: int) -> list[str]:
+    """Return what 1 try and `most` tries give, where every scenario has that many."""
+    lines: list[str] = []
+    if most < 2:
+        return lines
+    for k in (1, most):
+        estimates = run.pass_at(k)
+        at, hat = _mean(estimates), _mean(run.pass_hat(k))
+        lines.append(
+            f"pass@{k} {at}   pass^{k} {hat}   (any of {k}, all of {k}; mean over {len(estimates):,} scenarios)"
+        )
+    if any("*" in line for line in lines):
+        lines.append("* without scenarios that have too few decided runs")
+    return lines
+
+
+def _mean(estimates: Mapping[str, "PassEstimate"]) -> str:
+    found = [one.value for one in estimates.values() if one.value is not None]
+    return f"{sum(found) / len(found):.4f}{'' if len(found) == len(estimates) else '*'}" if found else "–"

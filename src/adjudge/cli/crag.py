@@ -1,15 +1,46 @@
-"""`adjudge crag`: the CRAG-MM evaluation."""
+"""`adjudge crag`: the CRAG-MM evaluation, and its scores as a table with intervals."""
 
-from typing import Any
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option
-from adjudge.cli._run_options import BUDGETS, LIMITS, terminable, with_options
+from adjudge.cli._options import (
+    BUDGETS,
+    LIMITS,
+    SETTINGS,
+    add_working_folder,
+    debug_option,
+    exit_on_sigterm,
+    printable,
+    with_options,
+)
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from adjudge.crag import CRAGEvaluator
+    from adjudge.datasets import Vocabulary
+    from adjudge.runs import RunConfig
+
+TURN_DATA = "turn_data.jsonl"
+UNDECIDED = 3
+ROUGH = "~"  # before an interval that rests on few conversations
+RATES = {
+    "exact_match": "exact match",
+    "accuracy": "accuracy",
+    "missing": "missing",
+    "hallucination_rate": "hallucination rate",
+    "truthfulness_score": "truthfulness",
+    "mean_multi_turn_conversation_score": "conversation score",
+}
 CODES = """\b
 Exit codes: 0 done; 2 the call is wrong; 3 undecided (stopped, no turns, or more than
---max-unscored have no label); 130 and 143 interrupted. The same command goes on."""
+--max-unscored have no label); 130 and 143 interrupted. To resume, run the same command."""
 
 BREAKDOWNS = ("domain", "query_category", "dynamism", "image_quality", "turn_idx")
 
@@ -45,7 +76,7 @@ OUT = (
         show_default=True,
         help="The folder of the run files and of everything that is written.",
     ),
-    click.option("--retry-failed", is_flag=True, help="Do turns again that ended in an error."),
+    click.option("--retry-failed", is_flag=True, help="Repeat turns that ended in an error."),
 )
 
 
@@ -76,10 +107,7 @@ Examples:
 @debug_option
 def run(**options: Any) -> int:
     """Ask the agent every turn of the conversations, label its answers, and write turn data, results and scores."""
-    from adjudge.cli._crag_run import run_crag
-
-    with terminable():
-        return run_crag("run", **options)
+    return _run_crag("run", **options)
 
 
 @command.command(
@@ -96,10 +124,7 @@ Example:
 @debug_option
 def generate(**options: Any) -> int:
     """Ask the agent every turn of the conversations, and write turn data."""
-    from adjudge.cli._crag_run import run_crag
-
-    with terminable():
-        return run_crag("generate", **options)
+    return _run_crag("generate", **options)
 
 
 @command.command(
@@ -119,7 +144,197 @@ Examples:
 @debug_option
 def evaluate(**options: Any) -> int:
     """Label the turns in TURNS (turn data as JSON lines), and write results and scores."""
-    from adjudge.cli._crag_run import run_crag
+    return _run_crag("evaluate", **options)
 
-    with terminable():
-        return run_crag("evaluate", **options)
+
+def _run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> int:
+    """Do the phases that a command asks for, and return its exit code."""
+    from dataclasses import fields
+
+    from adjudge.crag import CRAGEvaluator, watch_phase
+    from adjudge.crag.config import DEFAULT_EVAL_MODEL
+    from adjudge.datasets import read_conversations
+    from adjudge.errors import RunStopped
+    from adjudge.runs import RunConfig
+
+    with exit_on_sigterm(), _print_warnings():
+        add_working_folder()
+        config = RunConfig(**{one.name: options[one.name] for one in fields(RunConfig) if one.name in options})
+        dataset = None
+        if "dataset" in options:
+            chosen = {"split": options["split"], "num_conversations": options["num_conversations"]}
+            dataset = read_conversations(options["dataset"], allow_hosts=options["allow_host"], **chosen)
+        judge = options.get("judge") or DEFAULT_EVAL_MODEL
+        evaluator = CRAGEvaluator(
+            dataset=dataset,
+            agent=options.get("agent"),
+            eval_model_name=None if judge == "none" else judge,
+            num_workers=options["workers"],
+            eval_base_url=options.get("base_url"),
+            scorers=options.get("scorer", ()),
+            rule_scope=options.get("rule_scope", "conversation"),
+            run_dir=options["out"],
+            retry_failed=options["retry_failed"],
+            config=config,
+        )
+        evaluator.phases.watching = watch_phase
+        evaluator.phases.signals = True
+        try:
+            return _do_phases(what, evaluator, config, options)
+        except RunStopped as stopped:
+            if evaluator.phases.signal is not None:
+                click.echo("adjudge: interrupted; to resume, run the same command", err=True)
+                return 128 + evaluator.phases.signal
+            click.echo(f"adjudge: undecided: stopped: {printable(stopped.reason, most=500)}", err=True)
+            return UNDECIDED
+
+
+def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", options: dict[str, Any]) -> int:
+    from adjudge.cli._show import Terminal
+
+    out = Path(options["out"])
+    if what == "evaluate":
+        turns = evaluator.load_turn_data(options["turns"])
+    else:
+        if what == "run":
+            evaluator.initialize_evaluation()
+        evaluator.generate_agent_responses()
+        evaluator.save_turn_data(out / TURN_DATA)
+        turns = evaluator.all_turn_data or []
+    if what == "generate":
+        failed = [turn for turn in turns if "fault" in turn]
+        sessions = len({turn["session_id"] for turn in turns})
+        click.echo(f"{len(turns):,} turns of {sessions:,} conversations, {len(failed):,} of them not answered")
+        for turn in failed[:3]:
+            click.echo(f"    {printable(turn['interaction_id'])}: {printable(turn['fault'])}")
+        total, missing = len(turns), len(failed)
+    else:
+        results, scores = evaluator.evaluate_agent_responses(turns)
+        evaluator.save_results(results, scores, out, raw_csv=options["raw_csv"], parquet=options["parquet"])
+        show_scores(scores, Terminal(), options["by"], getattr(evaluator.dataset, "vocabularies", None))
+        total, missing = len(results), scores["all"]["unscored"] + scores["all"]["errors"]
+    undecided = None if total else "no turns"
+    if total and missing / total > config.max_unscored:
+        undecided = f"more than {config.max_unscored:.3g} of the turns have no label; --retry-failed repeats them"
+    line = f"everything is in {out}" if undecided is None else f"undecided: {undecided}"
+    click.echo(f"adjudge: {line}", err=True)
+    return 0 if undecided is None else UNDECIDED
+
+
+@contextmanager
+def _print_warnings() -> Iterator[None]:
+    """Print warnings as other lines of the command, each once."""
+    printed: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in printed:
+            printed.add(str(message))
+            click.echo(f"adjudge: warning: {printable(str(message), most=500)}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+
+
+def show_scores(
+    scores: Mapping[str, Any],
+    console: "Console",
+    breakdowns: Sequence[str] = (),
+    vocabularies: "Mapping[str, Vocabulary] | None" = None,
+) -> None:
+    """Print the metrics of all turns and of the ego-centric ones, then the breakdowns that are asked for.
+
+    `vocabularies` have, by column, the names to print in a breakdown instead of numbers.
+    """
+    from rich.text import Text
+
+    blocks = [scores["all"], scores["ego"]]
+    table = _table("metric", "all", "95 % interval", "ego", "95 % interval")
+    for words, count in (("turns", "total"), ("conversations", "conversations")):
+        table.add_row(words, *(cell for block in blocks for cell in (f"{block[count]:,.0f}", "")))
+    for rate, words in RATES.items():
+        cells: list[str | Text] = []
+        for block in blocks:
+            number = _number(block[rate], block["total"])
+            cells += [Text(number, style="bold"), _interval(block["intervals"][rate])]
+        table.add_row(words, *cells)
+    for name in sorted({name for block in blocks for name in block.get("scorers", {})}):
+        cells = []
+        for block in blocks:
+            found = block.get("scorers", {}).get(name, {"mean": None, "interval": {"low": None}})
+            mean = "–" if found["mean"] is None else f"{found['mean']:.4f}"
+            cells += [Text(mean, style="bold"), _interval(found["interval"])]
+        table.add_row(Text(printable(name)), *cells)
+    console.print(table)
+    for name in breakdowns:
+        console.print(Text(f"\nby {name}"))
+        console.print(_breakdown(scores["all"]["breakdowns"][name], name, (vocabularies or {}).get(name)))
+    for line in _remarks(scores, breakdowns):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _table(first: str, *others: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _breakdown(parts: Sequence[Mapping[str, Any]], name: str, names: "Vocabulary | None") -> "Table":
+    from rich.text import Text
+
+    table = _table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
+    table.collapse_padding = True  # names are long, and a terminal may have 80 columns
+    for part in parts:
+        value = "not known" if part["value"] is None else str(part["value"])
+        if part["value"] is not None and names is not None:
+            value = names.name_of(part["value"], value)
+        cells = [f"{part['total']:,.0f}"]
+        for rate in ("accuracy", "truthfulness_score"):
+            cells += [_number(part[rate], part["total"]), _interval(part["intervals"][rate])]
+        table.add_row(Text(printable(value)), *cells)
+    return table
+
+
+def _number(value: float, n: float) -> str:
+    return f"{value:.4f}" if n else "–"
+
+
+def _interval(interval: Mapping[str, Any]) -> str:
+    from adjudge.statistics import FEW_CLUSTERS
+
+    if interval["low"] is None:
+        return "–"
+    mark = ROUGH if 0 < interval["clusters"] < FEW_CLUSTERS else ""
+    return f"{mark}{interval['low']:.4f} .. {interval['high']:.4f}"
+
+
+def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
+    """Return what belongs beside the numbers: what is missing from them, and what they rest on."""
+    from adjudge.statistics import FEW_CLUSTERS
+
+    whole, about = scores["all"], scores["about"]
+    lines = []
+    shown = [whole, scores["ego"], *(part for name in breakdowns for part in whole["breakdowns"][name])]
+    if any(0 < block["conversations"] < FEW_CLUSTERS for block in shown):
+        lines.append(f"{ROUGH} fewer than {FEW_CLUSTERS} conversations: the interval is rough")
+    missing = whole["unscored"] + whole["errors"]
+    if missing:
+        low, high = whole["bounds"]["accuracy"]
+        share = f"{missing:,} of {whole['total'] + missing:,.0f} turns have no label"
+        kinds = f"{whole['unscored']:,} unscored by the judge, {whole['errors']:,} not answered by the agent"
+        lines.append(f"* {share} ({kinds}): with them the accuracy lies in {low:.4f} .. {high:.4f}")
+    if about["semantic_evaluation"] == "off":
+        lines.append(
+            "* semantic evaluation was off: every turn that is neither a miss nor an exact match counts as wrong"
+        )
+    cut = about["responses_cut"]
+    by = "" if cut is None else f"; responses cut by {printable(str(cut))}"
+    lines.append(f"judge: {printable(str(about['judge'] or 'none'))}{by}")
+    if about["judge_agreement"] is not None:
+        lines.append(printable(about["judge_agreement"], most=300))
+    return lines

@@ -52,11 +52,11 @@ def serve(
     from pathlib import Path
 
     from adjudge.chat import Key
-    from adjudge.cli._options import findable
+    from adjudge.cli._options import add_working_folder
     from adjudge.environments import TOKEN_VARIABLE, EnvServer, Pool, PoolLimits, default_spec
     from adjudge.errors import UsageError
 
-    findable()
+    add_working_folder()
     token = Key(None if token_file is None else Path(token_file), TOKEN_VARIABLE).reveal()
     limits = PoolLimits(lease_s=lease_s)
     pools = [Pool(default_spec(kind), size, backend, limits=limits) for kind in dict.fromkeys(kinds)]

@@ -17,7 +17,7 @@ def command(folder: str) -> None:
     """Write scenarios/starter.toml and gate.toml into FOLDER, by default this one; nothing is written over."""
     from pathlib import Path
 
-    from adjudge.scenarios._start import write_starter
+    from adjudge.scenarios import write_starter
 
     for place in write_starter(folder):
         click.echo(f"wrote {place}")

@@ -1,13 +1,32 @@
-"""`adjudge judge`: ask a judge about rows."""
+"""`adjudge judge`: ask a judge about rows, measure it on labelled ones, or attack it."""
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, Share, debug_option
-from adjudge.cli._run_options import BUDGETS, CANARIES, JUDGING, LIMITS, dry_run_option, terminable, with_options
+from adjudge.cli._options import (
+    BUDGETS,
+    CANARIES,
+    JUDGING,
+    LIMITS,
+    SETTINGS,
+    Share,
+    debug_option,
+    dry_run_option,
+    exit_on_sigterm,
+    printable,
+    with_options,
+)
 
+if TYPE_CHECKING:
+    from adjudge.judges import Calibration
+    from adjudge.runs import Attacked, AttackKind, Calibrated
+    from adjudge.statistics import Agreement
+
+MOST_GROUPS = 20  # in the table of calibrations
+MOST_ANSWERS = 10  # of those that an attacked judge took
 JUDGE = ("base_url", "error_budget", "first_calibration")  # options of a judge; the others are limits
 
 
@@ -23,14 +42,14 @@ def command() -> None:
 
 
 def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[str, dict[str, Any]]:
-    """Return the options of every judge, all of which can be had, before any is asked; files are of one judge."""
+    """Return the options of every judge, having made each once, so that a fault shows before any is asked."""
     from adjudge.errors import UsageError
     from adjudge.judges import CASCADE_OPTIONS, get_judge
 
     if len(judges) > 1 and any(file is not None for file in files):
-        raise UsageError("--run and attack's --out are files of one judge: give them with one judge")
+        raise UsageError("--run and attack's --out are files of one judge: give one --judge with them")
     options = {judge: {name: value for name, value in given.items() if value is not None} for judge in judges}
-    if any(judge.startswith("cascade:") for judge in judges):  # whose own options are nobody else's
+    if any(judge.startswith("cascade:") for judge in judges):  # its own options are not for the others
         for judge in judges:
             if not judge.startswith("cascade:"):
                 options[judge] = {name: value for name, value in options[judge].items() if name not in CASCADE_OPTIONS}
@@ -58,14 +77,14 @@ final_response, prediction or candidate. Several references are a list.
 \b
 The key is read from OPENAI_API_KEY or ANTHROPIC_API_KEY. Exit codes: 0 judged; 2 the call is
 wrong; 3 undecided (stopped, no rows, or more than --max-unscored have no score); 130 and 143
-interrupted. A run that did not end goes on with: adjudge resume FILE""",
+interrupted. To resume a run that did not end: adjudge resume FILE""",
 )
 @click.argument("rows")
 @click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, panel:A,B, cascade:local,B ...")
 @with_options(*JUDGING, *LIMITS, CANARIES, *BUDGETS)
-@click.option("--run", help="The run file; one that exists goes on, if it is the same run.")
+@click.option("--run", help="The run file; one that exists is resumed, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
-@click.option("--calibration", help="What is known of the judge, by adjudge judge calibrate: corrects the mean.")
+@click.option("--calibration", help="A calibration of the judge, by adjudge judge calibrate: corrects the mean.")
 @dry_run_option
 @debug_option
 def run(
@@ -81,7 +100,7 @@ def run(
 
     Replies are kept in the run file before they are read, so that nothing is paid twice.
     """
-    from adjudge.cli._live import live, show_finished
+    from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, judge_file
 
     options = {name: more.pop(name) for name in JUDGE}
@@ -96,7 +115,7 @@ def run(
         from adjudge.judges import load_calibration
 
         known = load_calibration(calibration)
-    with terminable(), live() as watch:
+    with exit_on_sigterm(), live() as watch:
         finished = judge_file(
             rows, judge, options=options, config=config, run=run, out=out, calibration=known, watch=watch
         )
@@ -123,8 +142,8 @@ wrong; 3 undecided, nothing is kept (stopped, a label that cannot be read, or mo
 @click.argument("labels")
 @click.option("--judge", "judges", required=True, multiple=True, help="The judge to measure; may be given again.")
 @with_options(*JUDGING, *LIMITS, *BUDGETS)
-@click.option("--run", help="The run file, of one judge; one that exists goes on, if it is the same run.")
-@click.option("--out", default="calibration", show_default=True, help="The folder for what is found, a file a judge.")
+@click.option("--run", help="The run file, of one judge; one that exists is resumed, if it is the same run.")
+@click.option("--out", default="calibration", show_default=True, help="The folder of the calibrations, a file a judge.")
 @click.option(
     "--probes",
     default=50,
@@ -142,15 +161,14 @@ def calibrate(
     **more: Any,
 ) -> int:
     """Measure how far judges agree with the people who labelled LABELS, and keep it for later runs."""
-    from adjudge.cli._live import live, show_finished
-    from adjudge.cli._show_calibration import keep_calibration, make_folder, show_calibrations
+    from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, calibrate_file
 
     options = options_of(judges, run, **{name: more.pop(name) for name in JUDGE})
     config = RunConfig(**more)
-    make_folder(out)
+    _make_folder(out)
     measured, worst = [], 0
-    with terminable():
+    with exit_on_sigterm():
         for judge in judges:
             with live() as watch:
                 done = calibrate_file(
@@ -161,9 +179,9 @@ def calibrate(
             if done.calibration is None:
                 show_finished(done.finished, to_stderr=False, again="the same command with --run")
                 break
-            place = keep_calibration(done.calibration, out) if done.finished.undecided is None else None
+            place = _save_calibration(done.calibration, out) if done.finished.undecided is None else None
             measured.append((done, place))
-    show_calibrations(measured)
+    _show_calibrations(measured)
     return worst
 
 
@@ -183,7 +201,7 @@ Exit codes: 0 attacked; 1 more taken than --max-false-positives; 2 the call is w
 )
 @click.option("--judge", "judges", required=True, multiple=True, help="The judge to attack; may be given again.")
 @with_options(*JUDGING, *LIMITS, *BUDGETS)
-@click.option("--run", help="The run file, of one judge; one that exists goes on, if it is the same run.")
+@click.option("--run", help="The run file, of one judge; one that exists is resumed, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, of one judge.")
 @click.option("--max-false-positives", type=Share(), help="Fail where a greater share is called CORRECT.")
 @debug_option
@@ -195,20 +213,165 @@ def attack(
     **more: Any,
 ) -> int:
     """Ask judges about wrong answers that were made to be taken for right ones."""
-    from adjudge.cli._live import live, show_end, show_finished
-    from adjudge.cli._show_attack import show_attack
+    from adjudge.cli._show import live, show_end, show_finished
     from adjudge.runs import RunConfig, attack_judge
 
     options = options_of(judges, run, out, **{name: more.pop(name) for name in JUDGE})
     config = RunConfig(**more)
     codes = []
-    with terminable():
+    with exit_on_sigterm():
         for judge in judges:
             with live() as watch:
                 done = attack_judge(judge, options=options[judge], config=config, run=run, out=out, watch=watch)
             if done.whole is None:
                 return show_finished(done.finished, to_stderr=False, again="the same command with --run")
-            show_attack(done)
+            _show_attack(done)
             show_end(done.finished)
             codes.append(done.exit_code(max_false_positives))
     return max(codes)
+
+
+def _make_folder(folder: str) -> None:
+    """Make the folder of the calibrations, or refuse it before a judge is paid."""
+    import os
+
+    from adjudge.errors import UsageError
+
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror or error}", code="cannot-write") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"{folder} is not a folder that can be written to", code="cannot-write")
+
+
+def _save_calibration(known: "Calibration", folder: str) -> Path:
+    """Write the calibration of a judge, and its curve where it gives probabilities; return the file."""
+    import re
+
+    from adjudge.errors import UsageError
+    from adjudge.judges import reliability_svg
+
+    name = re.sub(r"[^a-z0-9._]+", "-", known.judge.lower()).strip("-.")[:80] or "judge"
+    path = Path(folder, f"{name}.json")
+    try:
+        known.save(path)
+        if known.reliability is not None:
+            path.with_suffix(".svg").write_text(reliability_svg(known.reliability, known.judge), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", code="cannot-write") from None
+    return path
+
+
+def _show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> None:
+    """Print all judges in one table, with 95 % intervals, then the notes on each."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from adjudge.cli._show import Terminal
+
+    console = Terminal()
+    found = [(done.calibration, done, place) for done, place in measured if done.calibration is not None]
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("judge", overflow="fold")
+    for name in ("rows", "accuracy", "kappa", "right kept", "wrong caught", "ECE"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for known, _, _ in found:
+        error = "" if known.reliability is None else _short(f"{known.reliability.error:.3f}")
+        table.add_row(*map(Text, [*_judge_cells(known.judge, known.rows, known.agreement), error]))
+        for group, part in list(known.groups.items())[:MOST_GROUPS]:
+            table.add_row(*map(Text, _judge_cells(f"  {group}", part.n, part)), style="dim")
+    if found:
+        console.print(table)
+    for known, done, place in found:
+        for line in _notes(known):
+            console.print(Text(f"{printable(known.judge)}: {line}"), soft_wrap=True)
+        for warning in done.finished.warnings:
+            click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
+        curve = "" if place is None or known.reliability is None else f", its curve in {place.with_suffix('.svg')}"
+        kept = f"is not kept: undecided, {done.finished.undecided}" if place is None else f"is kept in {place}{curve}"
+        click.echo(f"adjudge: {printable(known.judge)} {kept}; the run is in {done.finished.file}", err=True)
+
+
+def _judge_cells(name: str, rows: int, part: "Agreement | None") -> list[str]:
+    from adjudge.cli._show import plus_minus
+
+    shares = (None,) * 4 if part is None else (part.accuracy, part.kappa, part.sensitivity, part.specificity)
+    return [printable(name), f"{rows:,}", *("–" if one is None else _short(plus_minus(one)) for one in shares)]
+
+
+def _short(number: str) -> str:
+    """Return numbers without the zero before the point: the table has to fit 80 columns."""
+    return number.replace("0.", ".")
+
+
+def _notes(known: "Calibration") -> list[str]:
+    """Return what the table has no room for."""
+    from adjudge.cli._show import plus_minus
+
+    lines: list[str] = []
+    part = known.agreement
+    if part is not None:
+        lines.append(
+            f"called CORRECT {part.right_called_right:,} right and {part.wrong_called_right:,} wrong responses,"
+            f" WRONG {part.right_called_wrong:,} right and {part.wrong_called_wrong:,} wrong ones"
+        )
+        if part.sensitivity is None or part.specificity is None:
+            which = "right" if part.specificity is None else "wrong"
+            lines.append(
+                f"every response is {which} by its label: kappa means nothing, and error rates cannot correct a run"
+            )
+    if len(known.groups) > MOST_GROUPS:
+        lines.append(f"{len(known.groups) - MOST_GROUPS:,} more groups are in the file")
+    missing = known.rows - known.counts.get("scored", 0)
+    if missing:
+        lines.append(f"{missing:,} of {known.rows:,} rows have no verdict and are in none of these figures")
+    if known.alpha is not None:
+        people = "" if known.alpha_people is None else f", of the annotators alone {known.alpha_people:.3f}"
+        lines.append(f"Krippendorff's alpha with the annotators {known.alpha:.3f}{people}")
+    lines.extend(
+        f"{probe.name}: the same verdict in {plus_minus(probe.same)} of {probe.rows:,} rows"
+        for probe in known.probes
+        if probe.same is not None
+    )
+    return lines
+
+
+def _show_attack(done: "Attacked") -> None:
+    """Print the share of each category that was called CORRECT, then such answers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from adjudge.cli._show import Terminal
+
+    if done.whole is None:
+        return
+    console = Terminal()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(f"attack on {printable(done.judge)}", overflow="fold")
+    for name in ("rows", "called CORRECT", "share", "95 % interval"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in done.categories:
+        table.add_row(*map(Text, _attack_cells(one)), style="red" if one.taken else "")
+    table.add_row(*map(Text, _attack_cells(done.whole)), style="bold")
+    console.print(table)
+    missing = done.whole.total - done.whole.judged
+    if missing:
+        words = f"* {missing:,} of {done.whole.total:,} attacks have no verdict and are in none of these figures"
+        why = done.finished.summary.tallies[-1].reasons.most_common(5) if done.finished.summary is not None else []
+        reasons = ", ".join(f"{printable(reason)} {count:,}" for reason, count in why)
+        console.print(Text(f"{words}: {reasons}"), soft_wrap=True)
+    for taken in done.taken[:MOST_ANSWERS]:
+        words = f"{taken.id}: {printable(taken.response, most=80)!r} is wrong: {printable(taken.why, most=120)}"
+        console.print(Text(f"    {words}", style="dim"), soft_wrap=True)
+    if len(done.taken) > MOST_ANSWERS:
+        more = f"    and {len(done.taken) - MOST_ANSWERS:,} more: --out FILE has every verdict"
+        console.print(Text(more, style="dim"), soft_wrap=True)
+
+
+def _attack_cells(one: "AttackKind") -> list[str]:
+    rate = one.rate
+    share = "–" if rate is None else f"{rate.value:.1%}"
+    interval = "–" if rate is None or rate.low is None or rate.high is None else f"{rate.low:.1%} .. {rate.high:.1%}"
+    mark = "*" if one.judged < one.total else ""
+    return [one.name, f"{one.judged:,}{mark}", f"{one.taken:,}", share, interval]

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, findable, printable
-from adjudge.cli._run_options import BUDGETS, with_options
+from adjudge.cli._options import BUDGETS, SETTINGS, add_working_folder, debug_option, printable, with_options
 
 if TYPE_CHECKING:
     from adjudge.runs import CostEstimate
@@ -31,13 +30,13 @@ Examples:
 def command(
     rows: str, judge: str | None, scorers: tuple[str, ...], agent: str | None, base_url: str | None, **limits: Any
 ) -> int:
-    """Say what answering ROWS by an agent, scoring and judging them would call and cost; nobody is asked anything.
+    """Print what answering ROWS by an agent, scoring and judging them would call and cost; nothing is called.
 
     Without an agent the rows hold their responses.
     """
     from adjudge.runs import RunConfig, estimate
 
-    findable()
+    add_working_folder()
     options = {"base_url": base_url}
     found = estimate(rows, judge=judge, scorers=scorers, agent=agent, options=options, config=RunConfig(**limits))
     return show_estimate(found)

@@ -4,8 +4,17 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, findable
-from adjudge.cli._run_options import BUDGETS, CANARIES, LIMITS, dry_run_option, terminable, with_options
+from adjudge.cli._options import (
+    BUDGETS,
+    CANARIES,
+    LIMITS,
+    SETTINGS,
+    add_working_folder,
+    debug_option,
+    dry_run_option,
+    exit_on_sigterm,
+    with_options,
+)
 
 
 @click.command(
@@ -33,10 +42,10 @@ def command(
 
     The agent is not asked again.
     """
-    from adjudge.cli._live import live, show_finished
+    from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, rescore_run
 
-    findable()
+    add_working_folder()
     out, dry_run, options = more.pop("out"), more.pop("dry_run"), {"base_url": base_url}
     config = RunConfig(**more)
     if dry_run:
@@ -44,7 +53,7 @@ def command(
         from adjudge.runs import estimate_rescore
 
         return show_estimate(estimate_rescore(file, scorers=scorers, judge=judge, options=options, config=config))
-    with terminable(), live() as watch:
+    with exit_on_sigterm(), live() as watch:
         finished = rescore_run(
             file,
             scorers=scorers,

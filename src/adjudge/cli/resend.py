@@ -14,8 +14,8 @@ UNDECIDED = 3
     epilog="\b\nExamples:\n  adjudge resend adjudge.outbox\n  adjudge resend july.outbox --host http://localhost:3000",
 )
 @click.argument("file")
-@click.option("--host", help="Another address than the one that the scores were meant for.")
-@click.option("--refused", is_flag=True, help="Also what a receiver had refused, once the cause is gone.")
+@click.option("--host", help="Send to this address instead of the one in the outbox.")
+@click.option("--refused", is_flag=True, help="Also send what a receiver refused, once the cause is removed.")
 @debug_option
 def command(file: str, host: str | None, refused: bool) -> int:
     """Send the scores in the outbox FILE that no receiver has acknowledged yet; keys come from the environment.

@@ -1,17 +1,27 @@
-"""`adjudge resume`: go on with a run."""
+"""`adjudge resume`: resume a run."""
 
 from typing import Any
 
 import click
 
-from adjudge.cli._options import SETTINGS, Share, debug_option, findable
-from adjudge.cli._run_options import BUDGETS, SECONDS, Price, dry_run_option, terminable, with_options
+from adjudge.cli._options import (
+    BUDGETS,
+    SECONDS,
+    SETTINGS,
+    Price,
+    Share,
+    add_working_folder,
+    debug_option,
+    dry_run_option,
+    exit_on_sigterm,
+    with_options,
+)
 
 
 @click.command(
     "resume",
     context_settings=SETTINGS,
-    short_help="Go on with a run that was stopped.",
+    short_help="Resume a run that was stopped.",
     epilog="""\b
 Examples:
   adjudge resume july.run
@@ -31,20 +41,20 @@ Examples:
 @dry_run_option
 @debug_option
 def command(file: str, out: str | None, retry_failed: bool, base_url: str | None, dry_run: bool, **limits: Any) -> int:
-    """Go on with the run in FILE where it stopped, with the limits that it began with unless others are given.
+    """Resume the run in FILE where it stopped, with the limits that it began with unless others are given.
 
     Rows that are done stay as they are; a reply that had arrived is not paid for again.
     """
-    from adjudge.cli._live import live, show_finished
+    from adjudge.cli._show import live, show_finished
     from adjudge.runs import resume_run
 
-    findable()
+    add_working_folder()
     options = {"base_url": base_url}
     if dry_run:
         from adjudge.cli.plan import show_estimate
         from adjudge.runs import estimate_resume
 
         return show_estimate(estimate_resume(file, options=options, limits=limits, retry_failed=retry_failed))
-    with terminable(), live() as watch:
+    with exit_on_sigterm(), live() as watch:
         finished = resume_run(file, out=out, options=options, limits=limits, retry_failed=retry_failed, watch=watch)
     return show_finished(finished, to_stderr=out == "-")

@@ -9,7 +9,7 @@ class _Listing(click.Group):
     """A group whose first word may be left out: `adjudge runs results/` lists."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take anything that is no command and no option for the folder."""
+        """Read anything that is neither a command nor an option as the folder."""
         if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help", "--debug")):
             args = ["list", *args]
         return super().parse_args(ctx, args)
@@ -59,7 +59,7 @@ Examples:
 )
 @click.argument("out")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--partial", is_flag=True, help="Take shards that are not done, too; adjudge resume OUT goes on.")
+@click.option("--partial", is_flag=True, help="Accept shards that are not done; adjudge resume OUT does the rest.")
 @debug_option
 def merge(out: str, files: tuple[str, ...], partial: bool) -> None:
     """Make one run file OUT of the run files of one job's shards: all cases in the order of the files.
@@ -67,10 +67,10 @@ def merge(out: str, files: tuple[str, ...], partial: bool) -> None:
     The shards are left as they are. A case that is in two of them is kept once; one id for two different cases is
     refused.
     """
-    from adjudge.cli._run_options import terminable
+    from adjudge.cli._options import exit_on_sigterm
     from adjudge.runs import merge_runs
 
-    with terminable():
+    with exit_on_sigterm():
         merged = merge_runs(out, files, partial=partial)
     click.echo(f"{merged.file}: {merged.cases:,} rows of {len(files)} files")
     if merged.repeated:
@@ -79,4 +79,4 @@ def merge(out: str, files: tuple[str, ...], partial: bool) -> None:
         other = f"; {merged.differing:,} have other scores in a later file" if merged.differing else ""
         click.echo(f"rows that more than one file has, kept once: {merged.repeated:,} ({named}{more}){other}")
     if merged.missing:
-        click.echo(f"{merged.missing:,} rows have no score yet: adjudge resume {merged.file} goes on")
+        click.echo(f"{merged.missing:,} rows have no score yet; to score them: adjudge resume {merged.file}")

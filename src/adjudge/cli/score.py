@@ -2,7 +2,7 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, Mapping, Share, debug_option, findable
+from adjudge.cli._options import SETTINGS, ColumnMapping, Share, add_working_folder, debug_option
 
 
 @click.command(
@@ -28,14 +28,14 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
     required=True,
     help="A reward, a judge (local:0, openai:MODEL ...), module:function, each with (option=value). Repeatable.",
 )
-@click.option("--map", "columns", multiple=True, type=Mapping(), help="Give an argument its column. Repeatable.")
+@click.option("--map", "columns", multiple=True, type=ColumnMapping(), help="Give an argument its column. Repeatable.")
 @click.option("--out", help="Write one score a line here, in input order ('-': standard output).")
-@click.option("--run", help="Keep everything in this run file; one that exists goes on, if it is the same run.")
+@click.option("--run", help="Keep everything in this run file; one that exists is resumed, if it is the same run.")
 @click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that score [1], or calls in flight of a run [32]."
 )
 @click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
-@click.option("--format", "format_", help="jsonl, csv or parquet; told by the file's ending if not given.")
+@click.option("--format", "format_", help="jsonl, csv or parquet; by default the file's ending says.")
 @debug_option
 def command(
     rows: str,
@@ -50,23 +50,23 @@ def command(
     """Score every row of ROWS (JSON lines, CSV or Parquet; '-' for standard input) with every scorer.
 
     A row's columns are the scorer's arguments: final_response (or prediction), answer, trajectory, ... A row that
-    cannot be scored becomes an error row; the others go on. With --run, or where a scorer asks a model, the scores are
-    kept in a run file, which adjudge show, rescore, resume and runs merge read.
+    cannot be scored becomes an error row; the others are scored. With --run, or where a scorer asks a model, the
+    scores are kept in a run file, which adjudge show, rescore, resume and runs merge read.
     """
     from adjudge.cli._show import Terminal, progress, show_summary
     from adjudge.datasets import format_of
     from adjudge.rewards import get_scorer
     from adjudge.runs import score_file
 
-    findable()
+    add_working_folder()
     kind = format_of(rows, format_)
     if run is not None or any(get_scorer(scorer).asks for scorer in scorers):
-        from adjudge.cli._live import live, show_finished
-        from adjudge.cli._run_options import terminable
+        from adjudge.cli._options import exit_on_sigterm
+        from adjudge.cli._show import live, show_finished
         from adjudge.runs import RunConfig, score_run
 
         config = RunConfig(workers=workers or RunConfig().workers, max_unscored=max_failed)
-        with terminable(), live() as watch:
+        with exit_on_sigterm(), live() as watch:
             finished = score_run(
                 rows, scorers, columns=dict(columns), format=kind, config=config, run=run, out=out, watch=watch
             )

@@ -63,7 +63,7 @@ def serve(host: str, port: int, data: str | None, goals: str, products: int | No
     from adjudge.errors import UsageError
 
     spec = _spec(data, goals, products, nouns)
-    spec.build()  # whatever is missing is said before anybody is let in
+    spec.build()  # fails here if something is missing, before the shop opens
 
     async def run() -> None:
         async with ShopSite(spec).serving(host, port) as address:

@@ -16,7 +16,7 @@ from adjudge.cli._options import SETTINGS, debug_option, printable
 @click.option("--out", help="Write the results again, in input order ('-': standard output).")
 @debug_option
 def command(file: str, with_failures: bool, out: str | None) -> int:
-    """Show what the run in FILE was asked to do, how it stands, and what it amounts to so far."""
+    """Show what the run in FILE was asked to do, how far it is, and its summary so far."""
     from adjudge.cli._show import Terminal, show_summary
     from adjudge.runs import open_run
 

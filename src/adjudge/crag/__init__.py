@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from adjudge.crag._files import read_results, read_scores, save_results
-    from adjudge.crag._results import TurnResults
+    from adjudge.crag._generate import WordTokenizer
+    from adjudge.crag._phases import watch_phase
+    from adjudge.crag._results import TurnResults, read_results, read_scores, save_results
     from adjudge.crag._scores import Scores, score_results
-    from adjudge.crag._tokens import WordTokenizer
-    from adjudge.crag._turn_data import read_turns, write_turns
+    from adjudge.crag._turns import read_turns, write_turns
     from adjudge.crag.evaluator import CRAGEvaluator
     from adjudge.crag.llm_judge import LLMJudge
 
@@ -30,17 +30,18 @@ __all__ = [
     "read_turns",
     "save_results",
     "score_results",
+    "watch_phase",
     "write_turns",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_files": ("read_results", "read_scores", "save_results"),
-        "_results": ("TurnResults",),
+        "_generate": ("WordTokenizer",),
+        "_phases": ("watch_phase",),
+        "_results": ("TurnResults", "read_results", "read_scores", "save_results"),
         "_scores": ("Scores", "score_results"),
-        "_tokens": ("WordTokenizer",),
-        "_turn_data": ("read_turns", "write_turns"),
+        "_turns": ("read_turns", "write_turns"),
         "evaluator": ("CRAGEvaluator",),
         "llm_judge": ("LLMJudge",),
     },

@@ -1,15 +1,21 @@
 """The agent under test, as the engine asks it: with the image of its conversation, its answer cut to size.
 
 An agent is an object with `get_batch_size()` and `batch_generate_response(queries, images, message_histories)`, which
-may take `rag_context_list` and `domains` too; a function `(query, image, history) -> str`, sync or async; or whatever
-`adjudge.agents` knows.
+may take `rag_context_list` and `domains` too; a function `(query, image, history) -> str`, sync or async; or any agent
+that `adjudge.agents.get_agent` takes.
+
+A batch has one turn of each of several conversations, in order of the data set:
+
+    conversations of 1, 3 and 2 turns, two at a time:   a0 b0 | b1 c0 | b2 c1
+
+It depends on the data set and the size alone: neither how long answers take nor where a run was interrupted changes it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +32,8 @@ BATCH = "batch_generate_response"
 
 
 @dataclass(frozen=True, slots=True)
-class Props:
-    """What an agent is given with a question: each a function of the case, called where it may take its time."""
+class TurnExtras:
+    """What an agent gets with a question: functions of the case, which may be slow and are called in a thread."""
 
     image: Callable[[Case], Any]
     domain: Callable[[Case], str]
@@ -36,16 +42,25 @@ class Props:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PendingTurn:
     """One turn that waits for its answer."""
 
     case: Case
     history: list[dict[str, Any]]
     done: asyncio.Future[Trajectory]
 
+    def fail(self, caught: Caught) -> None:
+        """Pass on an error that was caught, if one was and the turn still waits."""
+        if caught.reason is None or self.done.done():
+            return
+        error = caught.error
+        self.done.set_exception(
+            error if isinstance(error, AdjudgeError) else DataError(caught.reason, code="batch-failed")
+        )
+
 
 def agent_of(given: Any) -> Any:
-    """Return the agent that is meant: what stands at a place, an instance of a class, or the thing itself."""
+    """Return the agent: the code that a text names, an instance of a class, or the object itself."""
     kind, colon, _ = given.partition(":") if isinstance(given, str) else ("", "", "")
     if colon and kind not in ("command", "http", "https", "openai", "anthropic", "litellm"):
         given = load_agent(given)
@@ -73,29 +88,56 @@ def batch_size_of(agent: Any) -> int | None:
     return max(config.MIN_BATCH_SIZE, min(int(size), largest))
 
 
-class BatchTurns:
-    """An agent that answers batches; `batches` says which turns stand in which. One batch is under way at a time.
+def batches(conversations: Iterable[Sequence[str]], size: int, done: Container[str] = ()) -> Iterator[list[str]]:
+    """Give the ids of the turns of each batch; those that are `done` are left out.
 
-    A batch has `deadline` seconds for each of its turns. What goes wrong with a whole batch is told to each of its
-    turns; an image that cannot be had, or an answer that is no text, only to its own.
+    Conversations are lists of their turns' ids. One that has ended makes room for the next.
+
+    >>> list(batches([["a0"], ["b0", "b1", "b2"], ["c0", "c1"]], 2))
+    [['a0', 'b0'], ['b1', 'c0'], ['b2', 'c1']]
+    """
+    waiting = iter(conversations)
+    open_: list[tuple[Sequence[str], int]] = []
+    while True:
+        while len(open_) < size:
+            turns = next(waiting, None)
+            if turns is None:
+                break
+            if turns:
+                open_.append((turns, 0))
+        if not open_:
+            return
+        batch = [turns[at] for turns, at in open_ if turns[at] not in done]
+        if batch:
+            yield batch
+        open_ = [(turns, at + 1) for turns, at in open_ if at + 1 < len(turns)]
+
+
+class BatchTurns:
+    """An agent that answers batches, one at a time; `batches` are the ids of the turns in each.
+
+    A batch has `deadline` seconds for each of its turns. The failure of a whole batch fails each of its turns; an image
+    that cannot be loaded, or an answer that is not text, only its own.
     """
 
-    def __init__(self, agent: Any, props: Props, batches: Iterable[list[str]], *, size: int, deadline: float) -> None:
+    def __init__(
+        self, agent: Any, extras: TurnExtras, batches: Iterable[list[str]], *, size: int, deadline: float
+    ) -> None:
         self.name = str(getattr(agent, "name", None) or type(agent).__qualname__)
         self.together = size
         self._call: Callable[..., Any] = getattr(agent, BATCH)
-        self._extra = _accepted(self._call, ("rag_context_list", "domains"))
-        self._props = props
+        self._accepted = _accepted(self._call, ("rag_context_list", "domains"))
+        self._extras = extras
         self._batches: Iterator[list[str]] = iter(batches)
         self._next = next(self._batches, None)
         self._deadline = deadline
-        self._waiting: dict[str, Asked] = {}
+        self._waiting: dict[str, PendingTurn] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Answer one turn, together with the others of its batch."""
         done: asyncio.Future[Trajectory] = asyncio.get_running_loop().create_future()
-        self._waiting[case.id] = Asked(case, _plain(history), done)
+        self._waiting[case.id] = PendingTurn(case, _plain(history), done)
         self._start()
         return await done
 
@@ -105,47 +147,52 @@ class BatchTurns:
             self._task.cancel()
 
     def _start(self) -> None:
-        """Ask the next batch if nothing is under way and everybody who belongs to it is there."""
+        """Ask the next batch if no batch is under way and all turns of the next one wait."""
         if self._task is None and self._next is not None and all(id_ in self._waiting for id_ in self._next):
             batch = [self._waiting.pop(id_) for id_ in self._next]
             self._next = next(self._batches, None)
-            self._task = asyncio.create_task(self._answer(batch))
+            self._task = asyncio.create_task(self._answer(batch))  # which starts the next one when it ends
 
-    async def _answer(self, batch: list[Asked]) -> None:
+    async def _answer(self, batch: list[PendingTurn]) -> None:
         with Caught(fatal_too=True) as caught:
-            images = await in_thread(self._images, batch)
-            seen = [asked for asked, image in zip(batch, images, strict=True) if not _refused(asked, image)]
-            if seen:
-                pictures = [image for image in images if not isinstance(image, Caught)]
-                for asked, answer in zip(seen, await self._ask(seen, pictures), strict=True):
-                    with Caught() as own:
-                        _tell(asked, _trajectory(asked.case, answer, self._props.cut))
-                    _fail(asked, own)
-        for asked in batch:
-            _fail(asked, caught)
+            ready, images = [], []
+            for turn, image in zip(batch, await in_thread(self._load_images, batch), strict=True):
+                if isinstance(image, Caught):
+                    turn.fail(image)
+                else:
+                    ready.append(turn)
+                    images.append(image)
+            answers = await self._ask(ready, images) if ready else []
+            for turn, answer in zip(ready, answers, strict=True):
+                with Caught() as own:
+                    trajectory = _trajectory(turn.case, answer, self._extras.cut)
+                    if not turn.done.done():  # else it has been given up
+                        turn.done.set_result(trajectory)
+                turn.fail(own)
+        for turn in batch:
+            turn.fail(caught)
         self._task = None
         self._start()
 
-    def _images(self, batch: Sequence[Asked]) -> list[Any]:
-        """Load the images; one that cannot be had is the `Caught` that says why."""
+    def _load_images(self, batch: Sequence[PendingTurn]) -> list[Any]:
+        """Load the images; in place of one that cannot be loaded is the `Caught` that says why."""
         found: list[Any] = []
-        for asked in batch:
+        for turn in batch:
             with Caught() as caught:
-                found.append(self._props.image(asked.case))
+                found.append(self._extras.image(turn.case))
             if caught.reason is not None:
                 found.append(caught)
         return found
 
-    async def _ask(self, batch: Sequence[Asked], images: list[Any]) -> list[Any]:
-        queries = [asked.case.question for asked in batch]
+    async def _ask(self, batch: Sequence[PendingTurn], images: list[Any]) -> list[Any]:
+        given = ([turn.case.question for turn in batch], images, [turn.history for turn in batch])
         limit = self._deadline * len(batch)
         try:
             async with asyncio.timeout(limit):
-                given = (queries, images, [asked.history for asked in batch])
                 if inspect.iscoroutinefunction(self._call):
-                    answers = await self._call(*given, **await in_thread(self._extras, batch, images))
+                    answers = await self._call(*given, **await in_thread(self._optional, batch, images))
                 else:
-                    answers = await in_thread(lambda: self._call(*given, **self._extras(batch, images)))
+                    answers = await in_thread(lambda: self._call(*given, **self._optional(batch, images)))
         except TimeoutError:
             raise AdjudgeError(f"the agent gave no answers within {limit:g} seconds", code="deadline") from None
         if not isinstance(answers, list | tuple) or len(answers) != len(batch):
@@ -153,44 +200,45 @@ class BatchTurns:
             raise DataError(f"{self.name} gave {count} answers to {len(batch)} queries", code="bad-batch")
         return list(answers)
 
-    def _extras(self, batch: Sequence[Asked], images: Sequence[Any]) -> dict[str, Any]:
+    def _optional(self, batch: Sequence[PendingTurn], images: Sequence[Any]) -> dict[str, Any]:
         """Return those of the optional arguments that the agent takes."""
-        extras: dict[str, Any] = {}
-        if "rag_context_list" in self._extra:
-            context = self._props.rag_context or (lambda _query, _image: "")
+        found: dict[str, Any] = {}
+        if "rag_context_list" in self._accepted:
+            context = self._extras.rag_context or (lambda _query, _image: "")
             pairs = zip(batch, images, strict=True)
-            extras["rag_context_list"] = [context(asked.case.question, image) for asked, image in pairs]
-        if "domains" in self._extra:
-            extras["domains"] = [self._props.domain(asked.case) for asked in batch]
-        return extras
+            found["rag_context_list"] = [context(turn.case.question, image) for turn, image in pairs]
+        if "domains" in self._accepted:
+            found["domains"] = [self._extras.domain(turn.case) for turn in batch]
+        return found
 
 
 class SingleTurns:
     """An agent that answers one turn at a time: a function `(query, image, history)`, or an agent of any other kind."""
 
-    def __init__(self, agent: Any, props: Props) -> None:
+    def __init__(self, agent: Any, extras: TurnExtras) -> None:
         self._function: Callable[..., Any] | None = agent if _takes_three(agent) else None
         self._agent: Agent | None = None if self._function is not None else get_agent(agent)
         named = agent if self._agent is None else self._agent
         self.name = str(getattr(named, "name", None) or getattr(named, "__qualname__", type(named).__qualname__))
-        self._props = props
+        self._extras = extras
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Answer one turn."""
-        image = await in_thread(self._props.image, case)
+        image = await in_thread(self._extras.image, case)
         if self._agent is not None:
             done = await self._agent.respond(replace(case, image=image), history)
-            # What was said before is known from the turns before; and the image is not to stand in the run file.
-            kept = _trajectory(case, done.final_response, self._props.cut)
+            # The turns before are known already, and the image must not get into the run file.
+            kept = _trajectory(case, done.final_response, self._extras.cut)
             return replace(kept, tool_calls=done.tool_calls, agents_called=done.agents_called, sources=done.sources)
         assert self._function is not None  # noqa: S101 (one of the two is there)
         given = (case.question, image, _plain(history))
-        if _is_async(self._function):
+        call = getattr(self._function, "__call__", self._function)  # noqa: B004 (an object may have an async __call__)
+        if inspect.iscoroutinefunction(self._function) or inspect.iscoroutinefunction(call):
             answer = await self._function(*given)
         else:
             answer = await in_thread(self._function, *given)
             answer = await answer if inspect.isawaitable(answer) else answer
-        return _trajectory(case, answer, self._props.cut)
+        return _trajectory(case, answer, self._extras.cut)
 
     async def aclose(self) -> None:
         """End what the agent holds open."""
@@ -203,38 +251,12 @@ def _plain(history: Sequence[Message]) -> list[dict[str, Any]]:
     return [{"role": message.role, "content": message.content} for message in history]
 
 
-def _text(answer: Any) -> str:
+def _trajectory(case: Case, answer: Any, cut: Callable[[str], str]) -> Trajectory:
+    """Return an answer as a trajectory: the messages hold all of it, the final response the part that counts."""
     if not isinstance(answer, str):
         raise DataError(f"the agent answered with a {type(answer).__name__}, not with text", code="bad-answer")
-    return answer
-
-
-def _trajectory(case: Case, answer: Any, cut: Callable[[str], str]) -> Trajectory:
-    """Return an answer as what the agent did: all that it said, and what counts of it."""
-    text = _text(answer)
-    said = (Message("user", case.question), Message("assistant", text))
-    return Trajectory(said, final_response=cut(text))
-
-
-def _tell(asked: Asked, trajectory: Trajectory) -> None:
-    if not asked.done.done():  # else it has been given up
-        asked.done.set_result(trajectory)
-
-
-def _fail(asked: Asked, caught: Caught) -> None:
-    if caught.reason is None or asked.done.done():
-        return
-    error = caught.error
-    asked.done.set_exception(
-        error if isinstance(error, AdjudgeError) else DataError(caught.reason, code="batch-failed")
-    )
-
-
-def _refused(asked: Asked, image: Any) -> bool:
-    """Tell a turn that its image cannot be had, if so."""
-    if isinstance(image, Caught):
-        _fail(asked, image)
-    return isinstance(image, Caught)
+    messages = (Message("user", case.question), Message("assistant", answer))
+    return Trajectory(messages, final_response=cut(answer))
 
 
 def _accepted(function: Callable[..., Any], names: Sequence[str]) -> frozenset[str]:
@@ -248,18 +270,13 @@ def _accepted(function: Callable[..., Any], names: Sequence[str]) -> frozenset[s
 
 
 def _takes_three(agent: Any) -> bool:
-    """Say whether an agent is a function of a query, an image and a history."""
+    """Return whether an agent is a function of a query, an image and a history."""
     if not callable(agent) or hasattr(agent, "respond"):
         return False
     try:
         inspect.signature(agent).bind("query", None, [])
     except TypeError:
         return False
-    except ValueError:  # it does not say what it takes
+    except ValueError:  # it has no signature
         return True
     return True
-
-
-def _is_async(function: Callable[..., Any]) -> bool:
-    call = getattr(function, "__call__", function)  # noqa: B004 (an object may have an async __call__)
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

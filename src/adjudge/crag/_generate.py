@@ -1,25 +1,27 @@
 """Phase 1: the agent answers every turn, turn n + 1 after turn n, and what it said is in a run file before it counts.
 
 A run with an agent and one scorer that says how long the answers are. Rows hold no images: those are looked up, one by
-one, when the agent is asked.
+one, when the agent is asked. Answers are cut at so many tokens, by the tokenizer that is given, or by one that needs no
+download.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from inspect import signature
+from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from adjudge.crag import config
-from adjudge.crag._agent import BatchTurns, Props, SingleTurns, batch_size_of
-from adjudge.crag._agent_batches import batches
-from adjudge.crag._tokens import Tokenizer, cut, name_of, tokens_of
+from adjudge.crag._agent import BatchTurns, SingleTurns, TurnExtras, batch_size_of, batches
 from adjudge.crag._turns import FAULT, TOKENIZER, TURN_FIELDS
 from adjudge.datasets import json_line
-from adjudge.errors import AdjudgeError, DataError, RowError
+from adjudge.errors import AdjudgeError, DataError, RowError, UsageError
 from adjudge.model import Conversation
 from adjudge.rewards import get_reward, reward
 from adjudge.runs import Job, Plan, RunConfig, RunFile, RunTask
@@ -32,6 +34,101 @@ if TYPE_CHECKING:
 
 FILE = "generate"
 NEVER = 1e9  # seconds: an agent of batches keeps its own time
+# Content alone: no start or end marks, and no text is taken for a mark.
+_PLAIN: dict[str, dict[str, Any]] = {
+    "encode": {"add_special_tokens": False, "disallowed_special": ()},
+    "decode": {"skip_special_tokens": True},
+}
+
+
+class Tokenizer(Protocol):
+    """Turns text into tokens and back, as those of `tokenizers`, `transformers` and `tiktoken` do."""
+
+    def encode(self, text: str, /) -> Any:
+        """Return the tokens, or an object that has them as `ids`."""
+        ...
+
+    def decode(self, tokens: Any, /) -> str:
+        """Return the text of tokens."""
+        ...
+
+
+class WordTokenizer:
+    """Words and punctuation by a fixed rule, version 1.
+
+    A token is a character of Chinese, Japanese or Korean writing; or up to 16 other letters or digits that stand
+    together; or any other character except white space. White space belongs to the token after it.
+
+    >>> WordTokenizer().encode("It's a red  car.")
+    ['It', "'", 's', ' a', ' red', '  car', '.']
+    >>> WordTokenizer().decode(['It', "'", 's', ' a'])
+    "It's a"
+    """
+
+    name = "words-1"
+    _token = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W_]{1,16}|[^\s]")
+
+    def encode(self, text: str, most: int | None = None) -> list[str]:
+        """Return the tokens, at most so many; only white space follows the last one."""
+        tokens: list[str] = []
+        at = 0
+        for found in islice(self._token.finditer(text), most):
+            tokens.append(text[at : found.end()])
+            at = found.end()
+        return tokens
+
+    def decode(self, tokens: Sequence[str]) -> str:
+        """Return the text of tokens."""
+        return "".join(tokens)
+
+
+def tokenizer_name(tokenizer: Tokenizer) -> str:
+    """Return the name of a tokenizer in outputs.
+
+    >>> tokenizer_name(WordTokenizer())
+    'words-1'
+    """
+    for attribute in ("name", "name_or_path"):
+        name = getattr(tokenizer, attribute, None)
+        if isinstance(name, str) and name:
+            return name
+    return type(tokenizer).__qualname__
+
+
+def check_tokenizer(tokenizer: Tokenizer) -> None:
+    """Raise `UsageError` if an object cannot be used as a tokenizer."""
+    for name in ("encode", "decode"):
+        if not callable(getattr(tokenizer, name, None)):
+            message = f"a tokenizer must have encode and decode, got {type(tokenizer).__name__} without {name}"
+            raise UsageError(message, code="bad-tokenizer")
+
+
+def cut(text: str, tokenizer: Tokenizer, most: int) -> str:
+    """Return the text, or its first tokens where it has more than `most` of them.
+
+    >>> cut("I think that it is red", WordTokenizer(), 3), cut(" red ", WordTokenizer(), 3)
+    ('I think that', ' red ')
+    """
+    tokens = tokens_of(text, tokenizer, most + 1)
+    return text if len(tokens) <= most else str(_plainly(tokenizer.decode, "decode", tokens[:most]))
+
+
+def tokens_of(text: str, tokenizer: Tokenizer, most: int | None = None) -> Sequence[Any]:
+    """Return the content tokens of a text; those after `most` may be left out."""
+    if isinstance(tokenizer, WordTokenizer):
+        return tokenizer.encode(text, most)
+    found = _plainly(tokenizer.encode, "encode", text)
+    tokens: Sequence[Any] = getattr(found, "ids", found)
+    return tokens
+
+
+def _plainly(method: Callable[..., Any], name: str, argument: Any) -> Any:
+    """Call a tokenizer's method with those of our settings that it knows."""
+    try:
+        known = set(signature(method).parameters)
+    except (TypeError, ValueError):  # some compiled functions do not say
+        known = set()
+    return method(argument, **{key: value for key, value in _PLAIN[name].items() if key in known})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +161,13 @@ class Generation:
     tokenizer: Tokenizer
     rag_context: Any = None
 
-    def work(self, path: Path, settings: RunConfig, workers: int, *, retry: bool = False) -> RunTask:
+    def task(self, path: Path, settings: RunConfig, workers: int, *, retry: bool = False) -> RunTask:
         """Return the run, as it is to be done from here: turns that have been answered are not asked again."""
         most = config.MAX_RESPONSE_LENGTH_IN_TOKENS
-        done = answered(path, retry=retry)
+        done = finished_turns(path, retry=retry)
         images = Images(self.conversations, done)
         names = self.conversations.vocabularies["domain"]
-        props = Props(
+        extras = TurnExtras(
             image=images.of,
             domain=lambda case: names.name_of(case.metadata.get("domain")),
             cut=lambda text: cut(text, self.tokenizer, most),
@@ -80,10 +177,10 @@ class Generation:
         settings = replace(settings, max_calls=None, max_tokens=None, max_cost=None)  # budgets are for the judge
         agent: BatchTurns | SingleTurns
         if size is None:
-            agent, limits = SingleTurns(self.agent, props), replace(settings, workers=workers)
+            agent, limits = SingleTurns(self.agent, extras), replace(settings, workers=workers)
         else:
             asked = batches(self.survey.turns, size, done)
-            agent = BatchTurns(self.agent, props, asked, size=size, deadline=settings.deadline)
+            agent = BatchTurns(self.agent, extras, asked, size=size, deadline=settings.deadline)
             limits = replace(settings, workers=size, deadline=NEVER)
         job = Job((length_scorer(self.tokenizer, most),), agent=agent)
         plan = Plan("evaluate", agent=agent.name, digest=self.survey.digest)
@@ -92,10 +189,9 @@ class Generation:
 
 
 def generate(phases: Phases, generation: Generation, settings: RunConfig, workers: int, *, retry: bool) -> Path:
-    """Do phase 1 and return its run file."""
+    """Run phase 1 and return its run file."""
     path = phases.file(FILE, anew=True)
-    work = generation.work(path, settings, workers, retry=retry)
-    phases.run("generating", lambda watch: replace(work, signals=phases.signals, watch=watch))
+    phases.run("generating", generation.task(path, settings, workers, retry=retry))
     return path
 
 
@@ -113,7 +209,7 @@ def rows_of(conversation: Conversation) -> Iterator[dict[str, Any]]:
         history.append(case.id)
 
 
-def generated(path: Path, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
+def read_answers(path: Path, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
     """Give the turns of a finished run with their answers; a turn whose agent failed says why in `fault`."""
     label = cut_label(tokenizer)
     for case, done, _ in RunFile(path).rows():
@@ -130,12 +226,12 @@ def generated(path: Path, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
         yield turn
 
 
-def answered(path: Path, *, retry: bool = False) -> frozenset[str]:
+def finished_turns(path: Path, *, retry: bool = False) -> frozenset[str]:
     """Return the turns that will not be asked again, by ids: the answered ones and, if not `retry`, the failed ones."""
     found: set[str] = set()
     try:
         for case, done, scores in RunFile(path).rows():
-            # The engine forgets failures of conversations that are through; others go on as they are.
+            # A retry forgets the failures of finished conversations only; in others the failed turn stays.
             is_kept = done is not None and (done.fault is None or not retry or scores is None)
             if is_kept:
                 found.add(str(case.id))
@@ -146,12 +242,12 @@ def answered(path: Path, *, retry: bool = False) -> frozenset[str]:
 
 
 def cut_label(tokenizer: Tokenizer) -> str:
-    """Say by which tokenizer responses are cut, and where."""
-    return f"{name_of(tokenizer)}, first {config.MAX_RESPONSE_LENGTH_IN_TOKENS}"
+    """Return by which tokenizer responses are cut, and where."""
+    return f"{tokenizer_name(tokenizer)}, first {config.MAX_RESPONSE_LENGTH_IN_TOKENS}"
 
 
 def length_scorer(tokenizer: Tokenizer, most: int) -> Scorer:
-    """Return a scorer that counts the tokens of a response; another tokenizer, or limit, is another edition of it."""
+    """Return a scorer that counts the tokens of a response; its version names the tokenizer and the limit."""
 
     @reward(name="response_tokens", version=cut_label(tokenizer), range=(0.0, float(most)))
     def response_tokens(final_response: str) -> float:
@@ -162,15 +258,13 @@ def length_scorer(tokenizer: Tokenizer, most: int) -> Scorer:
 
 
 class WithheldImage:
-    """Stands for an image that may not be fetched: whoever looks at it is told so, whoever needs none is not."""
-
-    why = ""
+    """Replaces an image that may not be fetched: an agent that looks at it gets the error, others do not."""
 
     def __init__(self, why: str) -> None:
         self.why = why
 
     def __getattr__(self, name: str) -> Any:
-        if name == "__setstate__":  # looked for where a copy is made
+        if name in ("why", "__setstate__"):  # looked for where a copy is made
             raise AttributeError(name)
         raise RowError(self.why, code="bad-image")
 

@@ -1,24 +1,25 @@
 """Phase 2: every turn is labelled, in the order miss? exact? judge, so that only turns that need it cost a call.
 
 A run whose first scorer is that rule. Replies are in the run file before they are read, and in the cache for the next
-run. Whatever keeps a judge from a verdict leaves the turn unscored; it never makes it wrong.
+run. A turn without a verdict, whatever the cause, is unscored; it is never wrong for that.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.conversations import Labels, settle, unscored, verdict_labels
+from adjudge.crag import config
 from adjudge.crag._turns import FAULT, TurnRows, result_row
-from adjudge.crag.llm_judge import api_response
+from adjudge.crag.llm_judge import LLMJudge, api_response
 from adjudge.datasets import json_line
-from adjudge.errors import Caught, DataError
-from adjudge.judges import judge_scorer
+from adjudge.errors import Caught, DataError, UsageError
+from adjudge.judges import get_judge, judge_scorer
 from adjudge.model import Judge, Provenance, Score
 from adjudge.rewards import Scorer, get_scorer
 from adjudge.runs import CaseRead, Job, Plan, RunConfig, RunFile, RunTask, open_run
@@ -31,6 +32,36 @@ FILE = "evaluate"
 RULE = "crag_turn"
 REPLY = "api_response"
 OURS = ("id", "question", "answer", "final_response")  # columns that scorers know, beside those of the turn
+_ADDRESSES = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+
+def judge_of(
+    name: str | Judge | None, *, api_key: str | None = None, base_url: str | None = None
+) -> tuple[Judge | None, str | None]:
+    """Return the judge, or None and, where one was wanted, why there is none.
+
+    A bare name is a model behind an OpenAI-compatible endpoint; otherwise names are those of `adjudge.judges`.
+
+    >>> judge_of("local:0")[0].name, judge_of(None)
+    ('local:0', (None, None))
+    """
+    if name is None or not isinstance(name, str):
+        return name, None
+    kind, colon, rest = name.strip().partition(":")
+    if not kind or (colon and not rest):
+        raise UsageError(f"{name!r} does not name a model to judge with", code="unknown-judge")
+    if kind == "local":
+        return get_judge(name), None
+    limits: dict[str, Any] = {"max_tokens": config.MAX_EVAL_TOKENS, "attempts": config.MAX_API_RETRIES}
+    if kind in ("panel", "cascade", "litellm") and colon:  # their members find keys of their own
+        return get_judge(name, api_key=api_key or None, base_url=base_url, **limits), None
+    api, model = (kind, rest) if colon and kind in _KEYS else ("openai", name.strip())
+    places = (_KEYS[api], f"{_KEYS[api]}_FILE", _ADDRESSES[api])
+    if not (api_key or base_url or any(os.environ.get(place) for place in places)):
+        message = f"semantic evaluation is off: there is no key for {name}; set {_KEYS[api]}, or give eval_api_key"
+        return None, f"{message} or eval_base_url (--base-url), or name 'local' as the judge"
+    return LLMJudge(model, api_key or None, base_url, api=api), None
 
 
 class TurnScorer(Scorer):
@@ -66,11 +97,10 @@ class TurnScorer(Scorer):
 
     async def _turn(self, row: Mapping[str, Any]) -> Score:
         response, truths = str(row["final_response"]), references_of(row["answer"])
-        labels = settled(response, truths)
+        labels = settle_turn(response, truths)
         if labels is not None:
-            return self._scored(
-                labels, "exact" if labels.is_exact_match else "miss" if labels.is_miss else "unknown-too"
-            )
+            reason = "exact" if labels.is_exact_match else "miss" if labels.is_miss else "unknown-too"
+            return self._scored(labels, reason)
         if self._ask is None:
             return self._scored(verdict_labels(correct=False), "no-judge")
         given = await self._ask.ascore({"question": str(row["question"]), "reference": truths, "response": response})
@@ -94,17 +124,14 @@ def references_of(answer: Any) -> list[str]:
     return [str(one) for one in answer] if isinstance(answer, list | tuple) else [str(answer)]
 
 
-def settled(response: str, truths: Sequence[str]) -> Labels | None:
+def settle_turn(response: str, truths: Sequence[str]) -> Labels | None:
     """Return the labels of a turn that needs no judge, by the ground truth that suits it best; None where it needs one.
 
-    >>> settled("Red", ["crimson", "red"]).is_exact_match, settled("Reddish", ["red"]) is None
+    >>> settle_turn("Red", ["crimson", "red"]).is_exact_match, settle_turn("Reddish", ["red"]) is None
     (True, True)
     """
-    found = [settle(response, truth) for truth in truths]
-    known = [labels for labels in found if labels is not None]
-    if not known:
-        return None
-    return max(known, key=lambda labels: (labels.is_correct, labels.is_exact_match))
+    known = [labels for truth in truths if (labels := settle(response, truth)) is not None]
+    return max(known, key=lambda labels: (labels.is_correct, labels.is_exact_match), default=None)
 
 
 def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -119,7 +146,7 @@ def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if place in places:
             raise DataError(f"session {place[0]!r} has two turns {place[1]}: number its turns from 0", code="same-turn")
         if turn["interaction_id"] in ids:
-            message = f"interaction_id {turn['interaction_id']!r} stands twice (again in session {place[0]!r})"
+            message = f"interaction_id {turn['interaction_id']!r} is there twice (again in session {place[0]!r})"
             raise DataError(message, code="same-turn")
         ids.add(turn["interaction_id"])
         places.add(place)
@@ -129,28 +156,27 @@ def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def evaluate(
     phases: Phases, turns: Sequence[Mapping[str, Any]], scorers: Sequence[Scorer], settings: RunConfig, *, retry: bool
 ) -> Path:
-    """Do phase 2 for turns that are in order, and return its run file; the first of the scorers is the rule."""
+    """Run phase 2 for turns that are in order, and return its run file; the first of the scorers is the rule."""
     path = phases.file(FILE, anew=True)
     sums = blake2b(digest_size=16)
     for turn in turns:
         sums.update(json_line(turn))
     digest = sums.hexdigest()
     if retry and path.exists() and open_run(path).plan.digest not in (None, digest):
-        # Turns that had failed have answers now: another run, to which the cache gives what was paid for.
+        # Turns that had failed have answers now. That is another run; the cache has the replies that were paid for.
         path.replace(path.with_name(f"{path.name}.before"))
     plan = Plan("evaluate", scorers=tuple(scorer.name for scorer in scorers), digest=digest)
-    work = RunTask(path, Job(tuple(scorers)), plan, settings, map(_case, turns), retry_failed=retry)
-    phases.run("evaluating", lambda watch: replace(work, signals=phases.signals, watch=watch))
+    task = RunTask(path, Job(tuple(scorers)), plan, settings, map(_case, turns), retry_failed=retry)
+    phases.run("evaluating", task)
     return path
 
 
 def scorers_of(judge: Judge | None, more: Sequence[Any], columns: Iterable[str]) -> list[Scorer]:
-    """Return the rule, then the scorers that were asked for beside it; turns must have the columns that they need."""
-    given = [more] if isinstance(more, str) or callable(more) else more
-    scorers = [get_scorer(scorer) for scorer in given]
-    there = dict.fromkeys((*columns, *OURS))
+    """Return the rule, then the other scorers that are wanted; turns must have the columns that they need."""
+    several = [more] if isinstance(more, str) or callable(more) else more
+    scorers = [get_scorer(scorer) for scorer in several]
     for scorer in scorers:
-        scorer.check(there)
+        scorer.check(dict.fromkeys((*columns, *OURS)))
     return [TurnScorer(judge), *scorers]
 
 
@@ -163,7 +189,10 @@ def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         labels = _labels(row, score, failed=case.fault is not None)
         kept = (score.notes or {}).get(REPLY)  # where run files had it before scores had a detail
         reply = score.detail if kept is None else json.loads(kept)
-        extra = dict(zip(names[1:], map(_plain, others), strict=True))
+        extra = {
+            name: {"value": other.value, "status": other.status, "reason": other.reason}
+            for name, other in zip(names[1:], others, strict=True)
+        }
         yield result_row(turn, labels, reply, scorers=extra)
 
 
@@ -184,9 +213,6 @@ def _labels(row: Mapping[str, Any], score: Score, *, failed: bool) -> Labels:
         return unscored("error")
     if score.value is None:
         return unscored()
-    labels = settled(row["final_response"], references_of(row["answer"]))
+    # The rule is cheap: its labels are found again here, so the run file need not hold them.
+    labels = settle_turn(row["final_response"], references_of(row["answer"]))
     return verdict_labels(correct=score.value == 1.0) if labels is None else labels
-
-
-def _plain(score: Score) -> dict[str, Any]:
-    return {"value": score.value, "status": score.status, "reason": score.reason}

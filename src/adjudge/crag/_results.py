@@ -1,10 +1,17 @@
-"""The results of an evaluation: rows in order, as many as there are, in little memory.
+"""The results of an evaluation: rows in order, as many as there are, in little memory, and the files they are saved in.
 
     results = TurnResults.of(rows)      any number of rows, in any order
     results[0]["is_correct"]            a plain dict
     results.to_pandas()                 where pandas is installed
 
-Rows lie encoded in a file of their own once they are many, and are decoded as they are looked at.
+Many rows are kept encoded, in a temporary file, and decoded when they are read. `save_results` writes each of these
+files whole or not at all:
+
+    turn_evaluation_results_all.csv      every turn, 19 columns
+    turn_evaluation_results_ego.csv      the ego-centric ones
+    scores_dictionary.json               {"all": {...}, "ego": {...}}
+    score_breakdowns.csv                 the breakdowns of those scores, a line for each value and metric
+    turn_scorer_results.csv              where there are additional scorers: a line for each turn and scorer
 """
 
 import json
@@ -19,9 +26,24 @@ from typing import IO, Any, get_type_hints, overload
 import msgspec
 from msgspec.structs import asdict
 
-from adjudge.conversations import RuleScope, given_up_after
-from adjudge.crag._turns import COLUMNS, ResultRow, check_result, labels_of
-from adjudge.errors import RowError
+from adjudge.conversations import RATES, RuleScope, given_up_after
+from adjudge.crag._tables import read_csv, read_parquet, to_pandas, to_polars, write_csvs, write_parquet, write_table
+from adjudge.crag._turns import COLUMNS, SCORERS, ResultRow, check_result, labels_of
+from adjudge.datasets import format_of, whole_file
+from adjudge.errors import DataError, RowError, UsageError
+
+ALL_CSV = "turn_evaluation_results_all.csv"
+EGO_CSV = "turn_evaluation_results_ego.csv"
+SCORES_JSON = "scores_dictionary.json"
+BREAKDOWNS_CSV = "score_breakdowns.csv"
+SCORERS_CSV = "turn_scorer_results.csv"
+ALL_PARQUET = "turn_evaluation_results_all.parquet"
+
+_BREAKDOWN_COLUMNS = (
+    *("subset", "breakdown", "value", "metric", "estimate", "n", "clusters", "se", "low", "high", "note"),
+    *("unscored", "errors"),
+)
+_SCORER_COLUMNS = ("session_id", "interaction_id", "turn_idx", "scorer", "value", "status", "reason")
 
 IN_MEMORY = 1 << 24  # bytes of rows that are kept in memory
 AT_ONCE = 256  # rows that are read together
@@ -35,7 +57,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class _Pile:
-    """Encoded rows, one after the other: in memory while they are few, then in a file that nobody else sees."""
+    """Encoded rows, one after the other: in memory while they are few, then in a temporary file."""
 
     def __init__(self) -> None:
         self._memory = bytearray()
@@ -110,11 +132,11 @@ class TurnResults(Sequence[dict[str, Any]]):
             count = min(AT_ONCE, places.stop - first)
             ruled = self._ruled[first : first + count]
             for row, is_ruled in zip(_decoded(self._pile.read(first, count)), ruled, strict=True):
-                yield _missed(row) if is_ruled else row
+                yield _make_miss(row) if is_ruled else row
 
     def _one(self, place: int) -> dict[str, Any]:
         (row,) = _decoded(self._pile.read(place))
-        return _missed(row) if self._ruled[place] else row
+        return _make_miss(row) if self._ruled[place] else row
 
     @overload
     def __getitem__(self, index: int) -> dict[str, Any]: ...
@@ -140,20 +162,14 @@ class TurnResults(Sequence[dict[str, Any]]):
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame with the 19 columns."""
-        from adjudge.crag._tables import to_pandas
-
         return to_pandas(self)
 
     def to_polars(self) -> Any:
         """Return a polars DataFrame with the 19 columns; `api_response` is JSON in it."""
-        from adjudge.crag._tables import to_polars
-
         return to_polars(self)
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the 19 columns as Parquet; the file appears when it is whole."""
-        from adjudge.crag._tables import write_parquet
-
         write_parquet(str(path), self)
 
 
@@ -169,6 +185,7 @@ def _sorted_pile(rows: Iterable[Mapping[str, Any]]) -> _Pile:
         numbers.append(sessions.setdefault(checked["session_id"], len(sessions)))
         turns.append(checked["turn_idx"])
         pile.append(_encoded(checked))
+    # Sessions are sorted once, by name; then a row's key is one integer, which sorts quickly and takes eight bytes.
     ranks = array("Q", bytes(8 * len(sessions)))
     for rank, session in enumerate(sorted(sessions)):
         ranks[sessions[session]] = rank
@@ -203,7 +220,7 @@ def _decoded(lines: bytes) -> list[dict[str, Any]]:
     return rows
 
 
-def _missed(row: dict[str, Any]) -> dict[str, Any]:
+def _make_miss(row: dict[str, Any]) -> dict[str, Any]:
     row.update(is_exact_match=False, is_correct=False, is_miss=True, is_semantically_correct=False)
     return row
 
@@ -216,3 +233,84 @@ def _given_up(rows: Iterable[Mapping[str, Any]]) -> bytes:
         kept = given_up_after(labels)
         flags += bytes(kept) + bytes(label != "unscored" for label in labels[kept:])
     return bytes(flags)
+
+
+def save_results(
+    turn_results: Iterable[Mapping[str, Any]],
+    scores: Mapping[str, Any],
+    output_dir: str | Path,
+    *,
+    raw_csv: bool = False,
+    parquet: bool = False,
+) -> dict[str, Path]:
+    """Write results and scores into a folder, which is made if it is not there, and return what was written, by name.
+
+    Rows may be in any order, and are written in that of (session_id, turn_idx). `raw_csv` writes cells that a
+    spreadsheet would run as they are; `parquet` writes the results as Parquet too.
+    """
+    from adjudge.crag._phases import make_folder
+
+    folder = make_folder(Path(output_dir))
+    results = TurnResults.of(turn_results)
+    written = [ALL_CSV, EGO_CSV, SCORES_JSON, BREAKDOWNS_CSV]
+    write_csvs(str(folder / ALL_CSV), str(folder / EGO_CSV), results, raw_csv=raw_csv)
+    write_scores(folder / SCORES_JSON, scores)
+    write_table(str(folder / BREAKDOWNS_CSV), _BREAKDOWN_COLUMNS, _breakdown_lines(scores), raw_csv=raw_csv)
+    if any(SCORERS in block for block in scores.values() if isinstance(block, Mapping)):
+        write_table(str(folder / SCORERS_CSV), _SCORER_COLUMNS, _scorer_lines(results), raw_csv=raw_csv)
+        written.append(SCORERS_CSV)
+    if parquet:
+        write_parquet(str(folder / ALL_PARQUET), results)
+        written.append(ALL_PARQUET)
+    return {name: folder / name for name in written}
+
+
+def read_results(path: str | Path, *, raw_csv: bool = False) -> Iterator[dict[str, Any]]:
+    """Read results, CSV or Parquet, as they were; `raw_csv` says that a CSV was written so.
+
+    What cannot be read raises `RowError` with file, row and column.
+    """
+    if format_of(str(path)) == "parquet":
+        return read_parquet(str(path))
+    return read_csv(str(path), raw_csv=raw_csv)
+
+
+def write_scores(path: str | Path, scores: Mapping[str, Any]) -> None:
+    """Write a dictionary of scores as JSON; a number that JSON does not have raises `ValueError`."""
+    encoded = json.dumps(scores, indent=2, allow_nan=False).encode()
+    with whole_file(str(path)) as file:
+        file.write(encoded + b"\n")
+
+
+def read_scores(path: str | Path) -> dict[str, Any]:
+    """Read a dictionary of scores; a file without one raises `DataError`."""
+    try:
+        scores = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
+    except ValueError as error:
+        raise DataError(f"{path} is not JSON: {error}") from None
+    if not isinstance(scores, dict):
+        raise DataError(f"{path} does not hold a dictionary of scores")
+    return scores
+
+
+def _breakdown_lines(scores: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    for subset, block in scores.items():
+        breakdowns = block.get("breakdowns", {}) if isinstance(block, Mapping) else {}
+        for breakdown, entries in breakdowns.items():
+            for entry in entries:
+                for metric in RATES[:-1]:
+                    found = entry["intervals"][metric]
+                    yield (
+                        *(subset, breakdown, entry["value"], metric, entry[metric]),
+                        *(found[name] for name in ("n", "clusters", "se", "low", "high", "note")),
+                        *(entry["unscored"], entry["errors"]),
+                    )
+
+
+def _scorer_lines(results: TurnResults) -> Iterator[tuple[Any, ...]]:
+    for row in results:
+        for name, score in row.get(SCORERS, {}).items():
+            turn = (row["session_id"], row["interaction_id"], row["turn_idx"])
+            yield (*turn, name, score.get("value"), score["status"], score.get("reason"))

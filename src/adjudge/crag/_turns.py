@@ -4,16 +4,19 @@
     results      the same 13, five more that say how the turn was labelled, and `status`
 
 Rows are plain dicts. Turn data may have other fields too: a scorer may ask for them, they are saved and loaded, and
-they stand in no result. A turn whose agent failed has an empty response, and says why in `fault`.
+no result has them. A turn whose agent failed has an empty response, and says why in `fault`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any, TypedDict, get_type_hints
 
 import msgspec
 
 from adjudge.conversations import Labels
+from adjudge.datasets import RepeatFinder, json_line, read_rows, sort_ids, whole_file
 from adjudge.errors import RowError, closest
 from adjudge.model import Status, to_json
 
@@ -33,7 +36,7 @@ COLUMNS = (*RESULT_COLUMNS, "status")
 """The columns of a result file."""
 
 REQUIRED = ("session_id", "query", "ground_truth", "agent_response")
-"""The fields that turn data cannot do without."""
+"""The fields that turn data must have."""
 
 FAULT = "fault"
 """The field of turn data that says why an agent gave no answer; rows of healthy turns lack it."""
@@ -52,6 +55,7 @@ _TURN_FIELDS = frozenset(TURN_FIELDS)
 _NUMBERS = ("turn_idx", "total_turn_count", *CATEGORIES)
 _MOST_TURNS = 1 << 31
 _SAFE = frozenset((str, bool, int, type(None)))
+AT_ONCE = 1024  # lines whose ids are sorted together
 
 
 class TurnRow(TypedDict):
@@ -143,6 +147,46 @@ def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str
     return {**dict.fromkeys(CATEGORIES), **given}
 
 
+def write_turns(path: str | Path, turns: Iterable[Mapping[str, Any]]) -> int:
+    """Write turn data at the path, which appears when it is whole, and return how many turns there were.
+
+    Each is checked first, as `turn_row` does.
+    """
+    count = 0
+    with whole_file(str(path)) as file:
+        for count, turn in enumerate(turns, 1):
+            row = turn_row(turn, place=f"turn {count}: ")
+            file.write(json_line(row, checked=len(row) == len(TURN_FIELDS)))
+    return count
+
+
+def read_turns(path: str | Path) -> Iterator[dict[str, Any]]:
+    """Read turn data, one turn at a time; optional fields that a line lacks get their defaults.
+
+    A turn without `turn_idx` and history comes after the turns of its session in earlier lines. A line that is
+    broken, lacks a field or has one of a wrong type raises `RowError` with file, line and field when it is reached; an
+    interaction, or a turn of a session, that is there twice does so at the end.
+    """
+    lines = read_rows(str(path), "jsonl")
+    rows = TurnRows()
+    with RepeatFinder() as finder:
+        while some := list(islice(lines, AT_ONCE)):
+            turns: list[dict[str, Any]] = []
+            names: list[tuple[str, int]] = []
+            for read in some:
+                if read.columns is None:
+                    raise RowError(f"{path}, {(read.fault or '').removeprefix('bad-row: ')}")
+                turn = rows.take(read.columns, f"{path}, line {read.number}: ")
+                turns.append(turn)
+                names.append((f"with the interaction_id {turn['interaction_id']!r}", read.number))
+                names.append((f"{turn['turn_idx']} of session {turn['session_id']!r}", read.number))
+            finder.add(sort_ids(iter(names)))
+            yield from turns
+        _, repeats = finder.repeats(most=1)
+        for repeat in repeats:
+            raise RowError(f"{path}, lines {repeat.first} and {repeat.second}: there are two turns {repeat.id}")
+
+
 def result_row(
     turn: Mapping[str, Any],
     labels: Labels,
@@ -193,7 +237,7 @@ def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
 
 
 def _is_whole(row: Mapping[str, Any], values: type[msgspec.Struct], names: tuple[str, ...]) -> bool:
-    """Tell at once that a row is as it should be, which nearly all are: nothing missing, nothing else, all in order."""
+    """Return whether a row has exactly these fields, in order and of their types, which nearly all rows have."""
     try:
         return tuple(row) == names and bool(msgspec.convert(tuple(row.values()), values))
     except msgspec.ValidationError:
@@ -214,7 +258,7 @@ def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: s
         return known | {name: value for name, value in row.items() if name not in known}
     if not (0 <= checked["turn_idx"] < _MOST_TURNS and 0 <= checked["total_turn_count"] < _MOST_TURNS):
         wrong = next(name for name in ("turn_idx", "total_turn_count") if not 0 <= checked[name] < _MOST_TURNS)
-        raise RowError(f"{place}{wrong}: {checked[wrong]} is no number of turns")
+        raise RowError(f"{place}{wrong}: {checked[wrong]} is not a number of turns")
     if tuple(checked) != names:
         checked = {name: checked[name] for name in names}
     if len(row) != len(checked):
@@ -223,7 +267,7 @@ def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: s
 
 
 def _fault(message: str, row: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    """Say which field is wrong, and how."""
+    """Return which field is wrong, and how."""
     missing = next((name for name in names if name not in row), None)
     if missing is not None:
         return f"there is no field {missing!r}{closest(missing, (str(name) for name in row if name not in names))}"

@@ -49,7 +49,7 @@ def _names(vocabulary: Any) -> tuple[str, ...]:
 
 
 def _index(domain: Any) -> int | str | None:
-    """Return a domain as a number or a name; None for whatever is neither."""
+    """Return a domain as a number or a name; None for anything else."""
     if hasattr(domain, "__len__") and not isinstance(domain, str):
         domain = next(iter(domain), None)
     if domain is None or isinstance(domain, str):

@@ -9,32 +9,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.conversations import RULE_SCOPES, RuleScope
 from adjudge.crag import config as constants
-from adjudge.crag._phases import Phases, Watch
+from adjudge.crag._phases import Phases, ProgressCallback
 from adjudge.errors import UsageError, closest
 
 if TYPE_CHECKING:
     from adjudge.crag._generate import Generation
     from adjudge.crag._results import TurnResults
     from adjudge.model import Judge
-    from adjudge.runs import Progress, RunConfig
+    from adjudge.runs import RunConfig
 
 __all__ = ["CRAGEvaluator"]
 
 ABOUT = "about"
-"""The key of the scores that says how they came about."""
-
-Told = Callable[[int, int], None]
+"""The key of the scores for how they were made: judge, rule, tokenizer, version."""
 
 
 class CRAGEvaluator:
-    """Evaluates an agent on conversations about images, in two phases, each a run that can be gone on with.
+    """Evaluates an agent on conversations about images, in two phases, each a run that can be resumed.
 
     `dataset` is anything that `adjudge.datasets.read_conversations` reads, or what it returns; `agent` an object with
     `get_batch_size()` and `batch_generate_response(...)`, or a function `(query, image, history) -> str`.
@@ -43,10 +40,10 @@ class CRAGEvaluator:
     evaluated, all if it is None, with `num_workers` calls of the judge in flight.
 
     `tokenizer` cuts the responses; `scorers` are registered scorers that are aggregated beside the metrics;
-    `rag_context(query, image)` gives what agents with a `rag_context_list` get. The run files lie in `run_dir`: with
-    the same one, the same calls go on where they were interrupted, and with `retry_failed` turns that ended in an
-    error are done again. Without it, they go with the evaluator. `config` has the limits of both runs, and the
-    budgets of the judge.
+    `rag_context(query, image)` returns what agents with a `rag_context_list` get. The run files are in `run_dir`: with
+    the same folder, the same calls resume where they were interrupted, and with `retry_failed` turns that ended in an
+    error are repeated. Without `run_dir`, they are removed with the evaluator. `config` has the limits of both runs,
+    and the budgets of the judge.
     """
 
     def __init__(  # noqa: PLR0913 (the benchmark's own arguments, in its own order, then ours by name)
@@ -96,30 +93,31 @@ class CRAGEvaluator:
         self._judge: tuple[Judge | None, str | None] | None = None
 
     def evaluate_agent(self) -> tuple[TurnResults, dict[str, Any]]:
-        """Do both phases, and return the results of all turns and the scores."""
+        """Run both phases, and return the results of all turns and the scores."""
         self.initialize_evaluation()
         self.generate_agent_responses()
         return self.evaluate_agent_responses()
 
     def initialize_evaluation(self) -> None:
-        """Prepare both phases: find the judge, or warn that there is none, then look through the data set."""
+        """Prepare both phases: find the judge, or warn that there is none, then read through the data set."""
         from adjudge.crag._judging import scorers_of
         from adjudge.crag._turns import TURN_FIELDS
 
-        scorers_of(self._find_judge(), self.scorers, TURN_FIELDS)  # what cannot score is better known beforehand
+        scorers_of(
+            self._find_judge(), self.scorers, TURN_FIELDS
+        )  # a scorer that cannot work fails here, before the agent is asked
         self.initialize_for_generation()
 
     def initialize_for_generation(self) -> None:
-        """Prepare phase 1: look through the data set, where a row that cannot be used raises `RowError`."""
+        """Prepare phase 1: read through the data set, where a row that cannot be used raises `RowError`."""
         from adjudge.crag._agent import agent_of
-        from adjudge.crag._generate import Generation, Survey
-        from adjudge.crag._tokens import WordTokenizer, check
+        from adjudge.crag._generate import Generation, Survey, WordTokenizer, check_tokenizer
 
         for name in ("dataset", "agent"):
             if getattr(self, name) is None:
                 raise UsageError(f"generating responses needs a {name}: CRAGEvaluator({name}=...)", code=f"no-{name}")
         tokenizer = WordTokenizer() if self.tokenizer is None else self.tokenizer
-        check(tokenizer)
+        check_tokenizer(tokenizer)
         conversations = self._conversations()
         survey = Survey.of(conversations)
         agent = agent_of(self.agent)
@@ -127,26 +125,26 @@ class CRAGEvaluator:
         self.conversations_count = len(survey.turns)
         self.all_turn_data = None
 
-    def generate_agent_responses(self, progress_callback: Told | None = None) -> None:
-        """Do phase 1: the agent answers every turn, in `all_turn_data`.
+    def generate_agent_responses(self, progress_callback: ProgressCallback | None = None) -> None:
+        """Run phase 1: the agent answers every turn, in `all_turn_data`.
 
-        An agent that fails on a turn leaves it with an empty response and a `fault`, and the conversation goes on.
-        `progress_callback` is told how many turns are done, and of how many.
+        A turn on which the agent fails has an empty response and a `fault`, and the conversation continues.
+        `progress_callback` is called with how many turns are done, and of how many.
         """
-        from adjudge.crag._generate import generate, generated
+        from adjudge.crag._generate import generate, read_answers
 
         if self._generation is None:
             self.initialize_for_generation()
         generation = self._generation
         assert generation is not None  # noqa: S101 (initialised above)
-        with self._watched(progress_callback):
-            path = generate(self.phases, generation, self._limits(), self.num_workers, retry=self.retry_failed)
-        self.all_turn_data = list(generated(path, generation.tokenizer))
+        self.phases.show, self.phases.callback = self.show_progress, progress_callback
+        path = generate(self.phases, generation, self._limits(), self.num_workers, retry=self.retry_failed)
+        self.all_turn_data = list(read_answers(path, generation.tokenizer))
 
     def evaluate_agent_responses(
-        self, turn_data: Iterable[Mapping[str, Any]] | None = None, progress_callback: Told | None = None
+        self, turn_data: Iterable[Mapping[str, Any]] | None = None, progress_callback: ProgressCallback | None = None
     ) -> tuple[TurnResults, dict[str, Any]]:
-        """Do phase 2: label every turn, and return the results and the scores.
+        """Run phase 2: label every turn, and return the results and the scores.
 
         Without `turn_data`, what this evaluator generated is evaluated. Turns may come in any order.
         """
@@ -162,8 +160,8 @@ class CRAGEvaluator:
         judge = self._find_judge()
         scorers = scorers_of(judge, self.scorers, {name for turn in turns for name in turn} or TURN_FIELDS)
         limits = replace(self._limits(), workers=self.num_workers)
-        with self._watched(progress_callback):
-            path = evaluate(self.phases, turns, scorers, limits, retry=self.retry_failed)
+        self.phases.show, self.phases.callback = self.show_progress, progress_callback
+        path = evaluate(self.phases, turns, scorers, limits, retry=self.retry_failed)
         rows = TurnResults.of(results(path, [scorer.name for scorer in scorers]), rule_scope=self.rule_scope)
         ranges = {scorer.name: scorer.range for scorer in scorers if scorer.range is not None}
         scores = score_results(rows, rule_scope=self.rule_scope, ranges=ranges)
@@ -183,23 +181,23 @@ class CRAGEvaluator:
         A cell that a spreadsheet would run as a formula gets an apostrophe, unless `raw_csv` is true; `parquet` asks
         for the results as Parquet too.
         """
-        from adjudge.crag._files import save_results
+        from adjudge.crag._results import save_results
 
         return save_results(turn_results, scores, output_dir, raw_csv=raw_csv, parquet=parquet)
 
     def save_turn_data(self, output_file: str | Path) -> int:
         """Write what was generated as JSON lines at `output_file`, and return how many turns there are."""
-        from adjudge.crag._phases import made
-        from adjudge.crag._turn_data import write_turns
+        from adjudge.crag._phases import make_folder
+        from adjudge.crag._turns import write_turns
 
         if self.all_turn_data is None:
             raise UsageError("there is nothing to save: generate responses first", code="no-turns")
-        made(Path(output_file).parent)
+        make_folder(Path(output_file).parent)
         return write_turns(output_file, self.all_turn_data)
 
     def load_turn_data(self, input_file: str | Path) -> list[dict[str, Any]]:
         """Read turn data; a line that cannot be used raises `RowError`, with its number and the field."""
-        from adjudge.crag._turn_data import read_turns
+        from adjudge.crag._turns import read_turns
 
         return list(read_turns(input_file))
 
@@ -210,7 +208,7 @@ class CRAGEvaluator:
         if isinstance(data, Conversations):
             known = [count for count in (data.num_conversations, self.num_conversations) if count is not None]
             return replace(data, num_conversations=min(known, default=None))
-        # What can be gone through only once is kept: it is read for the questions, and again for the images.
+        # The data are read for the questions, and again for the images: an iterator is kept as a list.
         data = list(data) if isinstance(data, Iterator) else data
         try:
             return read_conversations(data, num_conversations=self.num_conversations)
@@ -222,7 +220,7 @@ class CRAGEvaluator:
     def _find_judge(self) -> Judge | None:
         """Return the judge, found once; a warning says when there is none though one was wanted."""
         if self._judge is None:
-            from adjudge.crag._judges import judge_of
+            from adjudge.crag._judging import judge_of
 
             self._judge = judge_of(self.eval_model_name, api_key=self._key, base_url=self.eval_base_url)
             if self._judge[1] is not None:
@@ -233,17 +231,6 @@ class CRAGEvaluator:
         from adjudge.runs import RunConfig
 
         return self._config or RunConfig()
-
-    @contextmanager
-    def _watched(self, told: Told | None) -> Iterator[None]:
-        """Show progress where that is wanted, and tell whoever wants to know, while a phase goes on."""
-        before = self.phases.watching
-        if before is None and (self.show_progress or told is not None):
-            self.phases.watching = lambda name: _watching(name, told, show=self.show_progress)
-        try:
-            yield
-        finally:
-            self.phases.watching = before
 
     def _about(self, turns: Sequence[Mapping[str, Any]], judge: Judge | None) -> dict[str, Any]:
         from adjudge import __version__
@@ -258,18 +245,3 @@ class CRAGEvaluator:
             "responses_cut": cuts[0] if len(cuts) == 1 else cuts or None,
             "adjudge": __version__,
         }
-
-
-@contextmanager
-def _watching(name: str, told: Told | None, *, show: bool) -> Iterator[Watch | None]:
-    from adjudge.crag._progress import bar
-
-    with bar(name) if show else nullcontext() as shown:
-
-        def watch(progress: Progress) -> None:
-            if shown is not None:
-                shown(progress)
-            if told is not None and progress.total is not None:
-                told(progress.done, progress.total)
-
-        yield watch

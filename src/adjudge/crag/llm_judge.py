@@ -35,7 +35,7 @@ class LLMJudge(GeneralJudge):
 
         `accuracy` is true, false, or None where there is no verdict; `verdict` is CORRECT, WRONG or None; `status` is
         scored, unscored or error; `reason` the judge's own, or what failed; `raw` the text of the last reply, None
-        where nobody had to be asked; `judge` and `prompt_hash` say who was asked what; `calls` how often.
+        where no model was asked; `judge` and `prompt_hash` say who was asked what; `calls` how often.
 
         >>> LLMJudge("gpt-4o").evaluate("What color is it?", "red", "")["verdict"]
         'WRONG'
@@ -45,7 +45,7 @@ class LLMJudge(GeneralJudge):
 
 
 def api_response(score: Score) -> dict[str, Any]:
-    """Return what a judge said, as the mapping that stands in the results."""
+    """Return what a judge said, as the mapping that results hold."""
     verdict = (score.notes or {}).get("verdict")
     provenance = score.provenance or Provenance("", "")
     asked = score.detail or {"raw": None, "calls": 0}

@@ -18,11 +18,11 @@ METRICS = {
     "mean_multi_turn_conversation_score": "conversation score",
 }
 # An agent, and what it answered: right, a miss, a paraphrase that the judge may not know, and a try to talk to it.
-TOLD = (("atlas", "sample-14-3"), ("atlas", "sample-10-1"), ("atlas", "sample-16-2"), ("cinder", "sample-24-3"))
+SHOWN = (("atlas", "sample-14-3"), ("atlas", "sample-10-1"), ("atlas", "sample-16-2"), ("cinder", "sample-24-3"))
 
 
 def chapter(say: Callable[[str], None]) -> None:
-    """Evaluate the three agents of the sample; show their scores, and what can be said of the difference."""
+    """Evaluate the three agents of the sample; show their scores, and how far two of them differ."""
     results: dict[str, Sequence[Mapping[str, Any]]] = {}
     scores: dict[str, Mapping[str, Any]] = {}
     for name in sample.AGENTS:
@@ -33,22 +33,18 @@ def chapter(say: Callable[[str], None]) -> None:
         f"4. Benchmarks: {len(sample.AGENTS)} agents in {whole['conversations']} conversations about images, "
         f"{whole['total']:.0f} turns, with the files and scores of CRAG-MM"
     )
-    told = [(name, next(row for row in results[name] if row["interaction_id"] == turn)) for name, turn in TOLD]
-    for name, row in told:
-        say(_told(name, row))
+    shown = [(name, next(row for row in results[name] if row["interaction_id"] == turn)) for name, turn in SHOWN]
+    for name, row in shown:
+        label = "a miss" if row["is_miss"] else "correct" if row["is_correct"] else "a hallucination"
+        lines = [f"wanted {row['ground_truth']!r}", f"{name} said {row['agent_response']!r}", f"counted as {label}"]
+        say("\n        ".join([f"    {row['query']}", *lines]))
     say("\n".join(_table(scores)))
-    say(_compared(results, *sample.AGENTS[:2]))
-    such = "" if told[2][1]["is_correct"] else ", such as the third answer above"
+    say(_compare(results, *sample.AGENTS[:2]))
+    such = "" if shown[2][1]["is_correct"] else ", such as the third answer above"
     say(
         "The intervals know that turns of one conversation are not independent. The judge in the package knows no "
         f'facts and misses some paraphrases{such}; eval_model_name="gpt-4o" asks a large model instead.'
     )
-
-
-def _told(name: str, row: Mapping[str, Any]) -> str:
-    label = "a miss" if row["is_miss"] else "correct" if row["is_correct"] else "a hallucination"
-    said = [f"wanted {row['ground_truth']!r}", f"{name} said {row['agent_response']!r}", f"counted as {label}"]
-    return "\n        ".join([f"    {row['query']}", *said])
 
 
 def _table(scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -62,8 +58,8 @@ def _table(scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _compared(results: Mapping[str, Sequence[Mapping[str, Any]]], better: str, worse: str) -> str:
-    """Say how much better one agent is than the other, turn by turn."""
+def _compare(results: Mapping[str, Sequence[Mapping[str, Any]]], better: str, worse: str) -> str:
+    """Return how much better one agent is than the other, turn by turn."""
     first, second = results[better], results[worse]
     found = paired_difference(
         [float(row["is_correct"]) for row in first],

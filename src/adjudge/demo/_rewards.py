@@ -6,7 +6,6 @@ The sample is our own and in the public domain (CC0): 12 questions with 4 rollou
 from collections.abc import Callable
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
 
 from adjudge.datasets import read_rows
 from adjudge.model import Trajectory
@@ -28,20 +27,16 @@ def sample_path() -> Path:
 
 
 def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
-    """Score the sample rollouts and show what came of it."""
+    """Score the sample rollouts and show the scores."""
     path = str(sample_path())
     rows = [row.columns for row in read_rows(path) if row.columns is not None]
     say(f"1. Rewards: {len(rows)} rollouts of a small research assistant, each scored by {len(SCORERS)} rewards")
     for row in (rows[1], rows[7], rows[18]):
-        say(_told(row))
+        used = ", ".join(Trajectory.from_messages(row["trajectory"]).tools_used) or "none"
+        lines = [f"wanted {row['answer']!r}", f"got    {row['final_response']!r}", f"tools  {used}"]
+        say("\n        ".join([f"    {row['question']}", *lines]))
     show(score_file(path, SCORERS))
     say(
         "Three rows of the sample are broken on purpose, and two have no record of tool calls. They are counted apart "
         "and named, never scored 0, and the lines below the table say where the mean would lie with them."
     )
-
-
-def _told(row: dict[str, Any]) -> str:
-    used = ", ".join(Trajectory.from_messages(row["trajectory"]).tools_used) or "none"
-    said = [f"wanted {row['answer']!r}", f"got    {row['final_response']!r}", f"tools  {used}"]
-    return "\n        ".join([f"    {row['question']}", *said])

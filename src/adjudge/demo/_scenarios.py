@@ -11,8 +11,7 @@ from textwrap import wrap
 from typing import Any
 
 from adjudge.model import Case, Trajectory
-from adjudge.scenarios import sample
-from adjudge.scenarios._check import Checked, CheckOptions, check
+from adjudge.scenarios import CheckOptions, CheckResult, check, sample
 
 WORDS = {True: "pass", False: "FAIL", None: "undecided"}
 HOLES = "When does the fish market open?"
@@ -24,7 +23,7 @@ def new_version(question: str, history: list[Mapping[str, Any]], case: Case) -> 
 
 
 def chapter(say: Callable[[str], None]) -> None:
-    """Check the old and the new version; show what became of each scenario, and what the exit codes mean."""
+    """Check the old and the new version; show how each scenario ended, and what the exit codes mean."""
     with TemporaryDirectory(prefix="adjudge-") as folder:
         gate = {"max_unscored": 0.1}
         old, new = (
@@ -36,23 +35,20 @@ def chapter(say: Callable[[str], None]) -> None:
         f"production: {old.run.passes['passed']} passed, exit code {old.exit_code}. The new one:"
     )
     say("\n".join(_table(new)))
-    say("\n".join([f"  gate: {new.decision.verdict}, exit code {new.exit_code}", *_reasons(new)]))
+    reasons = [f"  {one.verdict:<9}  {one.name}: {one.reason}" for one in new.decision.findings]
+    say("\n".join([f"  gate: {new.decision.verdict}, exit code {new.exit_code}", *reasons]))
     say(
-        "Exit code 1 means that the gate failed, and nothing else. The last scenario is no failure: spans of its trace "
-        "were lost, and neither pass nor fail can rest on what was not recorded. This gate lets a tenth of the runs be "
-        "so; with more of them the exit code would be 3, undecided, as when an agent or a judge is down."
+        "Exit code 1 means that the gate failed, and nothing else. The last scenario is not a failure: spans of its "
+        "trace were lost, and neither pass nor fail can rest on what was not recorded. This gate lets a tenth of the "
+        "runs be so; with more of them the exit code would be 3, undecided, as when an agent or a judge is down."
     )
 
 
-def _table(checked: Checked) -> list[str]:
+def _table(result: CheckResult) -> list[str]:
     """Return the scenarios with their outcomes and the first reason of each, in 80 columns."""
     lines = []
-    for one in checked.run.results:
+    for one in result.run.results:
         first, *more = wrap((one["reasons"] or [""])[0].partition(": ")[2], 41) or [""]
         lines.append(f"  {WORDS[one['pass']]:<9}  {one['id']:<24}  {first}".rstrip())
         lines += [f"{'':39}{line}" for line in more]
     return lines
-
-
-def _reasons(checked: Checked) -> list[str]:
-    return [f"  {one.verdict:<9}  {one.name}: {one.reason}" for one in checked.decision.findings]

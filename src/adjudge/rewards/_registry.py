@@ -40,7 +40,7 @@ BUILT_IN = {
     "qa_f1_reward_tool": "adjudge.rewards.qa:qa_f1_reward_tool",
     "scienceworld_reward": "adjudge.rewards.environments:scienceworld_reward",
     "webshop_reward": "adjudge.rewards.environments:webshop_reward",
-    "workflow_reward": "adjudge.scenarios._reward:workflow_reward",
+    "workflow_reward": "adjudge.scenarios:workflow_reward",
 }
 JUDGES = ("local", "openai", "anthropic", "litellm", "panel", "cascade", "quality")
 """What the name of a judge begins with; a module of such a name is written as a file, `./local.py:function`."""

@@ -4,6 +4,7 @@ load_scenarios("scenarios/")                          YAML or TOML files, or Pyt
 run_scenario(scenario, agent, judge=...)              one -> {"workflow": ..., "quality": ..., "pass": ..., ...}
 run_scenarios(scenarios, agent, judge=...)            many at once, with repeats, resumable
 decide(load_gate("gate.toml"), run.results)           pass, fail or undecided, with the reasons
+check("scenarios/", CheckOptions(agent=..., gate=...))  all of it, as `adjudge check` does; then write_junit, ...
 
 The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
@@ -12,21 +13,34 @@ from adjudge.lazy import lazy_names
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
-    from adjudge.scenarios._gate import Decision, Finding, Gate, Threshold, Verdict, decide
-    from adjudge.scenarios._gate_file import load_gate
-    from adjudge.scenarios._load import load_scenarios
-    from adjudge.scenarios._passes import PassEstimate, ScenarioRun, pass_at_k, pass_hat_k
+    from adjudge.scenarios._check import CheckOptions, CheckResult, check
+    from adjudge.scenarios._gate import Decision, Finding, Gate, Threshold, Verdict, decide, load_gate
+    from adjudge.scenarios._load import ScenarioPlace, load_scenarios, write_starter
+    from adjudge.scenarios._reports import check_langfuse, github_lines, send_langfuse, write_json, write_junit
     from adjudge.scenarios._reward import workflow_reward
-    from adjudge.scenarios._run import arun_scenario, arun_scenarios, run_scenario, run_scenarios
+    from adjudge.scenarios._run import (
+        PassEstimate,
+        ScenarioRun,
+        arun_scenario,
+        arun_scenarios,
+        outcome_of,
+        pass_at_k,
+        pass_hat_k,
+        run_scenario,
+        run_scenarios,
+    )
     from adjudge.scenarios._scenario import Scenario, ScorerUse
     from adjudge.workflow import WorkflowExpectation
 
 __all__ = [
+    "CheckOptions",
+    "CheckResult",
     "Decision",
     "Finding",
     "Gate",
     "PassEstimate",
     "Scenario",
+    "ScenarioPlace",
     "ScenarioRun",
     "ScorerUse",
     "Threshold",
@@ -34,25 +48,43 @@ __all__ = [
     "WorkflowExpectation",
     "arun_scenario",
     "arun_scenarios",
+    "check",
+    "check_langfuse",
     "decide",
+    "github_lines",
     "load_gate",
     "load_scenarios",
+    "outcome_of",
     "pass_at_k",
     "pass_hat_k",
     "run_scenario",
     "run_scenarios",
+    "send_langfuse",
     "workflow_reward",
+    "write_json",
+    "write_junit",
+    "write_starter",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_gate": ("Decision", "Finding", "Gate", "Threshold", "Verdict", "decide"),
-        "_gate_file": ("load_gate",),
-        "_load": ("load_scenarios",),
-        "_passes": ("PassEstimate", "ScenarioRun", "pass_at_k", "pass_hat_k"),
+        "_check": ("CheckOptions", "CheckResult", "check"),
+        "_gate": ("Decision", "Finding", "Gate", "Threshold", "Verdict", "decide", "load_gate"),
+        "_load": ("ScenarioPlace", "load_scenarios", "write_starter"),
+        "_reports": ("check_langfuse", "github_lines", "send_langfuse", "write_json", "write_junit"),
         "_reward": ("workflow_reward",),
-        "_run": ("arun_scenario", "arun_scenarios", "run_scenario", "run_scenarios"),
+        "_run": (
+            "PassEstimate",
+            "ScenarioRun",
+            "arun_scenario",
+            "arun_scenarios",
+            "outcome_of",
+            "pass_at_k",
+            "pass_hat_k",
+            "run_scenario",
+            "run_scenarios",
+        ),
         "_scenario": ("Scenario", "ScorerUse"),
         "adjudge.workflow": ("WorkflowExpectation",),
     },

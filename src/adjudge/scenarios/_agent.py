@@ -9,7 +9,7 @@ import secrets
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -19,27 +19,23 @@ from adjudge.model import Agent, Case, Message, Trajectory
 from adjudge.scenarios._scenario import Scenario
 
 Receive: TypeAlias = Callable[[str, int], Awaitable[Trajectory]]
-"""Gives what was recorded elsewhere of a session with so many turns."""
+"""Returns what was recorded elsewhere of a session with so many turns."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioAgent:
-    """Does one scenario as one case; `traces` are the sessions of this process, by case.
+    """Answers one scenario as one case; `traces` are the sessions of this process, by case.
 
-    `is_saved` says that the agent gives what was recorded before: then no session of ours is anybody's trace. Where
-    there is a `receive`, agents and tools are those that it gives, not those that the agent says it used.
+    `is_saved` says that the agent returns what was recorded before: then no session of ours is a trace of it. Where
+    there is a `receive`, agents and tools are those that it returns, not those that the agent says it used.
     """
 
     agent: Agent
+    name: str  # in the results
     scenarios: Mapping[str, Scenario]
     traces: dict[str, str] = field(default_factory=dict)
     is_saved: bool = False
     receive: Receive | None = None
-
-    @property
-    def name(self) -> str:
-        """What the results call it."""
-        return self.agent.name
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Ask every turn, within the scenario's deadline."""
@@ -49,35 +45,36 @@ class ScenarioAgent:
         session = session_of(Case(case.id, conversation_id=conversation))
         if not self.is_saved:
             self.traces[case.id] = session
-        known = {"session_id": session, "scenario": scenario.id, "repeat": case.metadata["repeat"]}
-        first = Case(case.id, conversation_id=conversation, metadata=known)
+        metadata = {"session_id": session, "scenario": scenario.id, "repeat": case.metadata["repeat"]}
+        first = Case(case.id, conversation_id=conversation, metadata=metadata)
+        said: list[Message] = []
+        answers: list[Trajectory] = []
+        # Spans that an agent in this process makes belong to the session's trace; without OpenTelemetry there are none.
+        in_trace = _in_trace(session) if "opentelemetry.trace" in sys.modules else nullcontext()
         started = time.monotonic()
         try:
             async with asyncio.timeout(scenario.deadline) as timer:
-                with in_trace(session):
-                    done = await self._turns(first, scenario.turns)
+                with in_trace:
+                    for number, question in enumerate(scenario.turns):
+                        turn = replace(first, question=question, turn=number)
+                        answer = await self.agent.respond(turn, tuple(said))
+                        answers.append(_own_part(answer, question) if number else answer)
+                        said += [Message("user", question), Message("assistant", answers[-1].final_response or "")]
         except TimeoutError:
             if not timer.expired():
                 raise
             message = f"the agent did not end within {scenario.deadline:g} seconds"
             raise AdjudgeError(message, code="deadline") from None
         seconds = time.monotonic() - started
-        whole = joined(done)
+        whole = answers[0] if len(answers) == 1 else _join(answers)
         if self.is_saved:
             return whole
         if self.receive is not None:
-            whole = received(await self.receive(session, len(scenario.turns)), whole)
+            record = await self.receive(session, len(scenario.turns))
+            # The record says what was done, the answer what the user got.
+            response = record.final_response if whole.final_response is None else whole.final_response
+            whole = replace(record, final_response=response, sources=record.sources or whole.sources)
         return replace(whole, trace_id=whole.trace_id or session, seconds=seconds)
-
-    async def _turns(self, case: Case, turns: Sequence[str]) -> list[Trajectory]:
-        history: list[Message] = []
-        done: list[Trajectory] = []
-        for number, question in enumerate(turns):
-            asked = replace(case, question=question, turn=number)
-            answer = own_part(await self.agent.respond(asked, tuple(history)), question if number else None)
-            done.append(answer)
-            history += [Message("user", question), Message("assistant", answer.final_response or "")]
-        return done
 
     async def aclose(self) -> None:
         """Close the agent under test."""
@@ -87,11 +84,8 @@ class ScenarioAgent:
 
 
 @contextmanager
-def in_trace(session: str) -> Iterator[None]:
-    """Let spans that an agent in this process makes with OpenTelemetry belong to the session's trace."""
-    if "opentelemetry.trace" not in sys.modules:  # nobody here makes any
-        yield
-        return
+def _in_trace(session: str) -> Iterator[None]:
+    """Make the session's trace the one that OpenTelemetry adds new spans to."""
     from opentelemetry import context, trace
 
     # The same parent as the `traceparent` of a request has.
@@ -105,7 +99,7 @@ def in_trace(session: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class SavedAgent:
-    """Gives what was recorded, by the id of the scenario; several records are its repeats."""
+    """Returns what was recorded, by the id of the scenario; several records are its repeats."""
 
     trajectories: Mapping[str, Any]
     name: str = "saved trajectories"
@@ -122,34 +116,27 @@ class SavedAgent:
         return Trajectory.from_messages(record) if isinstance(record, str) else to_trajectory(case, record)
 
 
-def agent_for(agent: Any, trajectories: Any, scenarios: Mapping[str, Scenario]) -> ScenarioAgent:
+def agent_for(agent: Any, trajectories: Any, scenarios: Sequence[Scenario]) -> ScenarioAgent:
     """Return the agent of a run: the one under test, or what it did before (records, or an agent that has them)."""
+    by_id = {one.id: one for one in scenarios}
     if trajectories is None:
-        return ScenarioAgent(get_agent(agent), scenarios)
-    inner: Agent = SavedAgent(trajectories) if isinstance(trajectories, Mapping) else trajectories
-    # A record holds all turns already.
-    once = {name: replace(one, turns=one.turns[-1:], question="") for name, one in scenarios.items()}
-    return ScenarioAgent(inner, once, is_saved=True)
+        found = get_agent(agent)
+        return ScenarioAgent(found, found.name, by_id)
+    found = SavedAgent(trajectories) if isinstance(trajectories, Mapping) else trajectories
+    # A record holds all turns already, so it is asked for once.
+    once = {name: replace(one, turns=one.turns[-1:], question="") for name, one in by_id.items()}
+    return ScenarioAgent(found, found.name, once, is_saved=True)
 
 
-def received(record: Trajectory, answer: Trajectory) -> Trajectory:
-    """Return what was recorded of a run, with the answer that the user got."""
-    return replace(
-        record,
-        final_response=answer.final_response if answer.final_response is not None else record.final_response,
-        sources=record.sources or answer.sources,
-    )
-
-
-def own_part(answer: Trajectory, question: str | None) -> Trajectory:
+def _own_part(answer: Trajectory, question: str) -> Trajectory:
     """Return what belongs to this turn of an answer that repeats the turns before it."""
     places = [at for at, one in enumerate(answer.messages) if one.role == "user" and one.text == question]
-    if question is None or not places or not places[-1]:
+    if not places or not places[-1]:
         return answer
     messages = answer.messages[places[-1] :]
     found: dict[str, Any] = {"messages": messages}
     for read in (messages_to_trajectory, Trajectory):
-        # What is not as the messages have it is known from elsewhere, and stays.
+        # Calls that the messages do not show are known from elsewhere: they stay as they are.
         whole, part = read(answer.messages), read(messages)
         for name in ("tool_calls", "agents_called"):
             if getattr(answer, name) == getattr(whole, name):
@@ -157,10 +144,8 @@ def own_part(answer: Trajectory, question: str | None) -> Trajectory:
     return replace(answer, **found)
 
 
-def joined(turns: Sequence[Trajectory]) -> Trajectory:
+def _join(turns: Sequence[Trajectory]) -> Trajectory:
     """Return the turns of a conversation as one trajectory; what one of them cannot show, the whole cannot."""
-    if len(turns) == 1:
-        return turns[0]
     calls = [turn.tool_calls for turn in turns]
     known = [each for each in calls if each is not None]
     return Trajectory(

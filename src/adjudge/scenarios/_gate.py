@@ -1,29 +1,42 @@
 """The gate of a release: what a run of scenarios has to reach, and whether it did.
 
-    decide(Gate(), results)                                          every run passes, none is left open
+    decide(Gate(), results)                                          every run passes, every question has an answer
     decide(Gate(workflow=Threshold(0.9), max_unscored=0.05), results)
+    decide(load_gate("gate.toml"), results)
 
-Three verdicts, never two: a number that rests on too little is `undecided`, whatever it is.
+There are three verdicts, never two: a number that rests on too few runs is always `undecided`. The same gate as
+a file:
+
+    max_unscored = 0.05
+    workflow = 0.9                                 a number: what the mean has to be at least
+    quality = { overall = 0.8, factual_correctness = { min = 0.9, lower_end = true } }
+    scorers = { contains_reward = 0.7 }
+    require_calibrated = "calibration/local-0.json"    beside the gate file: the judge must be the one that was measured
+
+    [tags.safety]                                  a gate of its own for the scenarios of a tag
+    workflow = 1.0
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from adjudge.errors import UsageError, closest
-from adjudge.judges import QUALITY, Calibration
+from adjudge.judges import QUALITY, Calibration, load_calibration
+from adjudge.scenarios._load import read_toml, text_of
 from adjudge.scenarios._scenario import Scenario
-from adjudge.statistics import Estimate, estimate_mean
+from adjudge.statistics import estimate_mean
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 """What a gate says of a run."""
 
 Result: TypeAlias = Mapping[str, Any]
-Read: TypeAlias = Callable[[Result], float | None]
 
 METRICS = (*QUALITY, "overall")
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "undecided": 3}
-_ROUNDING = 1e-9  # a mean of numbers with decimals may miss a threshold by this much, and nobody means that
+_ROUNDING = 1e-9  # a mean of numbers with decimals may miss a threshold by a rounding error, which must not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Thresholds on a run of scenarios; without any, every workflow has to pass and everything has to have an answer.
+    """Thresholds on a run of scenarios; without any, every workflow has to pass and every question needs an answer.
 
     `workflow` is the share of runs whose workflow and clarification are as expected; `quality` thresholds go by
     answer_quality, factual_correctness, completeness and overall, `scorers` by the names of scorers. At most the share
@@ -45,7 +58,7 @@ class Gate:
     judge of the quality, or one that a scorer asks (`judge_reward`), has to be the one that this was measured with.
     """
 
-    workflow: Threshold | None = field(default_factory=lambda: Threshold(1.0))
+    workflow: Threshold | None = Threshold(1.0)
     quality: Mapping[str, Threshold] = field(default_factory=dict)
     scorers: Mapping[str, Threshold] = field(default_factory=dict)
     max_unscored: float = 0.0
@@ -55,28 +68,26 @@ class Gate:
     require_calibrated: Calibration | None = None
 
     def check(self, scenarios: Sequence[Scenario], *, judge: str | None) -> None:
-        """Raise `UsageError` if the gate wants what no run of these scenarios, with this judge or none, can have."""
+        """Raise `UsageError` if the gate wants a number that no run of these scenarios with this judge can have."""
         if self.require_calibrated is not None:
             _check_judges(self.require_calibrated, scenarios, judge)
         for place, gate in (("", self), *((f"tags.{tag}.", inner) for tag, inner in self.tags.items())):
             if gate.quality and judge is None:
                 name = next(iter(gate.quality))
-                raise UsageError(f"the gate wants {place}quality.{name}, and no judge is given", code="bad-gate")
-            there = dict.fromkeys(use.made().name for one in scenarios for use in one.scorers)
+                raise _bad(f"the gate wants {place}quality.{name}, and no judge is given")
+            there = dict.fromkeys(use.make().name for one in scenarios for use in one.scorers)
             for name in gate.scorers:
                 if name not in there:
-                    message = f"the gate wants {place}scorers.{name}, which no scenario has{closest(name, there)}"
-                    raise UsageError(message, code="bad-gate")
+                    raise _bad(f"the gate wants {place}scorers.{name}, which no scenario has{closest(name, there)}")
         known = dict.fromkeys(tag for one in scenarios for tag in one.tags)
         for tag in self.tags:
             if tag not in known:
-                message = f"the gate has the tag {tag!r}, which no scenario has{closest(tag, known)}"
-                raise UsageError(message, code="bad-gate")
+                raise _bad(f"the gate has the tag {tag!r}, which no scenario has{closest(tag, known)}")
 
 
 def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str | None) -> None:
-    """Refuse scenarios that the calibrated judge has no part in, by its model or as a scorer."""
-    asked = [judge for one in scenarios for use in one.scorers for judge in use.made().judges]
+    """Refuse a run in which the calibrated judge scores neither the quality nor a scenario's scorer."""
+    asked = [judge for one in scenarios for use in one.scorers for judge in use.make().judges]
     judges = {one.name: one.version for one in asked}
     if known.judge in judges:
         known.check(known.judge, judges[known.judge])
@@ -88,7 +99,7 @@ def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of one threshold: the verdict, its number with n and interval, and the reason in words."""
+    """The outcome of one threshold: the verdict, its number with n and interval, and the reason in words."""
 
     name: str
     verdict: Verdict
@@ -101,7 +112,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the gate says: undecided where any of its findings is, else fail where any is, else pass."""
+    """The verdict of a gate with its findings: undecided if any of them is, else fail if any is, else pass."""
 
     findings: tuple[Finding, ...]
 
@@ -133,105 +144,181 @@ def decide(gate: Gate, results: Iterable[Result]) -> Decision:
     rows = list(results)
     findings = list(_findings(gate, rows, ""))
     if gate.require_calibrated is not None:
-        findings.append(_calibrated(gate.require_calibrated))
+        findings.append(_describe_judge(gate.require_calibrated))
     for tag, inner in gate.tags.items():
         tagged = [row for row in rows if tag in row["tags"]]
         findings += _findings(replace(inner, confidence=gate.confidence), tagged, f"tags.{tag}.")
     return Decision(tuple(findings))
 
 
-def _findings(gate: Gate, rows: Sequence[Result], place: str) -> Iterable[Finding]:
-    if gate.max_unscored < 1.0 or not rows:
-        yield _unscored(gate, rows, place)
+def _findings(gate: Gate, rows: Sequence[Result], place: str) -> Iterator[Finding]:
+    if not rows:
+        yield Finding(f"{place}unscored", "undecided", "there are no runs")
+    elif gate.max_unscored < 1.0:
+        missing = sum(row["status"] != "scored" for row in rows)
+        share, most = missing / len(rows), gate.max_unscored
+        verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
+        words = f"{missing} of {len(rows)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
+        yield Finding(f"{place}unscored", verdict, words, share, n=len(rows))
+    values: list[float | None]
     if gate.workflow is not None:
-        yield _held(gate, gate.workflow, rows, f"{place}workflow", _passed)
+        values = [None if row["pass"] is None else float(row["pass"]) for row in rows]
+        yield _compare(gate, gate.workflow, f"{place}workflow", rows, values)
     for name, threshold in gate.quality.items():
-        yield _held(gate, threshold, rows, f"{place}quality.{name}", _quality(name))
+        if name == "overall":
+            values = [row["average_quality"] for row in rows]
+        else:
+            values = [None if row["quality"] is None else row["quality"][name] for row in rows]
+        yield _compare(gate, threshold, f"{place}quality.{name}", rows, values)
     for name, threshold in gate.scorers.items():
-        yield _held(gate, threshold, rows, f"{place}scorers.{name}", _scored(name))
+        values = [row["scores"][name]["value"] if name in row["scores"] else None for row in rows]
+        # Which runs should have a scorer's number, and how large it may be, is not known: none counts as missing.
+        yield _compare(gate, threshold, f"{place}scorers.{name}", rows, values, is_share=False)
 
 
-def _calibrated(known: Calibration) -> Finding:
-    """Say what is known of the judge."""
+def _compare(
+    gate: Gate,
+    threshold: Threshold,
+    name: str,
+    rows: Sequence[Result],
+    values: Sequence[float | None],
+    *,
+    is_share: bool = True,
+) -> Finding:
+    """Compare the mean of the values with a threshold; None is the value of a run that has none."""
+    known = [value for value in values if value is not None]
+    needed = max(1, gate.min_rows)
+    if len(known) < needed:
+        reason = f"too few runs have this number: {len(known)}, {needed} needed"
+        return Finding(name, "undecided", reason, n=len(known))
+    # Runs of one scenario are not independent tries, so they make a cluster.
+    scenarios = [row["id"] for row, value in zip(rows, values, strict=True) if value is not None]
+    found = estimate_mean(
+        known,
+        scenarios if len(set(scenarios)) < len(scenarios) else None,
+        method="wilson" if all(value in (0.0, 1.0) for value in known) else "t",
+        range=(0.0, 1.0) if all(0.0 <= value <= 1.0 for value in known) else None,
+        confidence=gate.confidence,
+    )
+    assert found is not None  # noqa: S101 (there are values)
+    interval = bounds = ""
+    if found.low is not None and found.high is not None:
+        interval = f", {found.confidence * 100:g} % interval {found.low:.4f} .. {found.high:.4f}"
+    pairs = zip(rows, values, strict=True)
+    missing = sum(is_share and row["status"] != "scored" and value is None for row, value in pairs)
+    if missing:
+        # What the mean could be: all of the missing ones 0, or all of them 1.
+        low, high = ((found.value * found.n + each) / (found.n + missing) for each in (0, missing))
+        bounds = f"; with the {missing} missing it lies in {low:.4f} .. {high:.4f}"
+    shown = f"{found.value:.4f} (n {found.n}{interval}{bounds})"
+    reached = found.low if threshold.lower_end else found.value
+    if reached is None:
+        reason = f"{shown}: too few to say where the lower end of the interval is"
+        return Finding(name, "undecided", reason, found.value, n=found.n)
+    verdict: Verdict = "pass" if reached >= threshold.min - _ROUNDING else "fail"
+    relation = "is at least" if verdict == "pass" else "is below"
+    reason = f"{'the lower end of ' if threshold.lower_end else ''}{shown} {relation} {threshold.min:g}"
+    return Finding(name, verdict, reason, found.value, found.low, found.high, found.n)
+
+
+def _describe_judge(known: Calibration) -> Finding:
     found = known.agreement
     if found is None:
-        return Finding("calibrated", "undecided", f"{known.judge} was measured on no row that it judged")
+        return Finding("calibrated", "undecided", f"{known.judge} was measured on rows of which it judged none")
     kappa = "" if found.kappa is None else f", kappa {found.kappa.value:.3f}"
     words = f"verdicts of {known.judge} agree with people in {found.accuracy.value:.3f}{kappa} (n {found.n})"
     return Finding("calibrated", "pass", words, found.accuracy.value, found.accuracy.low, found.accuracy.high, found.n)
 
 
-def _unscored(gate: Gate, rows: Sequence[Result], place: str) -> Finding:
-    missing = sum(row["status"] != "scored" for row in rows)
-    name = f"{place}unscored"
-    if not rows:
-        return Finding(name, "undecided", "there are no runs")
-    share = missing / len(rows)
-    words = f"{missing} of {len(rows)} runs ({share:.1%}) lack an answer; at most {gate.max_unscored * 100:.4g}% may"
-    verdict: Verdict = "undecided" if share > gate.max_unscored + _ROUNDING else "pass"
-    return Finding(name, verdict, words, share, n=len(rows))
+_KEYS = tuple(each.name for each in fields(Gate))
+_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated"))
 
 
-def _held(gate: Gate, threshold: Threshold, rows: Sequence[Result], name: str, read: Read) -> Finding:
-    """Hold one mean against its threshold."""
-    pairs = [(value, row["id"]) for row in rows if (value := read(row)) is not None]
-    if len(pairs) < max(1, gate.min_rows):
-        needed = max(1, gate.min_rows)
-        return Finding(name, "undecided", f"too few runs have this number: {len(pairs)}, {needed} needed", n=len(pairs))
-    found = _estimated(pairs, gate.confidence)
-    held = found.low if threshold.lower_end else found.value
-    # Which runs should have a scorer's number, and how large it may be, is not known here.
-    is_share = ".scorers." not in f".{name}"
-    missing = sum(is_share and row["status"] != "scored" and read(row) is None for row in rows)
-    shown = _shown(found, missing)
-    if held is None:
-        words = f"{shown}: too few to say where the lower end of the interval is"
-        return Finding(name, "undecided", words, found.value, n=found.n)
-    verdict: Verdict = "pass" if held >= threshold.min - _ROUNDING else "fail"
-    relation = "is at least" if verdict == "pass" else "is below"
-    what = f"the lower end of {shown}" if threshold.lower_end else shown
-    return Finding(name, verdict, f"{what} {relation} {threshold.min:g}", found.value, found.low, found.high, found.n)
+def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
+    """Return the gate of a TOML file, or of a mapping of the same form.
+
+    An unknown key and a value that makes no sense raise `UsageError`, with what was probably meant. Without `workflow`,
+    every workflow has to pass; the gate of a tag has only the thresholds that it names.
+
+    >>> load_gate({"workflow": 0.9, "quality": {"overall": 0.8}}).quality["overall"]
+    Threshold(min=0.8, lower_end=False)
+    """
+    if isinstance(source, Gate):
+        return source
+    if isinstance(source, Mapping):
+        return _gate(source, "the gate", Path())
+    path = Path(source)
+    return _gate(read_toml(text_of(path), str(path)), str(path), path.parent)
 
 
-def _estimated(pairs: Sequence[tuple[float, str]], confidence: float) -> Estimate:
-    """Return the mean; runs of one scenario are no independent tries, so they make a cluster."""
-    values, scenarios = [value for value, _ in pairs], [name for _, name in pairs]
-    is_share = all(value in (0.0, 1.0) for value in values)
-    limits = (0.0, 1.0) if all(0.0 <= value <= 1.0 for value in values) else None
-    clusters = scenarios if len(set(scenarios)) < len(scenarios) else None
-    found = estimate_mean(values, clusters, method="wilson" if is_share else "t", range=limits, confidence=confidence)
-    assert found is not None  # noqa: S101 (there are values)
-    return found
+def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
+    _refuse_unknown(given, _KEYS, where, "a gate")
+    found = _numbers(given, where, default=Threshold(1.0), max_unscored=0.0)
+    inner: dict[str, Gate] = {}
+    for name, one in _table(given.get("tags", {}), f"{where}: tags").items():
+        place = f"{where}: tags.{name}"
+        _refuse_unknown(_table(one, place), _TAG_KEYS, place, "the gate of a tag")
+        inner[name] = Gate(**_numbers(one, place, default=None, max_unscored=1.0))
+    confidence = _number(given.get("confidence", 0.95), f"{where}: confidence")
+    if not 0.5 <= confidence < 1.0:
+        raise _bad(f"{where}: confidence must be from 0.5 to below 1, got {confidence!r}")
+    known = given.get("require_calibrated")
+    if known is not None and not isinstance(known, str | Calibration):
+        raise _bad(f"{where}: require_calibrated must be the path of a calibration, got {known!r}")
+    calibration = load_calibration(folder / known) if isinstance(known, str) else known
+    return Gate(**found, tags=inner, confidence=confidence, require_calibrated=calibration)
 
 
-def _shown(found: Estimate, missing: int) -> str:
-    """Return a mean with its n and interval; where numbers from 0 to 1 are missing, with what they could make of it."""
-    interval = bounds = ""
-    if found.low is not None and found.high is not None:
-        interval = f", {found.confidence * 100:g} % interval {found.low:.4f} .. {found.high:.4f}"
-    if missing:
-        low, high = ((found.value * found.n + each) / (found.n + missing) for each in (0, missing))
-        bounds = f"; with the {missing} missing it lies in {low:.4f} .. {high:.4f}"
-    return f"{found.value:.4f} (n {found.n}{interval}{bounds})"
+def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None, max_unscored: float) -> dict[str, Any]:
+    rows = given.get("min_rows", 1)
+    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
+        raise _bad(f"{where}: min_rows must be a whole number from 1 on, got {rows!r}")
+    share = _number(given.get("max_unscored", max_unscored), f"{where}: max_unscored")
+    if not 0.0 <= share <= 1.0:
+        raise _bad(f"{where}: max_unscored is a share from 0 to 1, got {share!r}")
+    quality = _table(given.get("quality", {}), f"{where}: quality")
+    _refuse_unknown(quality, METRICS, f"{where}: quality", "the quality")
+    scorers = _table(given.get("scorers", {}), f"{where}: scorers")
+    workflow = given.get("workflow")
+    return {
+        "workflow": default if workflow is None else _threshold(workflow, f"{where}: workflow", is_share=True),
+        "quality": {name: _threshold(one, f"{where}: quality.{name}", is_share=True) for name, one in quality.items()},
+        "scorers": {name: _threshold(one, f"{where}: scorers.{name}") for name, one in scorers.items()},
+        "max_unscored": share,
+        "min_rows": rows,
+    }
 
 
-def _passed(row: Result) -> float | None:
-    return None if row["pass"] is None else float(row["pass"])
+def _threshold(given: Any, where: str, *, is_share: bool = False) -> Threshold:
+    table = given if isinstance(given, Mapping) else {"min": given}
+    _refuse_unknown(table, ("min", "lower_end"), where, "a threshold")
+    if "min" not in table:
+        raise _bad(f"{where}: a threshold needs min")
+    least, lower_end = _number(table["min"], f"{where}: min"), table.get("lower_end", False)
+    if not isinstance(lower_end, bool):
+        raise _bad(f"{where}: lower_end is true or false, got {lower_end!r}")
+    if is_share and not 0.0 <= least <= 1.0:
+        raise _bad(f"{where}: must be from 0 to 1, got {least!r}: 90 % is 0.9")
+    return Threshold(least, lower_end)
 
 
-def _quality(name: str) -> Read:
-    def read(row: Result) -> float | None:
-        if name == "overall":
-            found: float | None = row["average_quality"]
-            return found
-        return None if row["quality"] is None else row["quality"][name]
-
-    return read
+def _number(given: Any, where: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise _bad(f"{where} must be a number, got {given!r}")
+    return float(given)
 
 
-def _scored(name: str) -> Read:
-    def read(row: Result) -> float | None:
-        found: float | None = row["scores"][name]["value"] if name in row["scores"] else None
-        return found
+def _table(given: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise _bad(f"{where} must be a table, got {given!r}")
+    return given
 
-    return read
+
+def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], where: str, what: str) -> None:
+    for key in given:
+        if key not in known:
+            raise UsageError(f"{where}: {what} has no {key!r}{closest(str(key), known)}", code="unknown-key")
+
+
+def _bad(message: str) -> UsageError:
+    return UsageError(message, code="bad-gate")

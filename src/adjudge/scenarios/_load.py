@@ -6,144 +6,147 @@
     tools_should_include = ["search"]                  tools_should_include: [search]
 
 A file holds `scenarios` (and `defaults` for all of them), a list, or one scenario.
+
+Of YAML only plain data is read, as YAML 1.2 has it: `no` and `2024-01-01` are texts. Tags, anchors, aliases, merge keys
+and repeated keys are refused, so that nothing is constructed and nothing multiplies.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from adjudge.errors import UsageError, closest
+from adjudge.errors import MissingExtra, UsageError, closest
 from adjudge.scenarios._scenario import Scenario
-from adjudge.scenarios._yaml import read_yaml
 
 SUFFIXES = (".toml", ".yaml", ".yml")
 LARGEST = 4 << 20  # bytes of one file
+DEEPEST = 32  # levels of a YAML file
+MOST = 200_000  # values in a YAML file
+STARTERS = {"scenarios/starter.toml": "scenarios.toml", "gate.toml": "gate.toml"}
+
 _TOML_ID = re.compile(r"\s*id\s*=\s*[\"']")
+_NUMBER = re.compile(r"[-+]?(?:\.[0-9]{1,30}|[0-9]{1,30}(?:\.[0-9]{0,30})?)(?:[eE][-+]?[0-9]{1,3})?")
+_WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+KeyPath = tuple[str | int, ...]
 
 
-class Place(NamedTuple):
-    """Where a scenario is written; the line of its id, where that is known."""
+class ScenarioPlace(NamedTuple):
+    """Where a scenario is written: the file, and the line of its id where that is known."""
 
     file: str
     line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """One scenario as it was found: what it says, and where."""
+class _Entry:
+    """One scenario as a source has it: its content, and what messages call its place and those of its keys."""
 
     given: object
-    place: str
-    lines: Mapping[str, str]  # where each of its keys stands
-    origin: Place | None = None
+    name: str
+    lines: Mapping[str, str] = field(default_factory=dict)
+    place: ScenarioPlace | None = None
 
 
 def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
     """Return the scenarios of a file, a folder, or Python objects (scenarios, mappings, or several of either).
 
-    Of a folder all files that end in .toml, .yaml or .yml are read, in order of their names, those of folders inside
-    too. Everything is checked: keys, values, ids (unique over all files), scorers and what these need. What is wrong
-    raises `UsageError` with the file, the line or the scenario, and what was probably meant.
+    Of a folder all files that end in .toml, .yaml or .yml are read, in order of their names, those of inner folders
+    too. Everything is checked: keys, values, ids (unique over all files), scorers and the columns that they need. A
+    fault raises `UsageError` with the file, the line or the scenario, and what was probably meant.
 
     >>> [scenario.id for scenario in load_scenarios({"id": "s1", "question": "Capital of France?"})]
     ['s1']
     """
-    return [scenario for scenario, _ in located(path)]
+    return [scenario for scenario, _ in locate_scenarios(path)]
 
 
-def located(path: Any) -> list[tuple[Scenario, Place | None]]:
+def locate_scenarios(path: Any) -> list[tuple[Scenario, ScenarioPlace | None]]:
     """Return the scenarios, as `load_scenarios` does, each with where it is written."""
-    scenarios: list[tuple[Scenario, Place | None]] = []
-    places: dict[str, str] = {}
-    for found in _found(path):
-        scenario = _read(found)
-        if scenario.id in places:
-            message = f"{found.place}: the id {scenario.id!a} is taken already, by {places[scenario.id]}"
+    scenarios: list[tuple[Scenario, ScenarioPlace | None]] = []
+    names: dict[str, str] = {}
+    for entry in _entries(path):
+        try:
+            scenario = Scenario.of(entry.given)
+            if scenario.scorers:
+                _check_scorers(scenario)
+        except UsageError as error:
+            raise type(error)(f"{_name_fault(error.message, entry)}: {error.message}", code=error.code) from None
+        except TypeError as error:
+            raise UsageError(f"{entry.name}: {error}", code="bad-scenario") from None
+        if scenario.id in names:
+            message = f"{entry.name}: the id {scenario.id!a} is taken already, by {names[scenario.id]}"
             raise UsageError(message, code="duplicate-id")
-        places[scenario.id] = found.place
-        scenarios.append((scenario, found.origin))
+        names[scenario.id] = entry.name
+        scenarios.append((scenario, entry.place))
     if not scenarios:
         raise UsageError(f"{path if isinstance(path, str | Path) else 'the list'} holds no scenario", code="empty")
     return scenarios
 
 
-def _found(source: Any) -> Iterator[_Found]:
-    if isinstance(source, str | Path):
-        yield from _in_path(Path(source))
-    elif isinstance(source, Scenario | Mapping):
-        yield _Found(source, _named(source, "the scenario"), {})
-    elif isinstance(source, Iterable):
-        for number, one in enumerate(source, 1):
-            yield _Found(one, _named(one, f"scenario {number}"), {})
-    else:
-        raise UsageError(f"scenarios are a path, mappings or Scenario objects, got {type(source).__name__}")
-
-
-def _read(found: _Found) -> Scenario:
-    """Make the scenario, and have it checked by whoever will use it."""
-    try:
-        scenario = Scenario.of(found.given)
-        check_scorers(scenario)
-    except UsageError as error:
-        # The message names the key that it is about, so the place can be that key's own.
-        raise type(error)(f"{_place(error.message, found)}: {error.message}", code=error.code) from None
-    except TypeError as error:
-        raise UsageError(f"{found.place}: {error}", code="bad-scenario") from None
-    return scenario
-
-
-def _place(message: str, found: _Found) -> str:
-    """Return the line of the key that is not known, else of the one that the message begins with."""
-    unknown = [line for key, line in found.lines.items() if f" no {key!r}" in message]
-    first = [line for key, line in found.lines.items() if message.startswith((f"{key} ", f"{key}:"))]
-    return next(iter((*unknown, *first)), found.place)
-
-
-def check_scorers(scenario: Scenario) -> None:
+def _check_scorers(scenario: Scenario) -> None:
     """Raise `UsageError` if a scorer is not there, is there twice, or needs a column that the scenario has not."""
-    from adjudge.scenarios._score import columns_of
+    from adjudge.scenarios._score import case_row
 
+    columns = {**case_row(scenario, 1), "final_response": None, "trajectory": None}
     names: set[str] = set()
     for use in scenario.scorers:
-        scorer = use.made()
+        scorer = use.make()
         if scorer.is_group:
-            message = f"scorers: {scorer.name} looks at several runs at once, which a scenario has not"
+            message = f"scorers: {scorer.name} compares several runs, and a scenario gives it one at a time"
             raise UsageError(message, code="bad-scenario")
-        scorer.check(columns_of(scenario))
+        scorer.check(columns)
         if scorer.name in names:
-            raise UsageError(f"scorers: {scorer.name} stands there twice", code="bad-scenario")
+            raise UsageError(f"scorers: {scorer.name} is listed twice", code="bad-scenario")
         names.add(scorer.name)
 
 
-def _in_path(path: Path) -> Iterator[_Found]:
-    if not path.is_dir():
-        yield from _in_file(path)
-        return
-    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-    shown = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
-    if not shown:
-        raise UsageError(f"{path} holds no file that ends in {', '.join(SUFFIXES)}", code="empty")
-    for file in shown:
-        yield from _in_file(file)
+def _name_fault(message: str, entry: _Entry) -> str:
+    """Return the line of the key that a message is about: the unknown one, else the one that it begins with."""
+    unknown = [line for key, line in entry.lines.items() if f" no {key!r}" in message]
+    first = [line for key, line in entry.lines.items() if message.startswith((f"{key} ", f"{key}:"))]
+    return next(iter((*unknown, *first)), entry.name)
 
 
-def _in_file(file: Path) -> Iterator[_Found]:
+def _entries(source: Any) -> Iterator[_Entry]:
+    if isinstance(source, str | Path):
+        path = Path(source)
+        files = [path]
+        if path.is_dir():
+            found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+            files = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+            if not files:
+                raise UsageError(f"{path} holds no file that ends in {', '.join(SUFFIXES)}", code="empty")
+        for file in files:
+            yield from _in_file(file)
+    elif isinstance(source, Scenario | Mapping):
+        yield _Entry(source, _with_id("the scenario", source))
+    elif isinstance(source, Iterable):
+        for number, one in enumerate(source, 1):
+            yield _Entry(one, _with_id(f"scenario {number}", one))
+    else:
+        raise UsageError(f"scenarios must be a path, mappings or Scenario objects, got {type(source).__name__}")
+
+
+def _in_file(file: Path) -> Iterator[_Entry]:
     text = text_of(file)
     if file.suffix not in SUFFIXES:
         raise UsageError(f"{file}: a scenario file ends in {', '.join(SUFFIXES)}", code="bad-scenario")
-    if file.suffix == ".toml":
-        ids = _toml_ids(text)
-        for found in _in_document(read_toml(text, str(file)), {}, file=str(file)):
-            yield replace(found, origin=Place(str(file), ids.get(_id_of(found.given))))
-    else:
-        yield from _in_document(*read_yaml(text, str(file)), file=str(file))
+    if file.suffix != ".toml":
+        return _in_document(*read_yaml(text, str(file)), str(file))
+    return _in_document(read_toml(text, str(file)), {}, str(file), _toml_ids(text))
 
 
 def text_of(file: Path) -> str:
-    """Return what a file holds, within bounds."""
+    """Return the text of a file, within bounds."""
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
@@ -169,11 +172,11 @@ def read_toml(text: str, file: str) -> Any:
         raise UsageError(f"{file}: nested too deeply", code="bad-scenario") from None
 
 
-def _toml_ids(text: str) -> dict[object, int]:
-    """Return on which line each id stands, as far as that is plain: on a line of its own, and on one only."""
+def _toml_ids(text: str) -> dict[str, int]:
+    """Return the lines of the ids, as far as they are plain to see: each on a line of its own, and on one only."""
     import tomllib
 
-    found: dict[object, list[int]] = {}
+    found: dict[str, list[int]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if _TOML_ID.match(line):
             with suppress(tomllib.TOMLDecodeError):
@@ -181,9 +184,11 @@ def _toml_ids(text: str) -> dict[object, int]:
     return {identity: lines[0] for identity, lines in found.items() if len(lines) == 1}
 
 
-def _in_document(document: Any, lines: Mapping[tuple[str | int, ...], int], file: str) -> Iterator[_Found]:
-    """Give the scenarios of one file, with the file's defaults under them."""
-    prefix: tuple[str | int, ...] = ()
+def _in_document(
+    document: Any, lines: Mapping[KeyPath, int], file: str, ids: Mapping[str, int] | None = None
+) -> Iterator[_Entry]:
+    """Give the scenarios of one file, with the file's defaults under them; `lines` are by path, `ids` by id."""
+    prefix: KeyPath = ()
     defaults: Mapping[str, Any] = {}
     several: Any = document
     if isinstance(document, Mapping):
@@ -193,19 +198,28 @@ def _in_document(document: Any, lines: Mapping[tuple[str | int, ...], int], file
             several, prefix = document.get("scenarios"), ("scenarios",)
     if not isinstance(several, list):
         raise UsageError(f"{file}: scenarios must be a list, got {type(several).__name__}", code="bad-scenario")
+    # How many keys lead to a scenario: none where the file is one, its number, or `scenarios` and its number.
     depth = 0 if several is not document and not prefix else len(prefix) + 1
-    inside: dict[tuple[str | int, ...], dict[str, int]] = {}
+    # The lines of the keys, by scenario, in one pass over the file.
+    inside: dict[KeyPath, dict[str, int]] = {}
     for at, number in lines.items():
         if len(at) > depth:
             inside.setdefault(at[:depth], {})[str(at[-1])] = number
     for index, given in enumerate(several):
         path = (*prefix, index) if depth else ()
         line = f", line {lines[path]}" if path in lines else ""
-        place = _named(given, f"{file}{line}, scenario {index + 1}")
+        name = _with_id(f"{file}{line}, scenario {index + 1}", given)
         found = inside.get(path, {}).items()
-        keys = {key: _named(given, f"{file}, line {number}, scenario {index + 1}") for key, number in found}
-        whole = _over(defaults, given) if isinstance(given, Mapping) else given
-        yield _Found(whole, place, keys, Place(file, lines.get((*path, "id"))))
+        keys = {key: _with_id(f"{file}, line {number}, scenario {index + 1}", given) for key, number in found}
+        whole = given
+        if defaults and isinstance(given, Mapping):
+            whole = {**defaults, **given}
+            workflows = [each.get("workflow") for each in (defaults, given)]
+            if all(isinstance(one, Mapping) for one in workflows):
+                whole["workflow"] = {**workflows[0], **workflows[1]}  # type: ignore[dict-item]  # both are mappings
+        written = whole.get("id") if isinstance(whole, Mapping) else None
+        by_id = ids.get(written) if ids is not None and isinstance(written, str) else None
+        yield _Entry(whole, name, keys, ScenarioPlace(file, lines.get((*path, "id"), by_id)))
 
 
 def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
@@ -219,21 +233,107 @@ def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     return defaults
 
 
-def _over(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay a scenario over the defaults; what both say of the workflow is joined."""
-    whole = {**defaults, **given}
-    both = [each.get("workflow") for each in (defaults, given)]
-    if all(isinstance(one, Mapping) for one in both):
-        whole["workflow"] = {**both[0], **both[1]}  # type: ignore[dict-item]  # mappings, as was looked
-    return whole
-
-
-def _id_of(given: object) -> object:
-    identity = given.get("id") if isinstance(given, Mapping) else getattr(given, "id", None)
-    return identity if isinstance(identity, str) else None
-
-
-def _named(given: object, place: str) -> str:
+def _with_id(place: str, given: object) -> str:
     """Return a place with the scenario's id, where it has one."""
-    identity = _id_of(given)
+    identity = given.get("id") if isinstance(given, Mapping) else getattr(given, "id", None)
     return f"{place} ({identity[:40]!a})" if isinstance(identity, str) and identity else place
+
+
+@dataclass(slots=True)
+class _YamlReader:
+    """Reads the values of a document from its events, and notes the line of each by its path."""
+
+    events: Iterator[Any]
+    file: str
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+    count: int = 0
+
+    def value(self, event: Any, path: KeyPath) -> Any:
+        """Read one value, and everything inside it."""
+        import yaml
+
+        self.count += 1
+        if self.count > MOST or len(path) > DEEPEST:
+            raise self.fault(event, "too many values" if self.count > MOST else "nested too deeply")
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise self.fault(event, "anchors and aliases are not read")
+        if getattr(event, "tag", None) is not None:
+            raise self.fault(event, f"the tag {event.tag!r} is not read")
+        self.lines[path] = event.start_mark.line + 1
+        if isinstance(event, yaml.ScalarEvent):
+            return event.value if event.style is not None else _plain_value(event.value)  # a style: quotes, or a block
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Any] = []
+            while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+                items.append(self.value(event, (*path, len(items))))
+            return items
+        found: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self.fault(event, "a key must be plain text")
+            key = event.value
+            self.value(event, (*path, key))  # refuses tags and anchors of the key, and notes its line
+            if key == "<<" and event.style is None:
+                raise self.fault(event, "merge keys are not read")
+            if key in found:
+                raise self.fault(event, f"the key {key!r} is there twice")
+            line = self.lines[*path, key]
+            found[key] = self.value(next(self.events), (*path, key))
+            self.lines[*path, key] = line  # of the key, not of its value
+        return found
+
+    def fault(self, event: Any, what: str) -> UsageError:
+        """Return the error for what is wrong at an event."""
+        return UsageError(f"{self.file}, line {event.start_mark.line + 1}: {what}", code="bad-scenario")
+
+
+def read_yaml(text: str, file: str) -> tuple[Any, dict[KeyPath, int]]:
+    """Return the one document of a file, with the line of every part by its path; `UsageError` names the place."""
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtra.of("yaml", f"{file}: reading YAML") from None
+    reader = _YamlReader(yaml.parse(text, Loader=yaml.SafeLoader), file)
+    document = None
+    try:
+        for event in reader.events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if reader.lines:
+                    raise reader.fault(event, "a second document in one file")
+                document = reader.value(next(reader.events), ())
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = "" if mark is None else f", line {mark.line + 1}"
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
+        raise UsageError(f"{file}{line}: not YAML: {problem}", code="bad-scenario") from None
+    return document, reader.lines
+
+
+def _plain_value(text: str) -> Any:
+    if text in _WORDS:
+        return _WORDS[text]
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _NUMBER.fullmatch(text) else text
+
+
+def write_starter(folder: str | Path) -> list[Path]:
+    """Write a first scenario file and a gate into a folder, and return their paths.
+
+    Where one of them exists already, nothing is written, and `UsageError` says so.
+    """
+    from importlib.resources import files
+
+    places = {Path(folder) / place: name for place, name in STARTERS.items()}
+    for place in places:
+        if place.exists() or place.is_symlink():
+            raise UsageError(f"{place} exists already and is not overwritten: name another folder", code="exists")
+    for place, name in places.items():
+        text = (files("adjudge.scenarios") / "starter" / name).read_text(encoding="utf-8")
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise UsageError(f"{place}: {error.strerror or error}", code="cannot-write") from None
+    return list(places)

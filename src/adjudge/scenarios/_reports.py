@@ -1,4 +1,4 @@
-"""A check, on its way out: JUnit, JSON, GitHub and Langfuse."""
+"""Reports of a check: JUnit, JSON, GitHub and Langfuse."""
 
 import json
 import os
@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from adjudge.datasets import whole_file
 from adjudge.errors import UsageError
 from adjudge.judges import QUALITY
-from adjudge.scenarios._check import Checked
-from adjudge.scenarios._load import Place
-from adjudge.scenarios._passes import outcome_of
+from adjudge.scenarios._check import CheckResult
+from adjudge.scenarios._run import outcome_of
 from adjudge.sinks import Check, Outcome, OutScore, scenario_scores
 
 if TYPE_CHECKING:
@@ -25,41 +24,41 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-def checks_of(checked: Checked) -> list[Check]:
+def checks_of(result: CheckResult) -> list[Check]:
     """Return a check for every run of a scenario, and one for every threshold of the gate."""
-    return [*_runs(checked), *_thresholds(checked)]
+    return [*_runs(result), *_thresholds(result)]
 
 
-def _runs(checked: Checked) -> list[Check]:
-    times = Counter(result["id"] for result in checked.run.results)
-    nowhere = Place("")
-    return [
-        Check(
-            id=result["id"] if times[result["id"]] == 1 else f"{result['id']}#{result['repeat']}",
-            outcome=outcome_of(result),
-            reason="; ".join(result["reasons"]) or None,
-            seconds=result["seconds"],
-            file=checked.places.get(result["id"], nowhere).file or None,
-            line=checked.places.get(result["id"], nowhere).line,
-            tags=tuple(result["tags"]),
-            scores=numbers_of(result),
+def _runs(result: CheckResult) -> list[Check]:
+    times = Counter(one["id"] for one in result.run.results)
+    checks = []
+    for one in result.run.results:
+        name = one["id"]
+        file, line = result.places.get(name, (None, None))
+        checks.append(
+            Check(
+                id=name if times[name] == 1 else f"{name}#{one['repeat']}",
+                outcome=outcome_of(one),
+                reason="; ".join(one["reasons"]) or None,
+                seconds=one["seconds"],
+                file=file,
+                line=line,
+                tags=tuple(one["tags"]),
+                scores=numbers_of(one),
+            )
         )
-        for result in checked.run.results
-    ]
+    return checks
 
 
-def _thresholds(checked: Checked) -> list[Check]:
+def _thresholds(result: CheckResult) -> list[Check]:
     return [
         Check(f"gate: {one.name}", _VERDICTS[one.verdict], one.reason, scores={"value": one.value})
-        for one in checked.decision.findings
+        for one in result.decision.findings
     ]
 
 
 def numbers_of(result: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return all numbers of a result by the names that dashboards know; None where one was asked for and is not there.
-
-    What was not asked for has no name here.
-    """
+    """Return the numbers that were asked for by the names that dashboards know; None for one that is missing."""
     numbers: dict[str, Any] = {"workflow_pass": result["workflow"]["pass"]}
     if result["quality"] is not None:
         numbers |= {f"quality_{name}": result["quality"][name] for name in QUALITY}
@@ -68,26 +67,23 @@ def numbers_of(result: Mapping[str, Any]) -> dict[str, float | None]:
     return {name: None if value is None else float(value) for name, value in numbers.items()}
 
 
-def write_junit(checked: Checked, path: str) -> None:
+def write_junit(result: CheckResult, path: str) -> None:
     """Write a JUnit report."""
     from adjudge.sinks import junit_xml
 
     with whole_file(path) as file:
-        file.write(junit_xml(checks_of(checked)))
+        file.write(junit_xml(checks_of(result)))
 
 
-def write_json(checked: Checked, path: str) -> None:
-    """Write everything as one JSON object: the verdict with its reasons, and every result."""
-    with whole_file(path) as file:
-        file.write(json_of(checked))
+def write_json(result: CheckResult, path: str) -> None:
+    """Write the verdict with its reasons, and every result, as one JSON object.
 
-
-def json_of(checked: Checked) -> bytes:
-    """Return everything as JSON in plain ASCII, which no terminal, page or template takes for its own."""
-    decision, run = checked.decision, checked.run
+    It is plain ASCII without `<`, `>` and `&`, so that no terminal, page or template takes a part for markup.
+    """
+    decision, run = result.decision, result.run
     whole = {
         "verdict": decision.verdict,
-        "exit_code": checked.exit_code,
+        "exit_code": result.exit_code,
         "gate": [asdict(one) for one in decision.findings],
         "passes": run.passes,
         "counts": run.counts,
@@ -96,34 +92,35 @@ def json_of(checked: Checked) -> bytes:
         "results": list(run.results),
     }
     text = _SURROGATES.sub("\ufffd", json.dumps(whole, ensure_ascii=False, allow_nan=False))
-    return json.dumps(json.loads(text), indent=1).translate(_INERT).encode("ascii") + b"\n"
+    inert = json.dumps(json.loads(text), indent=1).translate(_INERT)
+    with whole_file(path) as file:
+        file.write(inert.encode("ascii") + b"\n")
 
 
-def github_lines(checked: Checked) -> str:
-    """Append the summary to the step summary of GitHub, where there is one, and return the annotations."""
+def github_lines(result: CheckResult) -> str:
+    """Append a summary to GitHub's step summary, where there is one, and return the annotations."""
     from adjudge.sinks import github_annotations, github_summary
 
-    gate, runs = _thresholds(checked), [_in_repository(one) for one in _runs(checked)]
+    # GitHub names files from the root of the repository that was checked out.
+    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
+    runs = []
+    for one in _runs(result):
+        file = Path(one.file or "").resolve()
+        runs.append(replace(one, file=file.relative_to(root).as_posix()) if one.file and root in file.parents else one)
+    gate = _thresholds(result)
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
-        parts = (github_summary(gate, title=f"gate: {checked.headline}"), github_summary(runs, title="runs"))
+        parts = (github_summary(gate, title=f"gate: {result.headline}"), github_summary(runs, title="runs"))
         try:
-            with Path(place).open("a", encoding="utf-8") as file:
-                file.write("\n".join(parts))
+            with Path(place).open("a", encoding="utf-8") as summary:
+                summary.write("\n".join(parts))
         except OSError as error:
             raise UsageError(f"{place}: {error.strerror or error}", code="cannot-write") from None
     return github_annotations([*gate, *runs])  # the gate first: GitHub shows few
 
 
-def _in_repository(check: Check) -> Check:
-    """Name the file as GitHub does: below the repository that was checked out."""
-    root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
-    file = Path(check.file or "").resolve()
-    return replace(check, file=file.relative_to(root).as_posix()) if check.file and root in file.parents else check
-
-
 def check_langfuse(outbox: str) -> None:
-    """Raise `UsageError` if scores could not be kept in this outbox, or not for the address that is set."""
+    """Raise `UsageError` if the outbox cannot keep scores for Langfuse, or the keys and the address are wrong."""
     from adjudge.sinks import LangfuseWire, Outbox, OutboxError, langfuse_keys
 
     LangfuseWire(None, None, langfuse_keys()).about()
@@ -134,21 +131,21 @@ def check_langfuse(outbox: str) -> None:
             raise UsageError(error.message, code=error.code) from None
 
 
-def send_langfuse(checked: Checked, outbox: str) -> "Receipt":
-    """Put every score into the outbox and deliver what goes; nothing here depends on whether Langfuse answers."""
+def send_langfuse(result: CheckResult, outbox: str) -> "Receipt":
+    """Put every score into the outbox, and deliver what Langfuse accepts; the rest stays there to be sent again."""
     from adjudge.sinks import LangfuseSink
 
-    return LangfuseSink(outbox).send(out_scores(checked))
+    return LangfuseSink(outbox).send(_out_scores(result))
 
 
-def out_scores(checked: Checked) -> Iterator[OutScore]:
+def _out_scores(result: CheckResult) -> Iterator[OutScore]:
     """Give the scores of all results, each for the trace of its run."""
-    run = checked.run.file.name
-    for result in checked.run.results:
-        about = {"scenario_id": result["id"], "repeat": result["repeat"], "tags": list(result["tags"])}
-        like = OutScore("", trace_id=result["trace_id"], metadata=about, run=run)
-        reason = "; ".join(result["reasons"]) or None
-        for score in scenario_scores({**result, "reason": reason}, like):
+    run = result.run.file.name
+    for one in result.run.results:
+        about = {"scenario_id": one["id"], "repeat": one["repeat"], "tags": list(one["tags"])}
+        like = OutScore("", trace_id=one["trace_id"], metadata=about, run=run)
+        reason = "; ".join(one["reasons"]) or None
+        for score in scenario_scores({**one, "reason": reason}, like):
             yield replace(score, comment=reason) if score.name == "workflow_pass" else score
-        for name, found in result["scores"].items():
+        for name, found in one["scores"].items():
             yield replace(like, name=name, value=found["value"], comment=found["reason"], reason=found["reason"], id="")

@@ -1,9 +1,15 @@
-"""Scenarios, run: a thin layer over runs. A scenario is a case, its repeats are the cases of a group."""
+"""Scenarios, run: a thin layer over runs. A scenario is a case, its repeats are the cases of a group.
 
+`ScenarioRun` has the results, and how often a scenario passes: what k tries give, estimated from n of them.
+"""
+
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from adjudge.calling import run_sync
 from adjudge.errors import RunStopped, UsageError
@@ -11,12 +17,114 @@ from adjudge.judges import quality_judge
 from adjudge.runs import Job, Plan, RunConfig, RunResult, RunTask, Session, new_run_file, run_session
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._load import load_scenarios
-from adjudge.scenarios._passes import ScenarioRun
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._score import NAME, ScenarioScorer, case_row
 
-AGAIN = "the adjudge check that began it, with --run FILE, goes on with it; in Python, run_scenarios(..., run='FILE')"
-FOR_JUDGING = 60.0  # seconds that a row has beyond the agent's deadline, where nobody says how many
+RESUME_HINT = "run the same adjudge check with --run FILE; in Python, run_scenarios(..., run='FILE')"
+FOR_JUDGING = 60.0  # seconds that a row has beyond the agent's deadline, unless a config says how many
+
+Outcome = Literal["passed", "failed", "undecided"]
+
+
+def pass_at_k(tries: int, passes: int, k: int) -> float:
+    """Return the chance that at least one of k tries passes, estimated without bias from `tries` of them.
+
+    1 - C(n - c, k) / C(n, k), with n tries and c passes: the share of all choices of k tries with a pass among them.
+
+    >>> pass_at_k(4, 2, 2)
+    0.8333333333333334
+    """
+    _check(tries, passes, k)
+    return float(1 - Fraction(comb(tries - passes, k), comb(tries, k)))
+
+
+def pass_hat_k(tries: int, passes: int, k: int) -> float:
+    """Return the chance that all of k tries pass (pass^k), estimated without bias from `tries` of them.
+
+    C(c, k) / C(n, k), with n tries and c passes: the share of all choices of k tries that have only passes.
+
+    >>> pass_hat_k(4, 2, 2)
+    0.16666666666666666
+    """
+    _check(tries, passes, k)
+    return float(Fraction(comb(passes, k), comb(tries, k)))
+
+
+def _check(tries: int, passes: int, k: int) -> None:
+    if not 0 <= passes <= tries or not 1 <= k <= tries:
+        message = f"{k} of {tries} tries with {passes} passes: k is at least 1 and at most the number of tries"
+        raise UsageError(message, code="bad-option")
+
+
+def outcome_of(result: Mapping[str, Any]) -> Outcome:
+    """Return how a run ended: one that passed but lacks another answer that was asked for is undecided."""
+    if result["pass"] is None or (result["pass"] and result["status"] != "scored"):
+        return "undecided"
+    return "passed" if result["pass"] else "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class PassEstimate:
+    """pass@k or pass^k of a scenario, over the tries that were decided; None where these are fewer than k.
+
+    `low` and `high` are what it would be if every undecided try failed, or passed.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    tries: int
+    undecided: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRun:
+    """The results of a run, one for each scenario and repeat, in order, and the run's file."""
+
+    file: Path
+    results: tuple[dict[str, Any], ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many results are scored, unscored and errors; they add up to the number of results."""
+        found = Counter(result["status"] for result in self.results)
+        return {status: found[status] for status in ("scored", "unscored", "error")}
+
+    @property
+    def outcomes(self) -> dict[Outcome, int]:
+        """How many results are passed, failed and undecided, by `outcome_of`."""
+        found = Counter(map(outcome_of, self.results))
+        kinds: tuple[Outcome, ...] = ("passed", "failed", "undecided")
+        return {outcome: found[outcome] for outcome in kinds}
+
+    @property
+    def passes(self) -> dict[str, int]:
+        """How many results have a `pass` that is true, false and None."""
+        found = Counter(result["pass"] for result in self.results)
+        return {"passed": found[True], "failed": found[False], "undecided": found[None]}
+
+    def pass_at(self, k: int) -> Mapping[str, PassEstimate]:
+        """Return pass@k of every scenario: the chance that at least one of k tries passes."""
+        return self._estimates(pass_at_k, k)
+
+    def pass_hat(self, k: int) -> Mapping[str, PassEstimate]:
+        """Return pass^k of every scenario: the chance that all of k tries pass."""
+        return self._estimates(pass_hat_k, k)
+
+    def _estimates(self, formula: Any, k: int) -> dict[str, PassEstimate]:
+        tries: dict[str, list[bool | None]] = {}
+        for result in self.results:
+            tries.setdefault(result["id"], []).append(result["pass"])
+        estimates: dict[str, PassEstimate] = {}
+        for name, passed in tries.items():
+            n, passes, undecided = len(passed), passed.count(True), passed.count(None)
+            value = formula(n - undecided, passes, k) if 1 <= k <= n - undecided else None
+            low = high = None
+            if 1 <= k <= n:
+                low, high = formula(n, passes, k), formula(n, passes + undecided, k)
+            estimates[name] = PassEstimate(value, low, high, n, undecided)
+        return estimates
 
 
 def run_scenario(
@@ -28,15 +136,15 @@ def run_scenario(
     run: str | Path | None = None,
     config: RunConfig | None = None,
 ) -> dict[str, Any]:
-    """Run one scenario once, and return what came of it.
+    """Run one scenario once, and return its result.
 
-    `agent` is a function, an address or whatever else `get_agent` takes; `trajectory` is what it did, where that is
-    known already. `judge` is a `RubricJudge`, or the name of a model (`openai:MODEL`), for the quality; without it
+    `agent` is a function, an address or anything else that `get_agent` takes; `trajectory` is what it did, where that
+    is known already. `judge` is a `RubricJudge`, or the name of a model (`openai:MODEL`), for the quality; without it
     there is none. The result has
 
     - `workflow` and `quality` as documented, `average_quality`, `clarification` (None where not checked),
     - `pass`: whether workflow and clarification are as expected; None where that could not be decided,
-    - `status`: `scored`, or `unscored` or `error` where anything that was asked has no answer, `reasons` in words,
+    - `status`: `scored`, or `unscored` or `error` where a question has no answer; `reasons` say why in words,
     - `scores` of the scenario's scorers, `warnings`, `requested_not_executed`, `response`, `trace_id`, `seconds`.
     """
     work = arun_scenario(scenario, agent, judge=judge, trajectory=trajectory, run=run, config=config)
@@ -71,10 +179,10 @@ def run_scenarios(
 ) -> ScenarioRun:
     """Run scenarios, many at once, each as often as it says, and return one result for every time.
 
-    `scenarios` are a path or whatever else `load_scenarios` takes. `trajectories` are what the agent did, by the ids
-    of the scenarios (a list of `Trajectory` objects for several repeats), in place of an agent. `repeats` is said for
-    all scenarios. `run` is the run file: one that exists is gone on with. A run that is stopped (a refused key, a
-    spent budget) raises `RunStopped`; call again with the same `run` to go on.
+    `scenarios` are a path or anything else that `load_scenarios` takes. `trajectories` are what the agent did, by the
+    ids of the scenarios (a list of `Trajectory` objects for several repeats), in place of an agent. `repeats` replaces
+    the number that each scenario has. `run` is the run file: one that exists is resumed. A run that is stopped (a
+    refused key, a spent budget) raises `RunStopped`; call again with the same `run` to resume.
     """
     work = arun_scenarios(
         scenarios, agent, judge=judge, trajectories=trajectories, repeats=repeats, run=run, config=config
@@ -98,34 +206,38 @@ async def arun_scenarios(
     loaded = load_scenarios(scenarios)
     if repeats is not None:
         loaded = [replace(one, repeats=repeats) for one in loaded]
-    made = None if judge is None else quality_judge(judge)
-    asked = agent_for(agent, trajectories, {one.id: one for one in loaded})
     path = Path(run) if run is not None else new_run_file("scenarios")
-    done, session = await conducted(loaded, asked, made, path, config or limits_of(loaded))
-    if session.stopped is not None:
-        stopped = session.stopped
-        message = f"{stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
+    done, session = await execute(
+        loaded,
+        agent_for(agent, trajectories, loaded),
+        None if judge is None else quality_judge(judge),
+        path,
+        config or limits_of(loaded),
+    )
+    stopped = session.stopped
+    if stopped is not None:
+        message = f"{stopped.message}; what was done is in {path}: call again with run={str(path)!r} to resume"
         raise RunStopped(message, code=stopped.code) from stopped
     return done
 
 
-async def conducted(
+async def execute(
     scenarios: Sequence[Scenario],
     agent: ScenarioAgent,
     judge: Any,
     path: Path,
     config: RunConfig,
-    **how: Any,
+    **options: Any,
 ) -> tuple[ScenarioRun, Session]:
-    """Do a session of a run, and return its results with how it ended; `how` are fields of `RunTask`."""
+    """Run one session and return its results with how it ended; `options` are fields of `RunTask`."""
     scorer = ScenarioScorer(scenarios, judge)
     rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
-    plan = Plan("evaluate", scorers=(NAME,), resumed_by=AGAIN)
-    session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, rows, **how))
-    found = RunResult(path, session.warnings).scores if session.signal is None else ()
+    plan = Plan("evaluate", scorers=(NAME,), resumed_by=RESUME_HINT)
+    session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, rows, **options))
+    scores = RunResult(path, session.warnings).scores if session.signal is None else ()
     results = [
         scorer.result_of(one.score, row, agent.traces.get(row["id"]))
-        for row, one in zip(rows, found, strict=False)  # a run that was interrupted may not hold all rows
+        for row, one in zip(rows, scores, strict=False)  # a run that was interrupted may not hold all rows
     ]
     return ScenarioRun(path, tuple(results), session.warnings), session
 

@@ -1,5 +1,6 @@
 """One scenario: what is asked, and what should come of it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, NamedTuple
@@ -13,10 +14,11 @@ SHARED = (
     *("agents_should_include", "agents_should_exclude", "tools_should_include", "tools_should_exclude"),
     *("expected_answer_criteria", "clarification_expected"),
 )
-"""What may be given of the scenario itself or of its workflow; it then stands in both."""
+"""What may be given in the scenario itself or in its workflow; both then have it."""
 
 MOST_REPEATS = 10_000
 LONGEST_ID = 200
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _WORKFLOW = tuple(each.name for each in fields(WorkflowExpectation))
 _OWN_COLUMNS = frozenset(
     {
@@ -33,7 +35,7 @@ class ScorerUse(NamedTuple):
     scorer: Any
     arguments: Mapping[str, Any] = {}
 
-    def made(self) -> Scorer:
+    def make(self) -> Scorer:
         """Return the scorer with its arguments."""
         return get_scorer(self.scorer, **self.arguments)
 
@@ -43,10 +45,10 @@ class Scenario:
     """A question, or the several turns of one user, with the workflow and the answer that are expected.
 
     The expectations are given here or in `workflow`, which has more of them (policies, order, counts, arguments). For
-    several turns they are meant of the whole conversation; the quality is that of the last reply. `scorers` are names
-    of rewards, mappings with `name` and `arguments`, or functions; `references` are the accepted answers for those
-    that want some, and the entries of `metadata` are columns for them too. `repeats` says how often the scenario is
-    run, `deadline` how many seconds the agent has each time.
+    several turns they apply to the whole conversation; the quality is that of the last reply. `scorers` are names of
+    rewards, mappings with `name` and `arguments`, or functions; `references` are the accepted answers for scorers that
+    need some, and the entries of `metadata` are columns for them too. `repeats` says how often the scenario is run,
+    `deadline` how many seconds the agent has each time.
 
     >>> Scenario("capital", "Capital of France?", tools_should_include=["search"]).workflow.tools_should_include
     ('search',)
@@ -71,30 +73,47 @@ class Scenario:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_id(self.id)
+        name: Any = self.id
+        if not isinstance(name, str) or not name.strip():
+            hint = ": put it in quotes" if isinstance(name, int | float) else ""
+            raise _bad(f"id must be text, got {name!r}{hint}")
+        if len(name) > LONGEST_ID or _CONTROL.search(name):
+            raise _bad(f"id must have at most {LONGEST_ID} characters and no control characters, got {name[:40]!a}")
         for name in ("question", "description"):
-            _check_text(name, getattr(self, name))
-        self._set("turns", self._turns())
-        self._set("question", self.turns[0])
-        self._set("workflow", self._merged())
-        for name in SHARED:
-            self._set(name, getattr(self.workflow, name))
-        for name in ("references", "tags"):
-            given = getattr(self, name)
-            self._set(name, _texts(name, [given] if isinstance(given, str) else given))
-        self._set("scorers", tuple(_use(one) for one in _listed("scorers", self.scorers)))
-        self._check_numbers()
-        _check_metadata(self.metadata)
-        _refuse_contradictions(self.workflow)
-        self._check_kept()
+            if not isinstance(getattr(self, name), str):
+                raise _bad(f"{name} must be text, got {getattr(self, name)!r}")
+        turns = _texts("turns", self.turns) or (self.question,)
+        if self.question and self.question != turns[0]:
+            raise _bad("give question, or turns, whose first one is the question")
+        if not all(turn.strip() for turn in turns):
+            raise _bad("the scenario has no question")
+        workflow = self._merge_workflow()
+        if isinstance(self.scorers, str) or not isinstance(self.scorers, Sequence):
+            raise _bad(f"scorers must be a list, got {self.scorers!r}")
+        values = {
+            "turns": turns,
+            "question": turns[0],
+            "workflow": workflow,
+            **{name: getattr(workflow, name) for name in SHARED},
+            **{name: _texts(name, getattr(self, name), one_too=True) for name in ("references", "tags")},
+            "scorers": tuple(_use(one) for one in self.scorers),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check_values()
+        _refuse_contradictions(workflow)
+        try:
+            to_json(self.plain())  # a run file must be able to hold it: no NaN, no infinity
+        except RowError as error:
+            raise _bad(error.message.removeprefix("$.")) from None
 
     @classmethod
     def of(cls, given: object) -> "Scenario":
-        """Return a scenario that is given as such or as a mapping; a key that nobody knows raises `UsageError`."""
+        """Return a scenario that is given as such or as a mapping; an unknown key raises `UsageError`."""
         if isinstance(given, cls):
             return given
         if not isinstance(given, Mapping):
-            raise _bad(f"a scenario is a mapping, got {type(given).__name__}")
+            raise _bad(f"a scenario must be a mapping, got {type(given).__name__}")
         known = tuple(each.name for each in fields(cls))
         for key in given:
             if key not in known:
@@ -110,83 +129,54 @@ class Scenario:
         found["workflow"] = {name: _plain(getattr(self.workflow, name)) for name in _WORKFLOW}
         return found
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _turns(self) -> tuple[str, ...]:
-        turns = _texts("turns", self.turns)
-        if self.question and turns and self.question != turns[0]:
-            raise _bad("give question, or turns, whose first one is the question")
-        turns = turns or (self.question,)
-        if not all(turn.strip() for turn in turns):
-            raise _bad("the scenario has no question")
-        return turns
-
-    def _merged(self) -> WorkflowExpectation:
-        """Return the workflow with what is given of the scenario itself."""
+    def _merge_workflow(self) -> WorkflowExpectation:
+        """Return the workflow together with the expectations that are given in the scenario itself."""
         inner: Any = self.workflow
-        own = {name: getattr(self, name) for name in SHARED if getattr(self, name) is not None}
         if isinstance(inner, Mapping):
             for key in inner:
                 if key not in _WORKFLOW:
                     raise UsageError(f"workflow has no {key!r}{closest(str(key), _WORKFLOW)}", code="unknown-key")
-            _refuse_twice(own, inner)
-            return WorkflowExpectation(**{**inner, **own})
-        if not isinstance(inner, WorkflowExpectation):
+        elif not isinstance(inner, WorkflowExpectation):
             raise _bad(f"workflow must be a mapping or a WorkflowExpectation, got {type(inner).__name__}")
-        _refuse_twice(own, {name: getattr(inner, name) for name in SHARED})
-        return replace(inner, **own)
+        own = {name: getattr(self, name) for name in SHARED if getattr(self, name) is not None}
+        for name, value in own.items():
+            other = inner.get(name) if isinstance(inner, Mapping) else getattr(inner, name)
+            # Files have lists where objects have tuples: that is not a difference.
+            same = [tuple(one) if isinstance(one, list) else one for one in (value, other)]
+            if other is not None and same[0] != same[1]:
+                raise _bad(f"{name} is given in the scenario and in its workflow, and they differ")
+        return WorkflowExpectation(**{**inner, **own}) if isinstance(inner, Mapping) else replace(inner, **own)
 
-    def _check_kept(self) -> None:
-        """Refuse what a run file could not hold: a number that is none."""
-        try:
-            to_json(self.plain())
-        except RowError as error:
-            raise _bad(error.message.removeprefix("$.")) from None
-
-    def _check_numbers(self) -> None:
+    def _check_values(self) -> None:
         repeats: Any = self.repeats
         deadline: Any = self.deadline
+        metadata: Any = self.metadata
         if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
             raise _bad(f"repeats must be a whole number from 1 to {MOST_REPEATS}, got {repeats!r}")
-        if deadline is None:
-            return
-        if not isinstance(deadline, int | float) or isinstance(deadline, bool) or not 0 < deadline < float("inf"):
+        is_number = isinstance(deadline, int | float) and not isinstance(deadline, bool)
+        if deadline is not None and not (is_number and 0 < deadline < float("inf")):
             raise _bad(f"deadline must be a number of seconds, got {deadline!r}")
+        if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
+            raise _bad(f"metadata must be a mapping of names, got {metadata!r}")
+        taken = sorted(_OWN_COLUMNS & set(metadata))
+        if taken:
+            raise _bad(f"metadata cannot have {taken[0]!r}: the scenario has one of its own")
 
 
 def _bad(message: str) -> UsageError:
     return UsageError(message, code="bad-scenario")
 
 
-def _check_id(given: object) -> None:
-    if not isinstance(given, str) or not given.strip():
-        hint = ": put it in quotes" if isinstance(given, int | float) else ""
-        raise _bad(f"id must be text, got {given!r}{hint}")
-    if len(given) > LONGEST_ID or any(_is_control(one) for one in given):
-        raise _bad(f"id must have at most {LONGEST_ID} characters and no control characters, got {given[:40]!a}")
-
-
-def _is_control(character: str) -> bool:
-    return character < " " or "\x7f" <= character <= "\x9f" or "\ud800" <= character <= "\udfff"
-
-
-def _check_text(name: str, given: object) -> None:
-    if not isinstance(given, str):
-        raise _bad(f"{name} must be text, got {given!r}")
-
-
-def _listed(name: str, given: object) -> Sequence[Any]:
+def _texts(name: str, given: Any, *, one_too: bool = False) -> tuple[str, ...]:
+    """Return a list of texts as a tuple; with `one_too` a single text is a list of one."""
+    if one_too and isinstance(given, str):
+        return (given,)
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise _bad(f"{name} must be a list, got {given!r}")
-    return given
-
-
-def _texts(name: str, given: object) -> tuple[str, ...]:
-    texts = _listed(name, given)
-    for text in texts:
-        _check_text(f"every one of {name}", text)
-    return tuple(texts)
+    for text in given:
+        if not isinstance(text, str):
+            raise _bad(f"every one of {name} must be text, got {text!r}")
+    return tuple(given)
 
 
 def _use(given: Any) -> ScorerUse:
@@ -205,23 +195,7 @@ def _use(given: Any) -> ScorerUse:
         return ScorerUse(get_scorer(given))
     if isinstance(given, str | Scorer) or callable(given):
         return ScorerUse(given)
-    raise _bad(f"a scorer is a name, a mapping, a function or a judge, got {given!r}")
-
-
-def _check_metadata(metadata: object) -> None:
-    if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
-        raise _bad(f"metadata must be a mapping of names, got {metadata!r}")
-    taken = sorted(_OWN_COLUMNS & set(metadata))
-    if taken:
-        raise _bad(f"metadata cannot have {taken[0]!r}: the scenario has one of its own")
-
-
-def _refuse_twice(own: Mapping[str, Any], inner: Mapping[str, Any]) -> None:
-    for name, value in own.items():
-        other = inner.get(name)
-        both = [tuple(one) if isinstance(one, list) else one for one in (value, other)]
-        if other is not None and both[0] != both[1]:
-            raise _bad(f"{name} stands in the scenario and in its workflow, and they differ")
+    raise _bad(f"a scorer must be a name, a mapping, a function or a judge, got {given!r}")
 
 
 def _refuse_contradictions(workflow: WorkflowExpectation) -> None:
@@ -230,7 +204,7 @@ def _refuse_contradictions(workflow: WorkflowExpectation) -> None:
         include, exclude = getattr(workflow, f"{kind}_should_include"), getattr(workflow, f"{kind}_should_exclude")
         both = [name for name in include or () if name in (exclude or ())]
         if both:
-            raise _bad(f"{kind[:-1]} {both[0]!r} is to be included and excluded: that can never pass")
+            raise _bad(f"{kind[:-1]} {both[0]!r} is both included and excluded: that can never pass")
     expected = workflow.clarification_expected
     against = workflow.agents_should_exclude if expected else workflow.agents_should_include
     both = [name for name in workflow.clarification_agents if name in (against or ())]
@@ -251,11 +225,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
-    return _name_of(value)
-
-
-def _name_of(thing: Any) -> str:
-    if isinstance(thing, Scorer):
-        return thing.name
-    name = getattr(thing, "__qualname__", None)
-    return str(thing) if name is None else f"{thing.__module__}:{name}"
+    if isinstance(value, Scorer):
+        return value.name
+    name = getattr(value, "__qualname__", None)
+    return str(value) if name is None else f"{value.__module__}:{name}"

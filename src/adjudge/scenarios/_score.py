@@ -1,4 +1,4 @@
-"""What becomes of one run of a scenario: its workflow, its quality and its scorers as one result, and that as a score.
+"""One run of a scenario, judged: its workflow, its quality and its scorers as one result, and that as a score.
 
 The score's value is whether the scenario passed; the whole result is the score's `detail`, so that a run file holds it
 and a resumed run gives the same.
@@ -19,6 +19,7 @@ from adjudge.workflow import check_workflow, validate_workflow
 NAME = "scenario"
 LARGEST = 200_000  # characters of sources that a judge is shown
 ROLES = {"user": "User", "assistant": "Assistant"}
+_QUALITY = (*QUALITY, "reasoning")
 _WORST: tuple[Status, ...] = ("error", "unscored", "scored")
 
 
@@ -36,15 +37,16 @@ class ScenarioScorer(Scorer):
 
     def __init__(self, scenarios: Sequence[Scenario], judge: Any) -> None:
         self.scenarios = {one.id: one for one in scenarios}
-        self._scorers = {one.id: [use.made() for use in one.scorers] for one in scenarios}
+        self._scorers = {one.id: [use.make() for use in one.scorers] for one in scenarios}
         self._quality = None if judge is None else JudgeScorer(judge, name="quality", by_rubric=True)
-        asked = [scorer for made in self._scorers.values() for scorer in made]
-        everybody = [*asked, *([] if self._quality is None else [self._quality])]
+        everybody = [scorer for scorers in self._scorers.values() for scorer in scorers]
+        if self._quality is not None:
+            everybody.append(self._quality)
         self.judges = tuple(dict.fromkeys(one for scorer in everybody for one in scorer.judges))
+        # A complete run file is not compared with the cases again, but with the versions of its scorers.
         digest = blake2b(digest_size=8)
         for scenario in scenarios:
             digest.update(to_json(scenario.plain()))
-        # A run file that is complete is not held against the cases again, but its editions are.
         quality = "" if judge is None else f", quality by {judge.name} {judge.version}"
         self.version = f"1, scenarios {digest.hexdigest()}{quality}"
         self.provenance = Provenance(NAME, self.version)
@@ -65,16 +67,16 @@ class ScenarioScorer(Scorer):
     async def _result(self, row: Row) -> dict[str, Any]:
         """Judge one run."""
         scenario, record = self.scenarios[row["group_id"]], row["trajectory"]
-        if scenario.workflow.tools_arguments:  # whose rules may wait for another process, or for somebody's function
+        if scenario.workflow.tools_arguments:  # these rules may wait for another process, or for a user's function
             checked = await asyncio.to_thread(check_workflow, scenario.workflow, record)
         else:
             checked = check_workflow(scenario.workflow, record)
         statuses: list[Status] = [checked.status]
         reasons = list(checked.reasons)
-        quality = None
+        quality = average = None
         if self._quality is not None:
-            given = await self._quality.ascore(_quality_row(scenario, record))
-            quality, status, why = quality_of(given)
+            score = await self._quality.ascore(_quality_row(scenario, record))
+            quality, average, status, why = _quality_of(score)
             statuses.append(status)
             reasons += [] if why is None else [f"quality: {why}"]
         scores: dict[str, Any] = {}
@@ -89,12 +91,14 @@ class ScenarioScorer(Scorer):
             statuses.append(score.status)
             reasons += [] if score.status == "scored" else [f"{scorer.name}: {score.reason}"]
         return {
-            **_result_head(scenario, row["repeat"]),
+            "id": scenario.id,
+            "repeat": row["repeat"],
+            "tags": list(scenario.tags),
             "status": next(status for status in _WORST if status in statuses),
             "pass": checked.passed,
             "workflow": dict(checked.workflow),
             "quality": quality,
-            "average_quality": average(quality),
+            "average_quality": average,
             "clarification": None if checked.clarification is None else dict(checked.clarification),
             "scores": scores,
             "reasons": reasons,
@@ -115,6 +119,7 @@ class ScenarioScorer(Scorer):
             "quality_overall": result["average_quality"],
         }
         parts = {name: None if value is None else float(value) for name, value in numbers.items()}
+        # A scorer of the user's may return what a run file cannot hold.
         with Caught() as caught:
             to_json(result)
         if caught.reason is not None:
@@ -127,7 +132,7 @@ class ScenarioScorer(Scorer):
         return make(reason or result["status"], **more)
 
     def result_of(self, score: Score, row: Row, trace: str | None) -> dict[str, Any]:
-        """Return the result that the score of a row holds; of a run that came to nothing, one that says why."""
+        """Return the result that the score of a row holds; for a run that has none, one that says why."""
         kept: dict[str, Any] | None = score.detail
         if kept is None and score.notes is not None and "result" in score.notes:
             kept = decode_json(score.notes["result"])  # where run files had it before scores had a detail
@@ -136,11 +141,13 @@ class ScenarioScorer(Scorer):
         scenario = self.scenarios[row["group_id"]]
         workflow = validate_workflow(scenario, agents_called=None, tools_used=None)
         return {
-            **_result_head(scenario, row["repeat"]),
+            "id": scenario.id,
+            "repeat": row["repeat"],
+            "tags": list(scenario.tags),
             "status": score.status,
             "pass": None,
             "workflow": {**workflow, "pass": None},
-            "quality": None if self._quality is None else no_quality(),
+            "quality": None if self._quality is None else dict.fromkeys(_QUALITY),
             "average_quality": None,
             "clarification": None,
             "scores": {},
@@ -151,11 +158,6 @@ class ScenarioScorer(Scorer):
             "trace_id": trace,
             "seconds": None,
         }
-
-
-def columns_of(scenario: Scenario) -> dict[str, Any]:
-    """Return what a scorer can take of a run of the scenario, by name."""
-    return {**case_row(scenario, 1), "final_response": None, "trajectory": None}
 
 
 def case_row(scenario: Scenario, repeat: int) -> dict[str, Any]:
@@ -176,25 +178,16 @@ def case_row(scenario: Scenario, repeat: int) -> dict[str, Any]:
     return row
 
 
-def quality_of(score: Score) -> tuple[dict[str, Any], Status, str | None]:
-    """Return the three numbers with the reasoning, the status, and why there are none; all of them or none."""
+def _quality_of(score: Score) -> tuple[dict[str, Any], float | None, Status, str | None]:
+    """Return the three numbers with the reasoning, their mean, the status, and why there are none; all or none."""
     if score.status != "scored":
-        return no_quality(), score.status, score.reason
-    if any(score.parts.get(name) is None for name in QUALITY):
-        return no_quality(), "unscored", f"wrong-judge: it gave no {', '.join(QUALITY)}"
-    return {**{name: score.parts[name] for name in QUALITY}, "reasoning": score.reason}, "scored", None
-
-
-def no_quality() -> dict[str, Any]:
-    """Return the quality of an answer that could not be judged: every key, no number."""
-    return dict.fromkeys((*QUALITY, "reasoning"))
-
-
-def average(quality: Mapping[str, Any] | None) -> float | None:
-    """Return the mean of the three numbers, where all of them are there."""
-    if quality is None or any(quality[name] is None for name in QUALITY):
-        return None
-    return float(sum(quality[name] for name in QUALITY)) / len(QUALITY)
+        return dict.fromkeys(_QUALITY), None, score.status, score.reason
+    numbers = [score.parts.get(name) for name in QUALITY]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(QUALITY):
+        return dict.fromkeys(_QUALITY), None, "unscored", f"wrong-judge: it gave no {', '.join(QUALITY)}"
+    quality = dict(zip(_QUALITY, (*known, score.reason), strict=True))
+    return quality, float(sum(known)) / len(QUALITY), "scored", None
 
 
 def _quality_row(scenario: Scenario, record: Trajectory) -> dict[str, Any]:
@@ -202,17 +195,17 @@ def _quality_row(scenario: Scenario, record: Trajectory) -> dict[str, Any]:
     question = scenario.question
     if len(scenario.turns) > 1:  # the conversation up to the last reply
         last = max((at for at, one in enumerate(record.messages) if one.role == "user"), default=-1)
-        said = [one for one in record.messages[: last + 1] if one.role in ROLES and one.text]
-        question = "\n\n".join(f"{ROLES[one.role]}: {one.text}" for one in said) or "\n\n".join(scenario.turns)
+        before = [one for one in record.messages[: last + 1] if one.role in ROLES and one.text]
+        question = "\n\n".join(f"{ROLES[one.role]}: {one.text}" for one in before) or "\n\n".join(scenario.turns)
     return {
         "question": question,
         "criteria": scenario.expected_answer_criteria,
         "response": record.final_response,
-        "sources": sources_of(record),
+        "sources": _sources_of(record),
     }
 
 
-def sources_of(record: Trajectory) -> tuple[str, ...]:
+def _sources_of(record: Trajectory) -> tuple[str, ...]:
     """Return what the answer was made from: the sources that the record names, else what its tools returned."""
     results = (call.result for call in record.tool_calls or () if call.executed and call.result)
     left = LARGEST
@@ -224,7 +217,3 @@ def sources_of(record: Trajectory) -> tuple[str, ...]:
         kept.append(source if len(source) <= left else f"{source[:left]} [cut here]")
         left -= len(source)
     return tuple(kept)
-
-
-def _result_head(scenario: Scenario, repeat: int) -> dict[str, Any]:
-    return {"id": scenario.id, "repeat": repeat, "tags": list(scenario.tags)}

@@ -21,7 +21,7 @@ LARGEST = 1 << 30  # bytes of one file
 _DEEPEST = 40
 _TRACE_ID = re.compile("[0-9A-F]{32}", re.IGNORECASE)
 _REPEAT = re.compile(r"(.+)[#.-]([0-9]{1,6})")
-# Where a format keeps its spans, runs or samples; nowhere else is looked, so that no tool's arguments are.
+# Where a format keeps its spans, runs or samples. Nothing else is searched: arguments of tools could name scenarios.
 _INSIDE = (
     *("resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "spans", "resource"),
     *("resourceLogs", "resource_logs", "scopeLogs", "scope_logs", "logRecords", "log_records"),
@@ -41,7 +41,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class TraceFiles:
-    """Gives what files hold, read when it is asked for; several runs of one scenario are its repeats."""
+    """An agent that returns what files hold, read when it is asked; several runs of one scenario are its repeats."""
 
     records: Mapping[str, Sequence[Saved]]
     name: str = "saved traces"
@@ -107,6 +107,7 @@ def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tup
     else:
         known = {trace: names.intersection(scenarios) for trace, names in inside.items()}
         named = {trace: min(names) for trace, names in known.items() if len(names) == 1}
+    # A file with one run is loaded when it is asked for, lines of spans are read now, other files by the run's id.
     if len(ids) < 2:
         wanted = set(named.values())
         if len(wanted) == 1:
@@ -142,6 +143,7 @@ def _inside(file: Path) -> tuple[dict[str, set[str]], Literal["spans", "samples"
         elif is_line and isinstance(document, Mapping) and any(key in document for key in _INSIDE[:2]):
             kind = "spans"
         _look(document, None, None, found, 0)
+    # Scenarios that are named outside of any trace: they belong to the only trace, where there is one.
     nameless = found.pop("", set())
     if nameless or not found:
         for names in found.values() if len(found) == 1 else [found.setdefault("", set())]:
@@ -169,11 +171,11 @@ def _decoded(content: bytes) -> Any:
     try:
         return decode_json(content)
     except (RowError, RecursionError):
-        return None  # whether it can be read is found out, and said, when it is loaded
+        return None  # loading the file will say why it cannot be read
 
 
 def _look(node: Any, trace: str | None, scenario: str | None, found: dict[str, set[str]], depth: int) -> None:
-    """Note the traces and the scenarios that a node names; what stands around it holds for what is inside."""
+    """Note the traces and the scenarios that a node names; the names of an outer node apply to its inner ones."""
     if depth > _DEEPEST:
         return
     if isinstance(node, list):

@@ -12,8 +12,8 @@ the tests run on it.
 
 from pathlib import Path
 
-from adjudge.scenarios.sample._agents import answer, faulty_answer, lossy_answer
 from adjudge.scenarios.sample._server import SampleServer
+from adjudge.scenarios.sample._system import answer, faulty_answer, lossy_answer
 
 SCENARIOS = Path(__file__).with_name("scenarios")
 

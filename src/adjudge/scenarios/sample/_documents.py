@@ -22,7 +22,7 @@ Kind = Literal["report", "page"]
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class Passage:
     """One passage: where it is from, what it is about, and what it says."""
 
     id: str
@@ -33,16 +33,16 @@ class Document:
 
 
 @cache
-def documents() -> tuple[Document, ...]:
+def documents() -> tuple[Passage, ...]:
     """Return all documents."""
     import tomllib
 
     with Path(__file__).with_name("documents.toml").open("rb") as file:
-        return tuple(Document(**one) for one in tomllib.load(file)["documents"])
+        return tuple(Passage(**one) for one in tomllib.load(file)["documents"])
 
 
 def words(text: str) -> list[str]:
-    """Return the words that are looked for, in order.
+    """Return the words to look for, in order.
 
     >>> words("How long is the crossing in 2024?")
     ['long', 'crossing', '2024']
@@ -50,7 +50,7 @@ def words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text.lower()) if word not in _STOP]
 
 
-def search(query: str, kind: Kind, k: int = 2) -> list[Document]:
+def search(query: str, kind: Kind, k: int = 2) -> list[Passage]:
     """Return at most `k` documents of a kind, the best first: those that share the rarest words with the query.
 
     >>> [one.id for one in search("North Bridge load limit 2023", "report", 1)]
@@ -75,7 +75,7 @@ class Sentence(NamedTuple):
     score: int
 
 
-def best_sentence(query: str, found: Sequence[Document]) -> Sentence | None:
+def best_sentence(query: str, found: Sequence[Passage]) -> Sentence | None:
     """Return the sentence that answers best; None where no document was found.
 
     The subject and the years say which document it is; the other words say which of its sentences.
@@ -108,7 +108,7 @@ def subjects(text: str) -> list[str]:
 
 
 def ambiguous(text: str) -> Sequence[str]:
-    """Return the subjects that a word of the text could mean, where there are several and none is said.
+    """Return the subjects that a word of the text could mean, where there are several and the text names none.
 
     >>> ambiguous("What is the load limit of the bridge?")
     ['North Bridge', 'Harbour Bridge']

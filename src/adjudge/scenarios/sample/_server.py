@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from adjudge.errors import DataError, UsageError, closest
 from adjudge.http import HttpClient, Request, ThreadedServer, listening
 from adjudge.model import decode_json, to_json
-from adjudge.scenarios.sample._agents import FAULTY, LOSSY, SOUND, Answer, ask
+from adjudge.scenarios.sample._system import FAULTY, LOSSY, SOUND, Answer, ask
 
 if TYPE_CHECKING:
     from aiohttp import web
