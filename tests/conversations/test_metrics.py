@@ -15,7 +15,7 @@ from adjudge.conversations import (
     RATE_RANGES,
     RATES,
     Label,
-    Tally,
+    TurnTally,
     conversation_score,
     given_up_after,
     two_wrong,
@@ -33,9 +33,9 @@ def labels_of(letters: str) -> list[Label]:
     return [LABELS[letter].label for letter in letters]
 
 
-def tally_of(conversations: list[str]) -> Tally:
+def tally_of(conversations: list[str]) -> TurnTally:
     """Return the tally of conversations."""
-    tally = Tally()
+    tally = TurnTally()
     for letters in conversations:
         tally.add([LABELS[letter] for letter in letters])
     return tally
@@ -106,10 +106,10 @@ def test_unscored_turns_change_nothing(letters: str, others: list[tuple[int, str
 @given(CONVERSATIONS, st.randoms(use_true_random=False), st.integers(1, 5))
 def test_shards(conversations: list[str], chance: random.Random, shards: int) -> None:
     """Tallies of any division, merged in any order, are the tally of the whole."""
-    tallies = [Tally() for _ in range(shards)]
+    tallies = [TurnTally() for _ in range(shards)]
     for letters in chance.sample(conversations, len(conversations)):
         chance.choice(tallies).add([LABELS[letter] for letter in letters])
-    whole = Tally()
+    whole = TurnTally()
     for tally in chance.sample(tallies, shards):
         whole.merge(tally)
     assert whole.metrics() == tally_of(conversations).metrics()

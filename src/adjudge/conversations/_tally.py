@@ -83,11 +83,11 @@ def profile_of(turns: Sequence[Labels]) -> Profile:
     )
 
 
-class Tally:
+class TurnTally:
     """Conversations counted by their profiles; tallies of shards can be added.
 
     >>> right, wrong = Labels(is_correct=True), Labels()
-    >>> tally = Tally()
+    >>> tally = TurnTally()
     >>> tally.add([right, wrong, wrong, right, right])
     >>> tally.metrics()["accuracy"], tally.metrics()["mean_multi_turn_conversation_score"]
     (0.6, -0.2)
@@ -102,7 +102,7 @@ class Tally:
         """Count one conversation, given its turns in order."""
         self.profiles[profile_of(turns)] += 1
 
-    def merge(self, other: "Tally") -> None:
+    def merge(self, other: "TurnTally") -> None:
         """Count the conversations of another tally too; none may be in both."""
         self.profiles.update(other.profiles)
 

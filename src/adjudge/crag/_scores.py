@@ -25,7 +25,7 @@ from adjudge.conversations import (
     Labels,
     Profile,
     RuleScope,
-    Tally,
+    TurnTally,
     given_up_after,
     profile_of,
 )
@@ -227,7 +227,7 @@ class Block:
 
     def dictionary(self) -> dict[str, Any]:
         """Return the eleven metrics, then what they rest on, then the breakdowns."""
-        whole = _tallies({(None, some): count for some, count in self.wholes.items()}).get(None, Tally())
+        whole = _tallies({(None, some): count for some, count in self.wholes.items()}).get(None, TurnTally())
         breakdowns = {
             name: [
                 {"value": value, **_numbers(tally, whole=False)}
@@ -259,13 +259,13 @@ def _profile(codes: bytes) -> Profile:
     return profile_of([_LABELS[code] for code in codes])
 
 
-def _tallies(counts: Mapping[tuple[Any, bytes | Profile], int]) -> dict[Any, Tally]:
+def _tallies(counts: Mapping[tuple[Any, bytes | Profile], int]) -> dict[Any, TurnTally]:
     """Return the tally of each value."""
-    tallies: dict[Any, Tally] = {}
+    tallies: dict[Any, TurnTally] = {}
     for (value, some), count in counts.items():
         tally = tallies.get(value)
         if tally is None:
-            tally = tallies[value] = Tally()
+            tally = tallies[value] = TurnTally()
         tally.profiles[_profile(some) if isinstance(some, bytes) else some] += count
     return tallies
 
@@ -283,13 +283,13 @@ def _grouped(codes: bytes, values: Sequence[Any]) -> dict[Any, bytes | Profile]:
     return {value: _short(group) for value, group in groups.items()}
 
 
-def _place(item: tuple[Any, Tally]) -> tuple[int, Any]:
+def _place(item: tuple[Any, TurnTally]) -> tuple[int, Any]:
     """Order values: numbers, then texts, then the one that is not known."""
     value = item[0]
     return (2, 0) if value is None else (1, value) if isinstance(value, str) else (0, value)
 
 
-def _numbers(tally: Tally, *, whole: bool) -> dict[str, Any]:
+def _numbers(tally: TurnTally, *, whole: bool) -> dict[str, Any]:
     """Return the metrics of a tally with their intervals; a part of a conversation has no conversation score."""
     metrics: dict[str, Any] = {**tally.metrics()}
     rates = RATES if whole else RATES[:-1]

@@ -14,7 +14,7 @@ from adjudge.lazy import lazy_names
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.scenarios._check import CheckOptions, CheckResult, check
-    from adjudge.scenarios._gate import Decision, Finding, Gate, Threshold, Verdict, decide, load_gate
+    from adjudge.scenarios._gate import Decision, Gate, GateFinding, Threshold, Verdict, decide, load_gate
     from adjudge.scenarios._load import ScenarioPlace, load_scenarios, write_starter
     from adjudge.scenarios._reports import check_langfuse, github_lines, send_langfuse, write_json, write_junit
     from adjudge.scenarios._reward import workflow_reward
@@ -36,8 +36,8 @@ __all__ = [
     "CheckOptions",
     "CheckResult",
     "Decision",
-    "Finding",
     "Gate",
+    "GateFinding",
     "PassEstimate",
     "Scenario",
     "ScenarioPlace",
@@ -70,7 +70,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "_check": ("CheckOptions", "CheckResult", "check"),
-        "_gate": ("Decision", "Finding", "Gate", "Threshold", "Verdict", "decide", "load_gate"),
+        "_gate": ("Decision", "Gate", "GateFinding", "Threshold", "Verdict", "decide", "load_gate"),
         "_load": ("ScenarioPlace", "load_scenarios", "write_starter"),
         "_reports": ("check_langfuse", "github_lines", "send_langfuse", "write_json", "write_junit"),
         "_reward": ("workflow_reward",),

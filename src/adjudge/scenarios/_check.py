@@ -14,7 +14,7 @@ from adjudge.http import Limits
 from adjudge.judges import quality_judge
 from adjudge.runs import Progress, RunConfig, new_run_file
 from adjudge.scenarios._agent import agent_for
-from adjudge.scenarios._gate import Decision, Finding, Gate, decide, load_gate
+from adjudge.scenarios._gate import Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
 
@@ -119,7 +119,7 @@ def check(
 
     decision = decide(gate, run.results)
     if session.stopped is not None:
-        stopped = Finding("run", "undecided", f"it was stopped: {session.stopped.reason}")
+        stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")
         decision = Decision((stopped, *decision.findings))
     if files is not None and files.unmatched:
         run = replace(run, warnings=(*run.warnings, _name_unmatched(files, options)))

@@ -98,7 +98,7 @@ def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str 
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GateFinding:
     """The outcome of one threshold: the verdict, its number with n and interval, and the reason in words."""
 
     name: str
@@ -114,7 +114,7 @@ class Finding:
 class Decision:
     """The verdict of a gate with its findings: undecided if any of them is, else fail if any is, else pass."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[GateFinding, ...]
 
     @property
     def verdict(self) -> Verdict:
@@ -151,15 +151,15 @@ def decide(gate: Gate, results: Iterable[Result]) -> Decision:
     return Decision(tuple(findings))
 
 
-def _findings(gate: Gate, rows: Sequence[Result], place: str) -> Iterator[Finding]:
+def _findings(gate: Gate, rows: Sequence[Result], place: str) -> Iterator[GateFinding]:
     if not rows:
-        yield Finding(f"{place}unscored", "undecided", "there are no runs")
+        yield GateFinding(f"{place}unscored", "undecided", "there are no runs")
     elif gate.max_unscored < 1.0:
         missing = sum(row["status"] != "scored" for row in rows)
         share, most = missing / len(rows), gate.max_unscored
         verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
         words = f"{missing} of {len(rows)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
-        yield Finding(f"{place}unscored", verdict, words, share, n=len(rows))
+        yield GateFinding(f"{place}unscored", verdict, words, share, n=len(rows))
     values: list[float | None]
     if gate.workflow is not None:
         values = [None if row["pass"] is None else float(row["pass"]) for row in rows]
@@ -184,13 +184,13 @@ def _compare(
     values: Sequence[float | None],
     *,
     is_share: bool = True,
-) -> Finding:
+) -> GateFinding:
     """Compare the mean of the values with a threshold; None is the value of a run that has none."""
     known = [value for value in values if value is not None]
     needed = max(1, gate.min_rows)
     if len(known) < needed:
         reason = f"too few runs have this number: {len(known)}, {needed} needed"
-        return Finding(name, "undecided", reason, n=len(known))
+        return GateFinding(name, "undecided", reason, n=len(known))
     # Runs of one scenario are not independent tries, so they make a cluster.
     scenarios = [row["id"] for row, value in zip(rows, values, strict=True) if value is not None]
     found = estimate_mean(
@@ -214,20 +214,22 @@ def _compare(
     reached = found.low if threshold.lower_end else found.value
     if reached is None:
         reason = f"{shown}: too few to say where the lower end of the interval is"
-        return Finding(name, "undecided", reason, found.value, n=found.n)
+        return GateFinding(name, "undecided", reason, found.value, n=found.n)
     verdict: Verdict = "pass" if reached >= threshold.min - _ROUNDING else "fail"
     relation = "is at least" if verdict == "pass" else "is below"
     reason = f"{'the lower end of ' if threshold.lower_end else ''}{shown} {relation} {threshold.min:g}"
-    return Finding(name, verdict, reason, found.value, found.low, found.high, found.n)
+    return GateFinding(name, verdict, reason, found.value, found.low, found.high, found.n)
 
 
-def _describe_judge(known: Calibration) -> Finding:
+def _describe_judge(known: Calibration) -> GateFinding:
     found = known.agreement
     if found is None:
-        return Finding("calibrated", "undecided", f"{known.judge} was measured on rows of which it judged none")
+        return GateFinding("calibrated", "undecided", f"{known.judge} was measured on rows of which it judged none")
     kappa = "" if found.kappa is None else f", kappa {found.kappa.value:.3f}"
     words = f"verdicts of {known.judge} agree with people in {found.accuracy.value:.3f}{kappa} (n {found.n})"
-    return Finding("calibrated", "pass", words, found.accuracy.value, found.accuracy.low, found.accuracy.high, found.n)
+    return GateFinding(
+        "calibrated", "pass", words, found.accuracy.value, found.accuracy.low, found.accuracy.high, found.n
+    )
 
 
 _KEYS = tuple(each.name for each in fields(Gate))
