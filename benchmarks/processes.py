@@ -1,4 +1,4 @@
-"""What a job through `Pool.run` costs, against a bare `multiprocessing.Pipe` round trip of the same payload.
+"""What a job through `WorkerPool.run` costs, against a bare `multiprocessing.Pipe` round trip of the same payload.
 
 Both send a short text to a child that sends it back. Everything is pinned to one core, so that the time that passes is
 the CPU time of both ends, and not the price of waking a sleeping core, which falls on one or the other by chance. The
@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
-from adjudge.processes import Pool
+from adjudge.processes import WorkerPool
 
 ROUNDS = 15
 CALLS = 400
@@ -52,7 +52,7 @@ def main() -> None:
         ours.send(PAYLOAD)
         return ours.recv()
 
-    with Pool("builtins:str", warm=()) as pool:
+    with WorkerPool("builtins:str", warm=()) as pool:
         assert bare() == PAYLOAD  # noqa: S101
         assert pool.run(PAYLOAD) == PAYLOAD  # noqa: S101
         pairs = [(per_call(bare), per_call(lambda: pool.run(PAYLOAD))) for _ in range(ROUNDS)]
@@ -60,7 +60,7 @@ def main() -> None:
     child.join()
     floor, cost = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
     print(f"bare pipe round trip  {floor:7.1f} us")
-    print(f"Pool.run              {cost:7.1f} us")
+    print(f"WorkerPool.run              {cost:7.1f} us")
     print(f"ratio                 {cost / floor:7.2f} x   (aim: 2 or less)")
 
 

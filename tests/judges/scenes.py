@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjudge.judges.local import LocalJudge
-from adjudge.processes import Pool
+from adjudge.processes import WorkerPool
 
 ROWS: list[dict[str, Any]] = [
     {"question": "Where do goats come from?", "reference": "Iran", "response": "They come from Persia, they say."},
@@ -101,7 +101,7 @@ def spawned() -> list[Said]:
 
 def workers() -> list[Said]:
     """Judge in worker processes of ours, within their limits."""
-    with Pool("scenes:job", size=2, warm=()) as pool:
+    with WorkerPool("scenes:job", size=2, warm=()) as pool:
         return [pool.run(1), pool.run(1)]
 
 

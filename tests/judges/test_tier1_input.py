@@ -13,21 +13,21 @@ from adjudge.judges.local._encoder import ids_of
 from adjudge.judges.local._reading import candidate as _candidate
 from adjudge.judges.local._reading import reference as _reference
 from adjudge.judges.local._sequence import CLS, SEP, plain
-from adjudge.processes import Pool
+from adjudge.processes import WorkerPool
 from judges.odd_rows import ROWS
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[WorkerPool]:
     """Give a worker that is killed beyond 10 s of CPU time a job, and that gets no more than 768 MB of addresses."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENBLAS_NUM_THREADS", "1")  # numpy's, each of which takes addresses, one a core
-        with Pool("judges.odd_rows:judge", size=1, cpu_s=10, wall_s=60, memory_mb=768, warm=()) as made:
+        with WorkerPool("judges.odd_rows:judge", size=1, cpu_s=10, wall_s=60, memory_mb=768, warm=()) as made:
             yield made
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_any_row_has_its_outcome(pool: Pool, name: str) -> None:
+def test_any_row_has_its_outcome(pool: WorkerPool, name: str) -> None:
     """Whatever a row holds, it is scored or its own error, in bounded time and memory; its neighbours see nothing."""
     before, (status, verdict, probability, reason), after = pool.run(name)
     assert status == ROWS[name][1]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.processes import Pool
+from adjudge.processes import WorkerPool
 from processes.helpers import children, new_pool, own_threads, soon
 
 
@@ -32,7 +32,7 @@ def nothing_left() -> Iterator[None]:
 
 
 @pytest.fixture
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[WorkerPool]:
     """One worker, generous limits."""
     with new_pool() as pool:
         yield pool

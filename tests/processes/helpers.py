@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adjudge.processes import Pool
+from adjudge.processes import WorkerPool
 
 DO = "processes.jobs:do"
 TESTS = Path(__file__).parent.parent
@@ -19,9 +19,9 @@ PATIENCE_S = 60.0
 
 def new_pool(
     *, size: int = 1, cpu_s: float = 5.0, wall_s: float = 30.0, memory_mb: int | None = 512, idle_s: float = 60.0
-) -> Pool:
+) -> WorkerPool:
     """Make a pool for the jobs of these tests."""
-    return Pool(
+    return WorkerPool(
         DO, size=size, cpu_s=cpu_s, wall_s=wall_s, memory_mb=memory_mb, warm=(), idle_s=idle_s, stderr="discard"
     )
 
@@ -70,7 +70,7 @@ def all_gone(pids: set[int] | list[int]) -> bool:
 
 
 @contextmanager
-def occupied(pool: Pool, folder: Path) -> Iterator[None]:
+def occupied(pool: WorkerPool, folder: Path) -> Iterator[None]:
     """Keep a worker of a pool busy meanwhile, with a job that has begun and does not end by itself."""
     thread = threading.Thread(target=pool.run, args=(("hold", str(folder)),))
     thread.start()
@@ -82,7 +82,7 @@ def occupied(pool: Pool, folder: Path) -> Iterator[None]:
         thread.join()
 
 
-def in_line(pool: Pool, count: int) -> bool:
+def in_line(pool: WorkerPool, count: int) -> bool:
     """Whether so many callers come to wait for a worker of this pool."""
     return soon(lambda: len(pool._crew._line) == count)
 

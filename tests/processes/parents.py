@@ -11,7 +11,7 @@ from collections.abc import Callable
 from multiprocessing.context import ForkContext, SpawnContext
 
 from adjudge.errors import ProcessError
-from adjudge.processes import Pool, Worker, WorkerClosed, _launch
+from adjudge.processes import Worker, WorkerClosed, WorkerPool, _launch
 from processes.helpers import DO, new_pool
 
 SCENES: dict[str, Callable[[], None]] = {}
@@ -28,7 +28,7 @@ def tell(*pids: int) -> None:
     print(*pids, flush=True)  # noqa: T201
 
 
-def occupied(*jobs: str) -> Pool:
+def occupied(*jobs: str) -> WorkerPool:
     """Make a pool whose workers are in the middle of these jobs."""
     pool = new_pool(size=len(jobs), cpu_s=600, wall_s=600)
     for job in jobs:

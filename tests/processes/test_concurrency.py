@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.processes import JobCrashed, JobTimeout, Pool, Worker, WorkerClosed
+from adjudge.processes import JobCrashed, JobTimeout, Worker, WorkerClosed, WorkerPool
 from processes.helpers import DO, in_line, new_pool, occupied, soon
 from support import soak
 
@@ -40,7 +40,7 @@ def test_many_tasks() -> None:
 def test_threads_and_loops_together() -> None:
     """Threads and several event loops share one pool."""
 
-    async def main(pool: Pool, first: int) -> list[object]:
+    async def main(pool: WorkerPool, first: int) -> list[object]:
         return list(await asyncio.gather(*(pool.arun(("echo", first + number)) for number in range(20))))
 
     with new_pool(size=2) as pool, ThreadPoolExecutor(8) as threads:
@@ -50,7 +50,7 @@ def test_threads_and_loops_together() -> None:
         assert [job.result() for job in plain] == list(range(20))
 
 
-def test_two_loops_in_a_row(pool: Pool) -> None:
+def test_two_loops_in_a_row(pool: WorkerPool) -> None:
     """A pool outlives the event loop that first used it, and keeps its worker."""
     assert asyncio.run(pool.arun(("echo", 1))) == 1
     before = pool.pids
@@ -63,7 +63,7 @@ def test_first_come_first_served(tmp_path: Path) -> None:
     """Whoever waits longer is served first, threads and tasks alike."""
     served: list[int] = []
 
-    async def main(pool: Pool) -> None:
+    async def main(pool: WorkerPool) -> None:
         async def task(number: int) -> None:
             await pool.arun(("echo", number))
             served.append(number)
@@ -108,7 +108,7 @@ def test_order_of_service(tmp_path: Path) -> None:
     assert turns == {number: number + 1 for number in range(10)}
 
 
-def test_loop_goes_on(pool: Pool) -> None:
+def test_loop_goes_on(pool: WorkerPool) -> None:
     """While a job runs the event loop does other things."""
 
     async def main() -> None:
@@ -122,7 +122,7 @@ def test_loop_goes_on(pool: Pool) -> None:
     asyncio.run(main())
 
 
-def test_cancelled_job(pool: Pool) -> None:
+def test_cancelled_job(pool: WorkerPool) -> None:
     """A cancelled job takes its worker with it; the next answer is right and its own."""
 
     async def main() -> None:
@@ -138,7 +138,7 @@ def test_cancelled_job(pool: Pool) -> None:
     assert len(pool.pids) == 1
 
 
-def test_cancelled_in_line(pool: Pool, tmp_path: Path) -> None:
+def test_cancelled_in_line(pool: WorkerPool, tmp_path: Path) -> None:
     """Whoever is cancelled while waiting leaves the line, and harms neither worker nor those behind."""
 
     async def main() -> None:
@@ -165,7 +165,7 @@ def test_random_cancellation() -> None:
     """Cancelled at any moment whatever, a pool loses no worker, mixes up no answers and keeps to its size."""
     dice = random.Random(5)  # noqa: S311  # repeatable, not secret
 
-    async def main(pool: Pool) -> None:
+    async def main(pool: WorkerPool) -> None:
         async def one(number: int, patience: float) -> None:
             try:
                 async with asyncio.timeout(patience):
@@ -222,7 +222,7 @@ def test_hostile_jobs_from_threads() -> None:
 def test_hostile_jobs_from_a_loop() -> None:
     """The same from an event loop."""
 
-    async def one(pool: Pool, number: int) -> str:
+    async def one(pool: WorkerPool, number: int) -> str:
         try:
             return str(await pool.arun((ENDS[number].partition(":")[0], 60)))
         except (JobTimeout, JobCrashed) as error:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from adjudge.errors import ProcessError, UsageError
-from adjudge.processes import JobCrashed, JobFailed, MessageTooLarge, Pool, Worker, WorkerStartError
+from adjudge.processes import JobCrashed, JobFailed, MessageTooLarge, Worker, WorkerPool, WorkerStartError
 from processes.helpers import DO, TESTS, all_gone, new_pool, soon
 from support import soak
 
@@ -45,7 +45,7 @@ FAULTS: list[tuple[str, object, type[ProcessError], str]] = [
 
 
 @pytest.mark.parametrize(("job", "argument", "error", "text"), FAULTS)
-def test_fault(pool: Pool, job: str, argument: object, error: type[ProcessError], text: str) -> None:
+def test_fault(pool: WorkerPool, job: str, argument: object, error: type[ProcessError], text: str) -> None:
     """Each fault has its error, and only a dead worker is replaced."""
     before = pool.run(("pid", None))
     with pytest.raises(error, match=text) as caught:
@@ -57,7 +57,7 @@ def test_fault(pool: Pool, job: str, argument: object, error: type[ProcessError]
     assert pool.run(("echo", "right")) == "right"
 
 
-def test_failure_is_text_only(pool: Pool) -> None:
+def test_failure_is_text_only(pool: WorkerPool) -> None:
     """`JobFailed` carries the exception's class name and message, nothing of the object, and can be pickled."""
     with pytest.raises(JobFailed) as caught:
         pool.run(("fail", "furlong: unknown"))
@@ -66,7 +66,7 @@ def test_failure_is_text_only(pool: Pool) -> None:
     assert caught.value.__cause__ is None
 
 
-def test_pickle_in_an_answer_stays_bytes(pool: Pool) -> None:
+def test_pickle_in_an_answer_stays_bytes(pool: WorkerPool) -> None:
     """What comes back is never unpickled."""
     data = pickle.dumps(Path("x"))
     assert pool.run(("echo", data)) == data
@@ -76,12 +76,12 @@ def test_pickle_in_an_answer_stays_bytes(pool: Pool) -> None:
     "value",
     [None, True, -(2**63), 2**64 - 1, 1.5, "", "\x00\u2028\U0001f600", b"\x00\xff", [], {"a": [1, {"b": None}]}],
 )
-def test_plain_data_returns_as_it_was(pool: Pool, value: object) -> None:
+def test_plain_data_returns_as_it_was(pool: WorkerPool, value: object) -> None:
     """Plain data goes to a worker and back unchanged."""
     assert pool.run(("echo", value)) == value
 
 
-def test_tuples_return_as_lists(pool: Pool) -> None:
+def test_tuples_return_as_lists(pool: WorkerPool) -> None:
     """A tuple comes back as a list."""
     assert pool.run(("set_of_tuples", None)) == [[1, 2], [3, 4]]
 
@@ -94,7 +94,7 @@ class Unpicklable:
 
 
 @pytest.mark.parametrize("payload", [lambda: 0, threading.Lock(), Unpicklable(), sys.stdout])
-def test_unpicklable_payload(pool: Pool, payload: object) -> None:
+def test_unpicklable_payload(pool: WorkerPool, payload: object) -> None:
     """A payload that cannot be sent is the caller's mistake, and no worker hears of it."""
     before = pool.run(("pid", None))
     with pytest.raises(UsageError, match="cannot be sent"):
@@ -117,7 +117,7 @@ def test_payload_that_cannot_be_loaded(tmp_path: Path) -> None:
         del sys.modules[name]
 
 
-def test_large_messages(pool: Pool) -> None:
+def test_large_messages(pool: WorkerPool) -> None:
     """A message may have 64 MB each way; a larger payload is refused before it is sent."""
     data = os.urandom(20 << 20)
     assert pool.run(("echo", data)) == data
@@ -128,7 +128,7 @@ def test_large_messages(pool: Pool) -> None:
     assert pool.pids == before
 
 
-def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
+def test_killed_in_the_middle(pool: WorkerPool, tmp_path: Path) -> None:
     """Kill -9 of a worker with a job ends the job as `JobCrashed`; the next one is answered."""
     pid = pool.run(("pid", None))
 
@@ -145,7 +145,7 @@ def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_killed_while_idle(pool: Pool) -> None:
+def test_killed_while_idle(pool: WorkerPool) -> None:
     """Kill -9 of an idle worker is nobody's failure."""
     for number in range(soak(50)):
         pid = pool.run(("pid", None))
@@ -167,7 +167,7 @@ def test_faults_one_after_the_other() -> None:
                 assert pool.run(("echo", turn)) == turn
 
 
-def test_grandchildren_go_too(pool: Pool) -> None:
+def test_grandchildren_go_too(pool: WorkerPool) -> None:
     """What a job started dies with its worker, whether that is killed, crashes or is closed."""
     for end in ("segfault", "leave_now", "hang_up"):
         pid = pool.run(("start_child", None))
@@ -181,7 +181,7 @@ def test_grandchildren_go_too(pool: Pool) -> None:
 
 def test_prints_do_not_corrupt() -> None:
     """What a job prints goes to standard error, never into the channel; its input is empty."""
-    code = "from adjudge.processes import Pool; pool = Pool('processes.jobs:do', warm=()); "
+    code = "from adjudge.processes import WorkerPool; pool = WorkerPool('processes.jobs:do', warm=()); "
     code += "print([pool.run(('shout', 'loud\\n')), pool.run(('echo', 1))])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -207,7 +207,7 @@ def test_output_can_be_discarded(capfd: pytest.CaptureFixture[str]) -> None:
 )
 def test_worker_that_cannot_start(target: str, warm: tuple[str, ...], text: str) -> None:
     """What cannot be loaded is said at every attempt, in the same words, and nobody waits for ever."""
-    with Pool(target, warm=warm, stderr="discard") as pool:
+    with WorkerPool(target, warm=warm, stderr="discard") as pool:
         for _ in range(3):
             with pytest.raises(WorkerStartError, match=text):
                 pool.run(4.0)
@@ -240,7 +240,7 @@ def test_no_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_wrong_options(options: dict[str, Any]) -> None:
     """Options that could never work are refused at once, by both."""
-    for kind in (Pool, Worker):
+    for kind in (WorkerPool, Worker):
         with pytest.raises(UsageError):
             kind(**options)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import adjudge.processes
-from adjudge.processes import Pool, Worker, WorkerClosed
+from adjudge.processes import Worker, WorkerClosed, WorkerPool
 from processes.helpers import (
     DO,
     PATIENCE_S,
@@ -218,7 +218,7 @@ def test_public_names() -> None:
     """`__all__` is what a reader of the package sees."""
     visible = {name for name in vars(adjudge.processes) if not name.startswith("_")}
     assert visible == set(adjudge.processes.__all__)
-    assert Pool.__module__.startswith("adjudge.processes")
+    assert WorkerPool.__module__.startswith("adjudge.processes")
 
 
 def test_example_in_the_docs(tmp_path: Path) -> None:

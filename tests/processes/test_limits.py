@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from adjudge.errors import UsageError
-from adjudge.processes import JobCrashed, JobTimeout, Pool, Worker, _limits, _worker
+from adjudge.processes import JobCrashed, JobTimeout, Worker, WorkerPool, _limits, _worker
 from processes.helpers import PATIENCE_S, all_gone, busy_machine, new_pool
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's clocks and limits")
@@ -25,7 +25,7 @@ def outcome(action: Callable[[], object]) -> object:
 
 
 @pytest.mark.parametrize("job", ["spin", "spin_in_threads", "hold_the_lock"])
-def test_cpu_limit(pool: Pool, job: str) -> None:
+def test_cpu_limit(pool: WorkerPool, job: str) -> None:
     """A job that uses up its CPU time ends as `JobTimeout`, its worker is gone, and the next answer is right."""
     assert pool.run(("echo", 1)) == 1
     before = pool.pids
@@ -56,12 +56,12 @@ def test_stopped_worker() -> None:
         assert pool.run(("echo", 2)) == 2
 
 
-def test_sleeping_costs_no_cpu(pool: Pool) -> None:
+def test_sleeping_costs_no_cpu(pool: WorkerPool) -> None:
     """A job may sleep for longer than its CPU limit."""
     assert pool.run(("sleep", 0.5), cpu_s=0.2) == "slept"
 
 
-def test_each_job_starts_at_zero(pool: Pool) -> None:
+def test_each_job_starts_at_zero(pool: WorkerPool) -> None:
     """What earlier jobs of the same worker used does not count."""
     assert [pool.run(("spin", 0.12), cpu_s=0.3) for _ in range(5)] == ["spun"] * 5
     assert len(pool.pids) == 1
@@ -83,7 +83,7 @@ def test_waiting_in_line_costs_nothing() -> None:
 
 def test_starting_costs_nothing() -> None:
     """What a worker imports in advance does not count towards its first job."""
-    with Pool("processes.jobs:do", cpu_s=0.4, wall_s=0.8, warm=("processes.slow_import",)) as pool:
+    with WorkerPool("processes.jobs:do", cpu_s=0.4, wall_s=0.8, warm=("processes.slow_import",)) as pool:
         assert pool.run(("echo", 1)) == 1
 
 
@@ -95,7 +95,7 @@ def test_backstop_grows_with_the_limit() -> None:
             pool.run(("sleep", 0.8), cpu_s=0.05)
 
 
-def test_late_answer_is_a_timeout(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_answer_is_a_timeout(pool: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that took too much CPU time is a timeout even where it comes before anybody looked."""
     monkeypatch.setattr(_limits.Meter, "first_look", lambda _: 20.0)
     with pytest.raises(JobTimeout):
@@ -136,7 +136,7 @@ def test_limits_in_the_worker() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, math.nan])
-def test_senseless_limits(pool: Pool, seconds: float) -> None:
+def test_senseless_limits(pool: WorkerPool, seconds: float) -> None:
     """A limit of no time is refused before anything is sent."""
     with pytest.raises(UsageError):
         pool.run(("echo", 1), cpu_s=seconds)

@@ -4,7 +4,7 @@
     WorkerPool("module:function").run(payload)   a job that may hang, under a limit of CPU time
     Worker("module:function")                    one process, kept for as long as it is needed
 
-No process of ours outlives its parent. `Pool` is another name of `WorkerPool`.
+No process of ours outlives its parent.
 """
 
 from adjudge.processes._chunks import map_chunks
@@ -26,7 +26,6 @@ __all__ = [
     "JobFailed",
     "JobTimeout",
     "MessageTooLarge",
-    "Pool",
     "Worker",
     "WorkerClosed",
     "WorkerPool",
@@ -34,5 +33,3 @@ __all__ = [
     "map_chunks",
     "register_after_fork",
 ]
-
-Pool = WorkerPool

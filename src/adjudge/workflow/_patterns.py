@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from adjudge.processes import Pool
+    from adjudge.processes import WorkerPool
 
 LONGEST_PATTERN = 1_000  # characters
 LONGEST_TEXT = 100_000  # characters of one argument
@@ -50,10 +50,10 @@ def _attempt(wanted: Sequence[Search]) -> list[bool | None] | None:
 
 
 @cache
-def _pool() -> "Pool":
-    from adjudge.processes import Pool
+def _pool() -> "WorkerPool":
+    from adjudge.processes import WorkerPool
 
-    return Pool("adjudge.workflow._patterns:job", warm=())
+    return WorkerPool("adjudge.workflow._patterns:job", warm=())
 
 
 def job(payload: Any) -> list[bool]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.processes import JobCrashed, JobFailed, JobTimeout, Pool
+from adjudge.processes import JobCrashed, JobFailed, JobTimeout, WorkerPool
 from adjudge.rewards.math._worker import WARM
 from rewards.math.hostile import ADVERSARIAL, ENDLESS, INJECTIONS, LOG, NEED_SYMPY
 
@@ -26,7 +26,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def ask(log: Path) -> Iterator[Callable[[dict[str, object]], None]]:
     """Return a way to have a job done by a worker with the hook, whatever becomes of it."""
-    with Pool("rewards.math.audited:job", cpu_s=LIMIT_S, warm=WARM, stderr="discard") as pool:
+    with WorkerPool("rewards.math.audited:job", cpu_s=LIMIT_S, warm=WARM, stderr="discard") as pool:
 
         def done(payload: dict[str, object]) -> None:
             with suppress(JobTimeout, JobCrashed, JobFailed):

@@ -4,7 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adjudge.processes import Pool
+    from adjudge.processes import WorkerPool
 
 
 _TARGET = "adjudge.rewards.math._symbolic:job"
@@ -27,10 +27,10 @@ WARM = (
 
 
 @cache
-def _pool() -> "Pool":
-    from adjudge.processes import Pool
+def _pool() -> "WorkerPool":
+    from adjudge.processes import WorkerPool
 
-    return Pool(_TARGET, warm=WARM)
+    return WorkerPool(_TARGET, warm=WARM)
 
 
 def _failure(problem: Exception) -> dict[str, Any]:
