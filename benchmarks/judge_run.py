@@ -84,7 +84,7 @@ from pathlib import Path
 from adjudge.judges import LLMJudge
 from adjudge.model import ChatReply
 from adjudge.runs._plan import RunConfig
-from adjudge.runs._job import Job
+from adjudge.runs._plan import Job
 from adjudge.runs._plan import Plan
 from adjudge.runs._run import RunTask, run_session
 import asyncio

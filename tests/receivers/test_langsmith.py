@@ -161,9 +161,9 @@ def test_an_export_with_runs_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ('{"run_type": "tool", "id": "1"}\n{"a": 1}', "line 2 is no run"),
+        ('{"run_type": "tool", "id": "1"}\n{"a": 1}', "line 2 is not a run"),
         ('{"run_type": "tool", "id": "1"}\n{"a', "line 2"),
-        ("[1]", "item 1 is no run"),
+        ("[1]", "item 1 is not a run"),
         ("", "export.jsonl"),
     ],
 )

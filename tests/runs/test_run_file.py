@@ -117,7 +117,7 @@ def test_other_database_is_refused(tmp_path: Path) -> None:
     """An SQLite file of somebody else's is refused, and gets no tables of ours."""
     with sqlite3.connect(tmp_path / "a.run") as database:
         database.execute("CREATE TABLE theirs (a)")
-    with pytest.raises(RunError, match="no run"):
+    with pytest.raises(RunError, match="not a run"):
         Store.write(tmp_path / "a.run")
     with sqlite3.connect(tmp_path / "a.run") as database:
         assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]

@@ -1,4 +1,4 @@
-"""Traces out of a file that was exported from LangSmith."""
+"""Traces read from a file that was exported from LangSmith."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ def read_langsmith(path: str | Path) -> Iterator[Trace]:
     """Give the traces of an exported file, in the order in which they begin in it.
 
     The file is JSON (a run tree, a list of runs, an answer of the API) or JSON lines of runs, nested or flat. A trace
-    of which runs are missing is not complete; a line that is no run raises `TrajectoryError` with its number.
+    with missing runs is not complete; a line that is not a run raises `TrajectoryError` with its number.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for run in _runs(Path(path)):
@@ -66,7 +66,7 @@ def _listed(found: object, where: str) -> Iterator[Mapping[str, Any]]:
     for index, run in enumerate(found if isinstance(found, list) else [found]):
         if not isinstance(run, Mapping) or "run_type" not in run:
             place = f"{where}, item {index + 1}" if isinstance(found, list) else where
-            raise TrajectoryError(f"{place} is no run: it has no 'run_type'")
+            raise TrajectoryError(f"{place} is not a run: it has no 'run_type'")
         yield run
 
 

@@ -176,7 +176,7 @@ def _headers(public: Key, secret: Key) -> dict[str, str]:
 def _items(page: Any) -> list[Mapping[str, Any]]:
     found = page.get("data") if isinstance(page, Mapping) else None
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise ReceiverError("Langfuse answered with something that is no page of observations", code="bad-answer")
+        raise ReceiverError("Langfuse answered with something that is not a page of observations", code="bad-answer")
     return found
 
 

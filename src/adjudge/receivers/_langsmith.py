@@ -114,7 +114,7 @@ class LangSmithReceiver:
         if not runs and self._project is not None and not self._is_new:
             runs = [run for one in await self.resolve(key) for run in await self._runs(one, left)]
         elif trace is None and self._project is None:
-            raise UsageError(f"{key[:80]!a} is no trace id; to look a session up, give project=")
+            raise UsageError(f"{key[:80]!a} is not a trace id; to look up a session, give project=")
         records = decode_langsmith(runs)
         faults = tuple(dict.fromkeys(fault for record in records for fault in record.faults))
         if len(runs) > MOST:
@@ -162,7 +162,7 @@ def _headers(key: Key, workspace: str) -> dict[str, str]:
 def _listed(page: Any, key: str) -> list[Mapping[str, Any]]:
     found = page.get(key) if isinstance(page, Mapping) else None
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise ReceiverError("LangSmith answered with something that is no page of runs", code="bad-answer")
+        raise ReceiverError("LangSmith answered with something that is not a page of runs", code="bad-answer")
     return found
 
 

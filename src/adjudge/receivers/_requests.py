@@ -1,6 +1,6 @@
-"""Export requests of OTLP/HTTP: bodies in, spans out; and the answers, in the encoding of the question.
+"""Export requests of OTLP/HTTP: bodies in, spans out; and the answers, in the encoding of the request.
 
-Nothing here trusts a body: it is unpacked up to a bound, and a span that cannot be read is rejected by itself.
+Nothing here trusts a body: it is unpacked up to a limit, and a span that cannot be read is rejected alone.
 """
 
 import zlib
@@ -62,13 +62,13 @@ class Batch:
 
 
 class TooLarge(ReceiverError):
-    """A request is over its bound."""
+    """A request is larger than its limit."""
 
     default_code = "too-large"
 
 
-def unpacked(body: bytes, packing: str, largest: int) -> bytes:
-    """Undo gzip or deflate, up to a bound."""
+def unpack(body: bytes, packing: str, largest: int) -> bytes:
+    """Undo gzip or deflate, up to a limit."""
     if packing in ("", "identity"):
         return body
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
@@ -84,7 +84,7 @@ def unpacked(body: bytes, packing: str, largest: int) -> bytes:
 
 
 def read_request(body: bytes, encoding: Encoding) -> Batch:
-    """Return the spans of a request; one that is no export request at all raises."""
+    """Return the spans of a request; raise for a body that is not an export request."""
     rejected: list[str] = []
     arrivals = []
     try:
@@ -99,7 +99,7 @@ def read_request(body: bytes, encoding: Encoding) -> Batch:
 
 
 def read_logs(body: bytes, encoding: Encoding) -> Batch:
-    """Return the log records of a request that tell of messages (`gen_ai.*`); others are taken and let go."""
+    """Return the log records of a request that hold messages (`gen_ai.*`); others are accepted and ignored."""
     rejected: list[str] = []
     notes = []
     try:
@@ -125,14 +125,14 @@ def _raws(body: bytes, encoding: Encoding, rejected: list[str]) -> Iterable[Raw]
 def _arrival(raw: Raw) -> Arrival:
     for name, value, length in (("trace", raw.trace, 32), ("span", raw.id, 16)):
         if len(value) != length or not _HEX.issuperset(value) or not value.strip("0"):
-            raise TrajectoryError(f"{value[:40]!a} is no {name} id")
+            raise TrajectoryError(f"{value[:40]!a} is not a {name} id")
     named = (raw.attributes.get(key) for key in _SESSIONS)
     session = next((one for one in named if isinstance(one, str) and 0 < len(one) <= _LONGEST_SESSION), None)
     return Arrival(raw.trace, read_span(raw, {}), session)
 
 
-def accepted(batch: Batch, encoding: Encoding) -> bytes:
-    """Return the answer to a request: nothing more to say, or a partial success."""
+def acceptance(batch: Batch, encoding: Encoding) -> bytes:
+    """Return the answer to a request that was taken: empty, or a partial success."""
     if not batch.rejected:
         return b"{}" if encoding == "json" else b""
     count, why = len(batch.rejected), cleaned(batch.rejected[0])
@@ -143,7 +143,7 @@ def accepted(batch: Batch, encoding: Encoding) -> bytes:
 
 
 def refusal(why: str, encoding: Encoding) -> bytes:
-    """Return the answer to a request that is refused whole: a google.rpc.Status."""
+    """Return the answer to a request that was refused: a google.rpc.Status."""
     message = cleaned(why)
     if encoding == "json":
         return to_json({"code": _INVALID_ARGUMENT, "message": message})
