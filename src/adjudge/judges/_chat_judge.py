@@ -8,7 +8,7 @@ key, a spent budget) is raised, because every further call would fail too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -127,7 +127,9 @@ class ChatJudge:
             text = reply.text
             try:
                 judgement = read(text, nonce)
-                if nonce is None and _is_copy(text, fields["response"]):
+                # A response may contain a reply to be copied. Letters and digits are compared, without a code block.
+                words = _NO_WORD.sub("", _OPENING.sub("", text, count=1))
+                if nonce is None and words in _NO_WORD.sub("", str(fields["response"])):
                     raise UnreadableReply("the response contains the reply word for word", code="copied")
             except UnreadableReply as unreadable:
                 if again:
@@ -170,12 +172,6 @@ def _unreadable(error: UnreadableReply, reply: ChatReply) -> str:
     if reply.finish_reason == "length":
         return f"truncated: the reply ended at its limit of tokens; {error.message}"
     return f"unreadable: {error.reason}"
-
-
-def _is_copy(reply: str, response: str | Sequence[str]) -> bool:
-    """Return whether the response contains the letters and digits of the reply, without a code block around it."""
-    bare = _OPENING.sub("", reply, count=1)
-    return isinstance(response, str) and _NO_WORD.sub("", bare) in _NO_WORD.sub("", response)
 
 
 def way_of(member: Judge) -> Ask | None:

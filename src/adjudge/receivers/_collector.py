@@ -14,7 +14,7 @@ from adjudge.receivers._requests import (
     PACKINGS,
     Batch,
     Encoding,
-    TooLarge,
+    RequestTooLarge,
     acceptance,
     read_logs,
     read_request,
@@ -144,7 +144,7 @@ class Collector:
             return web.Response(body=acceptance(batch, encoding), content_type=content_type)
         self._count(refused=1)
         error = caught.error
-        status = error.status if isinstance(error, _Refused) else 413 if isinstance(error, TooLarge) else 400
+        status = error.status if isinstance(error, _Refused) else 413 if isinstance(error, RequestTooLarge) else 400
         headers = {"Retry-After": "1"} if status == 503 else {}
         why = refusal(caught.reason or "bad-body", encoding)
         return web.Response(body=why, status=status, content_type=content_type, headers=headers)
@@ -178,11 +178,11 @@ class Collector:
 
         largest = self.limits.request_bytes
         if request.content_length is not None and request.content_length > largest:
-            raise TooLarge(f"the body is larger than {largest:,} bytes")
+            raise RequestTooLarge(f"the body is larger than {largest:,} bytes")
         try:
             async with asyncio.timeout(self.limits.read_s):
                 return await request.read()
         except TimeoutError:
             raise _Refused("the body did not arrive in time", 408, code="slow-body") from None
         except web.HTTPRequestEntityTooLarge:
-            raise TooLarge(f"the body is larger than {largest:,} bytes") from None
+            raise RequestTooLarge(f"the body is larger than {largest:,} bytes") from None

@@ -61,7 +61,7 @@ class Batch:
     is_logs: bool = False
 
 
-class TooLarge(ReceiverError):
+class RequestTooLarge(ReceiverError):
     """A request is larger than its limit."""
 
     default_code = "too-large"
@@ -77,7 +77,7 @@ def unpack(body: bytes, packing: str, largest: int) -> bytes:
     except zlib.error:
         raise ReceiverError(f"the body is not {packing}", code="bad-body") from None
     if len(plain) > largest:
-        raise TooLarge(f"the body is larger than {largest:,} bytes")
+        raise RequestTooLarge(f"the body is larger than {largest:,} bytes")
     if not unpacker.eof:
         raise ReceiverError(f"the body stops in the middle of its {packing}", code="bad-body")
     return plain

@@ -65,7 +65,7 @@ def address(given: str | None, *names: str) -> str | None:
     if found is None:
         return None
     if "@" in (found.partition("://")[2] or found).partition("/")[0]:
-        raise UsageError(f"remove the password from the URL and pass it as a key ({' or '.join(names)} has one)")
+        raise UsageError(f"remove the password from the URL and pass it as a key ({' or '.join(names)})")
     if not found.lower().startswith(("http://", "https://")):
         raise UsageError(f"a URL must begin with http:// or https://, got {found[:80]!r} ({' or '.join(names)})")
     return found.rstrip("/")

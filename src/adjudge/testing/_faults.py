@@ -12,7 +12,7 @@
 "no-choices"                 the right shape with nothing in it
 "null"                       null content
 "refusal"                    the model refuses
-"not-utf8"                   bytes that are no text
+"not-utf8"                   bytes that are not text
 "huge"                       a reply of 10 MB
 "html"                       a web page with status 200
 "echo"                       the whole prompt as the reply

@@ -31,7 +31,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that one server was told."""
+    """The settings of one server."""
 
     script: Script
     latency_s: float = 0.0

@@ -1,4 +1,4 @@
-"""A model that does what it is told, behind a real socket."""
+"""A scripted model behind a real socket."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
