@@ -119,9 +119,10 @@ class JudgeScorer(Scorer):
         del contexts, labels
         judge: Any = self.judge
         scores, ready = self._read(rows)
+        # All rows in one batch; if the judge raises, one by one, so that only the row at fault fails.
         with Caught() as caught:
             self._take(scores, ready, judge.judge_many([_plain(material) for material in ready.values()]))
-        for index in ready if caught.reason is not None else ():  # one by one, so that only the culprit fails
+        for index in ready if caught.reason is not None else ():
             with Caught() as caught:
                 self._take(scores, [index], judge.judge_many([_plain(ready[index])]))
             if caught.reason is not None:

@@ -98,7 +98,7 @@ class OtlpEndpoint(ThreadedServer):
         settle: float = SETTLE,
         parent: str | None = None,
     ) -> Trajectory:
-        """Return what `trajectory` does, for code that cannot await."""
+        """Return the same as `trajectory`, for code that cannot await."""
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         record, late = self._running().submit(self._collector.whole(trace_id, wait)).result()
         return trajectory_of(record, trace_id=trace_id, parent=wait.parent, late=late)

@@ -1,7 +1,7 @@
-"""Traces out of LangSmith, over its API.
+"""Traces from LangSmith, through its API.
 
 All runs of a trace come from `/runs/query`, by cursor. Where that is switched off (501, or gone), they come from
-`/api/v2/traces/{id}/runs`, which has to be told the project.
+`/api/v2/traces/{id}/runs`, which needs the project.
 """
 
 import json
@@ -74,20 +74,20 @@ class LangSmithReceiver:
     ) -> Trajectory:
         """Ask for all runs of a trace until it is whole, and return what its agent did.
 
-        It is whole when as many root runs as `roots` have ended, no parent is missing, and the next question brings
-        nothing new. What is not whole after `timeout` seconds is given as it is, with `complete=False`. 32 hexadecimal
-        digits stand for the UUID that they make; with a `project`, any other text is a session (a thread), whose
-        traces are taken together. `parent` is a run outside the trace that it was started from.
+        It is whole when as many root runs as `roots` have ended, no parent is missing, and the next request brings
+        nothing new. A trace that is not whole after `timeout` seconds is returned as it is, with `complete=False`. 32
+        hexadecimal digits are read as a UUID; with a `project`, any other text is a session (a thread), whose traces
+        are taken together. `parent` is a run outside the trace that started it.
         """
         wait = Wait(timeout, roots, settle, parent)
         return await poll(lambda left: self._fetch(trace_id, left), wait, trace_id)
 
     def fetch(self, trace_id: str, **options: Any) -> Trajectory:
-        """Return what `trajectory` does, for code that cannot await."""
+        """Return the same as `trajectory`, for code that cannot await."""
         return run_sync(self.trajectory(trace_id, **options), "fetch", instead="trajectory")
 
     async def resolve(self, session_id: str) -> tuple[str, ...]:
-        """Return the ids of the traces of a session, the first to begin first; none where it is not known."""
+        """Return the ids of the traces of a session, in the order in which they began; none for an unknown session."""
         if self._project is None:
             raise UsageError("a session can be looked up only in a project: give its id as project=")
         named = ", ".join(json.dumps(key) for key in _SESSION_KEYS)
@@ -167,7 +167,7 @@ def _listed(page: Any, key: str) -> list[Mapping[str, Any]]:
 
 
 def _as_before(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run of the newer interface in the words of the older one."""
+    """Return a run of the newer interface with the field names of the older one."""
     above = run.get("parent_run_ids")
     kind = run.get("run_type")
     return {

@@ -41,6 +41,7 @@ class AgentCalls:
     async def answer(self, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
         """Ask the agent about one case, and return when its answer is on disk."""
         agent = self._agent
+        # Two kinds of agents: one asks its models through the run, the other has clients of its own.
         if getattr(agent, "chats", None):
             token = asking.set(lambda chats: self._asker.of(row, chats, is_agent=True))
             try:
@@ -77,6 +78,7 @@ class AgentCalls:
     @contextmanager
     def _in_time(self, row: Row) -> Iterator[None]:
         """Give one answer the seconds that one row has; the cases of a conversation share a clock."""
+        # The engine cancels a row whose clock passes the number in `clocks`: lower it for this answer alone.
         clock = row.clock
         whole = self._clocks[clock]
         self._clocks[clock] = min(whole, clock.taken() + self._deadline)

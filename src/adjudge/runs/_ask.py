@@ -201,6 +201,7 @@ class Asker:
                 raise UsageError(f"there is no client for the model {request.model!r}", code="unknown-model")
             body = encode(request)
             key = request_key(chat, body)
+            # A resumed run: what an earlier session paid for is not asked again.
             known = row.known.get(key)
             if known is not None:
                 return known
@@ -240,6 +241,7 @@ class Asker:
         if cached is not None:
             self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
             return cached
+        # From here on rows that ask the same wait for this one.
         future = asyncio.get_running_loop().create_future()
         self._shared[key] = future
         try:
@@ -269,6 +271,7 @@ class Asker:
         self.last_number += 1
         number = self.last_number
         watch = Watch(number, self.journal, self.budget, row)
+        # What the file says of the call if it is cancelled before it ends.
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         failure: AdjudgeError | None = None
         await self.enter(row)
@@ -293,6 +296,7 @@ class Asker:
                 written = self.journal.keep(write_reply(number, record, raw), entry=entry)
         finally:
             self.leave()
+        # The place is free for another call while this row waits for the disk.
         if record.reply is not None:
             with row.clock:
                 await written

@@ -74,6 +74,7 @@ def attack_judge(
         return Attacked(job.names[-1], finished)
     with Store.read(path) as store:
         scores = [found[-1] for page in scored_cases(store, job.names, NOT_RUN) for _, found in page]
+    # A row without a verdict is neither taken nor refused: it does not count in the rates.
     verdicts = [(score.notes or {}).get("verdict") for score in scores]
     by_kind: dict[str, list[str | None]] = {}
     for attack, verdict in zip(attacks, verdicts, strict=True):

@@ -40,6 +40,7 @@ def request_key(chat: ChatModel, body: bytes) -> bytes:
 
     `body` is everything that the answer may depend on; the same model at another address counts as another model.
     """
+    # Lengths before the parts: no two pairs of parts give the same bytes.
     address = getattr(chat, "base_url", None)
     endpoint = f"{chat.name} at {address}" if address else chat.name
     parts = (endpoint.encode("utf-8", "surrogatepass"), body)
@@ -77,10 +78,12 @@ class Cache:
         """Open a cache, a new one if there is none; `RunError` says why it cannot be used."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Two connections: the event loop reads while the journal's thread writes.
             reading, writing = (connect(path, timeout_s=PATIENCE) for _ in "rw")
             writing.execute("PRAGMA journal_mode = WAL")
             writing.execute("PRAGMA synchronous = NORMAL")
             writing.executescript(SCHEMA)
+            # The key of nonces: with the same one an equal question is an equal request in every run.
             writing.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))
             secret = writing.execute("SELECT body FROM secret").fetchone()[0]
         except (sqlite3.Error, OSError) as error:

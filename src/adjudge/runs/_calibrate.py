@@ -60,6 +60,7 @@ def calibrate_file(
     left = _left(config, path)
     if finished.is_stopped:
         return Calibrated(finished, left)
+    # Only a model may change its mind: a judge of plain rules gives the same verdict every time.
     probed: list[Probe] = []
     if probes and _asks_models(named):
         judged = [(row, one.verdict) for row, one in _rows_of(path, named.name) if one.verdict is not None]
@@ -76,6 +77,7 @@ def check_labels(rows: str) -> None:
     """Raise for rows and labels that cannot be read, before anybody is paid."""
     if rows == "-":
         raise UsageError("labelled rows are read twice: give a file", code="cannot-read")
+    # The whole file is read first: a bad label in the last row must not cost the calls of all rows before it.
     is_empty = True
     for read in read_cases(rows):
         is_empty = False

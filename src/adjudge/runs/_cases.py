@@ -81,6 +81,7 @@ def digest_of(path: str | Path) -> str | None:
 
 def row_of(case: Case) -> dict[str, Any]:
     """Return a case as a row: without its empty fields, its metadata as further columns."""
+    # Metadata never replace a field of the case.
     row: dict[str, Any] = {name: value for name, value in case.metadata.items() if name not in _CASE}
     row["id"] = case.id
     row["question"] = case.question
@@ -150,6 +151,7 @@ def trajectory_columns(record: Any) -> dict[str, Any]:
     """Return an agent's record as the columns that scorers read."""
     if isinstance(record, Mapping) and "messages" not in record:
         return {name: value for name, value in record.items() if name != "id"}
+    # A record in any other form stays as it is: the scorer reads it again, and a run file can hold it.
     trajectory = Trajectory.from_messages(record)
     kept = [plain_message(message) for message in trajectory.messages] if trajectory is record else record
     return {"final_response": trajectory.final_response, "trajectory": kept}

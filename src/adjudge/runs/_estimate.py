@@ -113,6 +113,7 @@ def _pending(store: Store, rest: Iterable[CaseRead], *, retry_failed: bool) -> I
             done = store.trajectories(cases[0].seq, cases[-1].seq)
             for case in cases:
                 record = done.get(case.seq)
+                # A failed answer is asked for again, a good one is kept.
                 if retry_failed and record is not None and record.fault is not None:
                     record = None
                 yield Planned(CaseRead(case.id, case.row, case.fault), record, store.replies(case.seq))
@@ -143,6 +144,7 @@ class _Estimator:
         self._cache = cache
         self._found = CostEstimate(agent_calls=None if job.agent is None else 0)
         self._seen: set[bytes] = set()
+        # A judge's requests can be written without sending them; what other async scorers call is unknown.
         leaves = [leaf for scorer in job.scorers for leaf in _leaves(scorer)]
         self._asking = [leaf for leaf in leaves if leaf.is_async and getattr(leaf, "judge", None) is not None]
         self._opaque = [leaf.name for leaf in leaves if leaf.is_async and leaf not in self._asking]

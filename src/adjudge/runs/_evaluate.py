@@ -121,6 +121,7 @@ async def aevaluate(
 
 def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -> Plan:
     """Return the plan; where everything was given by name, `adjudge resume` can resume the run."""
+    # Any other sequence may hold objects: None marks that they have no names.
     specs: list[Any] = (
         [scorers] if isinstance(scorers, str) else list(scorers) if isinstance(scorers, list | tuple) else [None]
     )

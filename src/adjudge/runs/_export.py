@@ -63,6 +63,7 @@ def summarise(
             labels = [case.id for case, _ in page]
             for index, tally in enumerate(tallies):
                 tally.add(labels, [scores[index] for _, scores in page])
+            # Only a cascade needs the cost of each row: to say what it saved.
             if cascade is not None:
                 costs = store.costs(page[0][0].seq, page[-1][0].seq)
                 for case, scores in page:

@@ -171,6 +171,7 @@ class RunFile:
             last = 0
             while rows := store.rows(REPLIES, last, PAGE):
                 first, last = rows[0][4], rows[-1][4]
+                # The attempts of the whole page in one query.
                 failed: dict[int, list[Attempt]] = {}
                 for number, *attempt in store.rows(ATTEMPTS, first, last):
                     failed.setdefault(number, []).append(Attempt(*attempt))
@@ -233,6 +234,7 @@ def list_runs(folder: str | None = None) -> list[RunState]:
     if folder is not None and not Path(folder).is_dir():
         raise UsageError(f"{folder}: there is no such folder", code="cannot-read")
     place = Path(folder) if folder is not None else runs_folder()
+    # By the last change, then by name: runs of the same second keep one order.
     files = sorted(place.glob(f"*{SUFFIX}"), key=lambda path: (path.stat().st_mtime, path.name))
     return [run_state(path) for path in files]
 
@@ -248,6 +250,7 @@ def run_state(path: Path) -> RunState:
             canaries = store.open_canaries(number_of(cases), -1)
     except RunError as error:
         return RunState(path, "damaged", fault=error.message)
+    # Scores of all rows are not enough: a judge may still owe its canaries.
     is_done = is_complete and sum(counts.values()) == cases and not canaries
     state = "running" if run_lock(path).holder() is not None else "done" if is_done else "stopped"
     return RunState(path, state, cases, counts, attempts, tokens, cost, plan)

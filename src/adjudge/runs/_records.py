@@ -119,6 +119,7 @@ def write_meta(name: str, value: object) -> Write:
 
 def write_case(case: CaseRecord) -> Write:
     """Keep a case; one that JSON cannot hold is kept as a fault."""
+    # A row that JSON cannot hold must not end the run: it becomes an error row with its number.
     try:
         body = encode({"id": case.id, "row": case.row, "fault": case.fault})
     except (TypeError, ValueError, RecursionError, DataError) as error:
@@ -209,6 +210,7 @@ def read_score(seq: int, scorer: int, status: str, body: bytes, sum_: bytes) -> 
 
 def decode_as(kind: type[T], body: bytes) -> T | None:
     """Read JSON of a kind, or null."""
+    # The fast decoder first; it refuses lone surrogates and large integers, which the slow one takes.
     if body == b"null":
         return None
     try:

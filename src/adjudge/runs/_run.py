@@ -57,6 +57,7 @@ async def run_session(work: RunTask) -> Session:
         keep_known(store, work.job.judge, work.calibration)
         if work.retry_failed:
             store.forget_failures()
+        # A cache only saves money: a run without one is still right, so a fault of it is a warning.
         warnings: list[str] = []
         cache: Cache | None = None
         if work.config.cache_path is not None:
@@ -90,6 +91,7 @@ def _agree(store: Store, work: RunTask) -> Plan:
     if stored is None:
         store.commit([write_meta(PLAN, plan)])
         return plan
+    # A session without cases resumes those in the file, so their digest is not compared.
     older = plan_from(stored, store.path)
     older.check_same(plan if work.cases is not None else replace(plan, digest=older.digest), store.path)
     return older

@@ -107,6 +107,7 @@ def score_chunk(scorers: tuple[str, ...], columns: Columns, chunk: Chunk) -> Chu
         for label, *scores in zip(labels, *given, strict=True)
         for score in scores
     ]
+    # Rows without an id are named by their numbers, which cannot repeat.
     ids = sort_ids(
         (label_of(label), row.number)
         for label, row in zip(labels, rows, strict=True)
@@ -125,6 +126,7 @@ def row_label(row: Mapping[str, Any] | None, number: int) -> Any:
 
 def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:
     """Score the rows that can be scored; the others get errors in their places."""
+    # Nearly always no row is at fault: then nothing is copied.
     faults = [_fault(row, scorer.is_group) for row in rows]
     asked = rows if not any(faults) else [row for row, fault in zip(rows, faults, strict=True) if fault is None]
     columns = [row.columns for row in asked if row.columns is not None]
@@ -179,6 +181,7 @@ def check_call(scorers: Sequence[Scorer], columns: Columns, source: str, *writte
         if len(files) == 2 and files[0].samefile(files[1]):
             raise UsageError(f"{path} is the input: it would be overwritten", code="cannot-write")
     taken = [scorer.accepts for scorer in scorers]
+    # A scorer that takes everything (`accepts` is None) makes every mapping a valid one.
     known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction"}
     for name, _ in columns:
         if name not in known and None not in taken:

@@ -202,6 +202,7 @@ def finish(work: RunTask, out: str | None) -> Finished:
 @contextmanager
 def _calm_collector() -> Iterator[None]:
     """Collect garbage less often: a run makes much of it, hardly any in cycles, and spent a tenth of its time on it."""
+    # What exists before the run, mostly modules, is not looked at again.
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -217,6 +218,7 @@ def check_place(out: str | None) -> None:
     """Raise `UsageError` for an output that cannot be written, before anybody is paid for its content."""
     if out is None or out == "-":
         return
+    # The file itself need not be writable: it is written beside its place and renamed.
     folder = Path(out).resolve().parent
     if Path(out).is_dir():
         raise UsageError(f"{out}: Is a directory", code="cannot-write")

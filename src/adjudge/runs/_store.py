@@ -89,6 +89,7 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise UsageError(f"{path.parent} is not a folder: a run file cannot be written there", code="cannot-write")
+        # The lock comes first: nothing is read or changed while another process writes.
         lock = run_lock(path)
         lock.acquire()
         try:
@@ -247,6 +248,7 @@ class Store:
 
     def forget_failures(self) -> None:
         """Delete the scores, and failed answers of the agent, of units in which a case ended in an error."""
+        # Good answers of the agent stay: only what failed is asked again.
         failed = "SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error'"
         errors = f"SELECT seq FROM cases WHERE unit IN ({failed})"  # noqa: S608 (our own text)
         self.commit(

@@ -71,6 +71,7 @@ class Tally:
     @property
     def mean(self) -> Mean | None:
         """The mean over the scored rows, with its 95 % interval, cut to the scorer's range."""
+        # Student's interval may exceed what the scorer can give.
         mean = mean_of(self.moments)
         if mean is None or mean.low is None or mean.high is None or self.range is None:
             return mean

@@ -44,8 +44,8 @@ class ScoreServer:
     """A local HTTP server that keeps scores as Langfuse does: one for each id, the last one sent.
 
     `script` says what goes wrong with which post (a list in order of arrival, then nothing, or a function); the posts
-    whose numbers are in `lost` are taken in, but their replies are not sent. `refuse` gives the reason for refusing a
-    score; of a list that holds such a score the server says, as the real one, only how many it refuses. `form="object"`
+    whose numbers are in `lost` are accepted, but their replies are not sent. `refuse` gives the reason for refusing a
+    score; like the real server, it then reports only how many scores of a list it refuses. `form="object"`
     is an older server, which takes one score a request. `sessions` are the traces of each session.
 
     >>> with ScoreServer() as server:
@@ -78,19 +78,19 @@ class ScoreServer:
 
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
-        """The scores that were taken in, by id."""
+        """The scores that the server has accepted, by id."""
         with self._play.lock:
             return dict(self._play.kept)
 
     @property
     def arrivals(self) -> list[str]:
-        """The ids of all scores that were taken in, also those that came again."""
+        """The ids of all scores that the server has accepted, also those that came again."""
         with self._play.lock:
             return list(self._play.arrived)
 
     @property
     def counts(self) -> ServerCounts:
-        """What the server has seen so far."""
+        """The counts so far."""
         return self._thread.counts()
 
     @property
