@@ -131,6 +131,7 @@ class Calibration:
         """
         if not self.steps:
             raise UsageError(f"{self.judge} gives no probabilities, so a threshold cannot be chosen")
+        # From the most confident rows down, until the errors exceed the budget.
         least = 1.0
         for step in reversed(self.steps):
             if step.rows * error_budget >= 1.0:

@@ -79,6 +79,7 @@ class PanelJudge:
         try:
             judgements = await asyncio.gather(*tasks)
         finally:
+            # If one member raises a fatal error, or the row is cancelled, nobody needs the other answers.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

@@ -100,6 +100,7 @@ class Collector:
         deadline = clock() + wait.timeout
         while True:
             changed.clear()
+            # A trace that is whole must stay so for a while; longer where another process may still send spans.
             late, is_sure = self.store.find_outstanding(key, parent=wait.parent, roots=wait.roots)
             quiet = wait.settle if is_sure else max(wait.settle, REMOTE_SETTLE)
             left = deadline - clock()
@@ -166,6 +167,7 @@ class Collector:
             raise _Refused("too many requests at once", 503, code="busy")
         body = await self._body(request)
         read = read_logs if request.path == LOGS_PATH else read_request
+        # Unpacking and decoding much would block everybody else's requests.
         if len(body) > _LONG or packing not in ("", "identity"):
             return await asyncio.to_thread(self._decode, body, packing, encoding, read)
         return self._decode(body, packing, encoding, read)

@@ -71,6 +71,7 @@ def unpack(body: bytes, packing: str, largest: int) -> bytes:
     """Undo gzip or deflate, up to a limit."""
     if packing in ("", "identity"):
         return body
+    # One byte more than allowed is enough to see that a body is too large: a bomb is never unpacked whole.
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
         plain = unpacker.decompress(body, largest + 1)

@@ -86,6 +86,7 @@ class SpanStore:
         """Keep what has arrived, `size` bytes each, and return the ids and sessions that it belongs to."""
         touched = set()
         for one in arrivals:
+            # Taken out and put back: the order of the dictionary is that of the last touch.
             held = self._held.pop(one.trace, None) or _Held()
             self._held[one.trace] = held
             held.spans.append(one.span)
@@ -125,6 +126,7 @@ class SpanStore:
     def record(self, key: str) -> Record:
         """Return the spans of a trace, or of the traces of a session."""
         traces = list(self._traces(key))
+        # Span ids are unique within a trace only: those of several traces get the trace's id before them.
         if len(traces) == 1:
             spans = tuple(self._held[traces[0]].with_notes())
         else:

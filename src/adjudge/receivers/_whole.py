@@ -81,6 +81,7 @@ def find_outstanding(traces: Iterable[Links], *, parent: str | None, roots: int)
         sure += len(links.roots)
         if links.open:
             return Outstanding(f"span {min(links.open)} has not ended")
+        # Parents that spans name and that are not here: the caller's own span, one of another process, or late.
         for name in links.children.keys() - links.ids:
             children = links.children[name]
             if name == parent:

@@ -121,6 +121,7 @@ class _Delivery:
 
     async def _trace(self, session: str) -> str | None:
         name = self._wire.name
+        # What the receiver said once is kept: every attempt must send a score to the same place.
         known, trace = self._outbox.trace_of(name, session)
         if not known:
             known, trace = await self._wire.trace_of(self._client, session)
@@ -150,6 +151,7 @@ class _Delivery:
             if len(batch) == 1:
                 self._mark(batch, [refusal.reason])
                 return
+            # The receiver does not say which score it refuses: halve the batch until that one is alone.
             half = len(batch) // 2
             await self._post(batch[:half])
             await self._post(batch[half:])
@@ -167,6 +169,7 @@ class _Delivery:
     def _mark(self, batch: Sequence[Entry], reasons: Sequence[str | None]) -> None:
         ends = []
         for entry, reason in zip(batch, reasons, strict=True):
+            # What is not ready has no end: the next delivery tries it again.
             if isinstance(reason, Unready):
                 self._fault = reason
             else:

@@ -141,6 +141,7 @@ class LangfuseWire:
             if counts.get("rejected"):
                 raise refused(reply, self._keys.secrets())
             return [None] * len(scores)
+        # An older server refuses a list as such: try one score alone before blaming the scores.
         if self._form is None and reply.status != 413:
             return await self._try_objects(client, scores, reply)
         raise self._refusal(reply)

@@ -86,6 +86,7 @@ class MlflowWire:
         trace = trace if trace.startswith(_PREFIX) else f"{_PREFIX}{trace}"
         place = f"{self._host}/api/3.0/mlflow/traces/{quote(trace, safe='')}/assessments"
         body = _assessment(score, trace)
+        # Creating and updating are different requests: look first whether the assessment exists.
         older = await self._ask(client, Request(f"{place}/{score.id}", method="GET", headers=self._key.headers))
         if 200 <= older.status < 300:
             changes = {"assessment": body, "update_mask": "feedback,rationale,metadata"}

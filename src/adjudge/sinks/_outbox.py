@@ -129,6 +129,7 @@ class Outbox:
             values = (sink, score.id, msgspec.json.encode(score))
             connection.execute("INSERT INTO scores (sink, id, body) VALUES (?, ?, ?)", values)
             return
+        # The time of the first is kept, because receivers recognise a score by its id and time.
         number, before = found
         body = msgspec.json.encode(replace(score, timestamp=_decode(before).timestamp))
         if body != before:
@@ -147,6 +148,7 @@ class Outbox:
 
     def end(self, ends: Iterable[End]) -> None:
         """Write down what became of scores; it is on disk when this returns. One replaced meanwhile stays pending."""
+        # With its version: an entry that was replaced while it was on its way has still to be sent.
         rows = [(end.state, end.reason, end.entry.number, end.entry.version) for end in ends]
         if rows:
             with self._transaction() as connection:
