@@ -173,7 +173,7 @@ class Wire(Protocol):
 
 async def each(post: Callable[[OutScore], Awaitable[str | None]], scores: Sequence[OutScore]) -> list[str | None]:
     """Send one request a score, all at once; those that are acknowledged count even where others fail."""
-    # A programming error is raised, and so is a fault of every request; one fault among others leaves its score pending.
+    # Raised: a programming error, or a fault of every request. One fault among others leaves its score pending.
     results = await asyncio.gather(*(post(score) for score in scores), return_exceptions=True)
     faults = [one for one in results if isinstance(one, BaseException) and not isinstance(one, BatchRefused)]
     strange = [fault for fault in faults if not isinstance(fault, AdjudgeError)]
