@@ -16,7 +16,7 @@ How a failure is named: every error has a `code`, a short word that stays the sa
 (`missing-column`, `bad-trajectory`), and a message for a person. `reason` is the two together.
 
 How a failure surfaces: raised where you call something directly. Where rows are scored, a failure of one row is
-data: the row gets a `Score` with status `error` (or `unscored`) and that `reason`, the others go on.
+data: the row gets a `Score` with status `error` (or `unscored`) and that `reason`, the others continue.
 No failure ever becomes a number. `Caught` is the one boundary at which a stray exception of somebody's code becomes
 such a reason.
 """
@@ -55,7 +55,7 @@ class AdjudgeError(Exception):
 
     @property
     def reason(self) -> str:
-        """The code and the message, as they stand in a `Score`."""
+        """The code and the message, as a `Score` has them."""
         return f"{self.code}: {self.message}"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -126,18 +126,18 @@ class RunError(AdjudgeError):
 
 
 class RunStopped(RunError):
-    """A run ended before its last row; what was done is kept, and `adjudge resume` goes on."""
+    """A run ended before its last row; what was done is kept, and `adjudge resume` continues."""
 
     default_code = "stopped"
-    fatal = True  # whoever asked on behalf of a row must not make it that row's failure
+    fatal = True  # not a failure of the row that happened to ask: it must pass through
 
 
 class Caught:
     """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
 
-    Whatever somebody's code raises on one row must not stop the others, nor may it end the run with `sys.exit`; only
-    an interrupt, a cancellation and the like pass through, and errors that are `fatal`, unless those are wanted too: a
-    wrong key fails every row.
+    An exception, or a `sys.exit`, in a user's code on one row must not stop the other rows. Only interrupts,
+    cancellations and the like pass through, and errors that are `fatal`, because they fail every row (a wrong key);
+    `fatal_too` keeps those as well.
     """
 
     __slots__ = ("_fatal_too", "error", "reason")
@@ -163,7 +163,7 @@ class Caught:
 
 
 def told(error: BaseException) -> str:
-    """Return an exception's type and message, also where its own text cannot be had."""
+    """Return an exception's type and message, even where its own `str` fails."""
     from traceback import format_exception_only
 
     return format_exception_only(error)[-1].strip().removeprefix("asyncio.exceptions.")

@@ -235,7 +235,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No such file"):
         load_calibration(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text('{"judge": 3}')
-    with pytest.raises(DataError, match="is no calibration"):
+    with pytest.raises(DataError, match="is not a calibration"):
         load_calibration(tmp_path / "bad.json")
     calibrate([], judge="j").save(tmp_path / "new.json")
     newer = json.loads((tmp_path / "new.json").read_text()) | {"format": 99}
@@ -253,7 +253,7 @@ def test_changed_numbers_are_not_believed(tmp_path: Path) -> None:
     for changed in (text.replace('"rows":40', '"rows":4000'), text.replace(',"digest":', ',"labels":"","digest":')):
         assert changed != text
         path.write_text(changed)
-        with pytest.raises(DataError, match=r"changed after it was written|is no calibration"):
+        with pytest.raises(DataError, match=r"changed after it was written|is not a calibration"):
             load_calibration(path)
 
 

@@ -156,7 +156,7 @@ def test_rescore_and_list(tmp_path: Path) -> None:
         (["judge", "run", "rows.jsonl", "--judge", "local", "--price", "much"], "0.15,0.60"),
         (["judge", "run", "other.jsonl", "--judge", "local"], "no column 'question'"),
         (["judge", "run", "rows.jsonl", "--judge", "local", "--out", "rows.jsonl"], "overwritten"),
-        (["judge", "run", "rows.jsonl", "--judge", "local", "--run", "no/where.run"], "no folder"),
+        (["judge", "run", "rows.jsonl", "--judge", "local", "--run", "no/where.run"], "not a folder"),
         (["judge", "run", "rows.jsonl", "--judge", "openai:m", "--base-url", "ftp://x"], "base URL"),
         (["resume", "gone.run"], "gone.run"),
         (["show", "gone.run"], "gone.run"),

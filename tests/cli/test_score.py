@@ -122,7 +122,7 @@ def test_groups_by_another_column(tmp_path: Path) -> None:
     before = (tmp_path / "out.jsonl").read_bytes()
     result = adjudge(*call, "out.jsonl", cwd=tmp_path)
     assert result.returncode == 3
-    assert b"group 'a' do not stand together (rows 1 and 3)" in result.stderr
+    assert b"group 'a' are not next to one another (rows 1 and 3)" in result.stderr
     assert (tmp_path / "out.jsonl").read_bytes() == before
 
 

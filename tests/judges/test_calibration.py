@@ -74,10 +74,10 @@ def test_names_of_columns() -> None:
     ("bad", "code", "said"),
     [
         ({}, "missing-column", "the row has no label"),
-        ({"label": "x" * 41}, "bad-row", f"'{'x' * 40}' is no label"),
-        ({"label": 1, "ann": "10"}, "bad-row", "annotators is a list"),
-        ({"label": 1, "ann": 1}, "bad-row", "annotators is a list"),
-        ({"label": 1, "ann": [2]}, "bad-row", "'2' is no label"),
+        ({"label": "x" * 41}, "bad-row", f"'{'x' * 40}' is not a label"),
+        ({"label": 1, "ann": "10"}, "bad-row", "annotators must be a list"),
+        ({"label": 1, "ann": 1}, "bad-row", "annotators must be a list"),
+        ({"label": 1, "ann": [2]}, "bad-row", "'2' is not a label"),
     ],
 )
 def test_what_is_no_label(bad: dict[str, Any], code: str, said: str) -> None:

@@ -220,7 +220,7 @@ def test_bad_cascades() -> None:
             get_judge(spec)
     with pytest.raises(UsageError, match="threshold of a cascade"):
         CascadeJudge(Sure(), Sure(), threshold=0.2)
-    with pytest.raises(UsageError, match="does not say from where on it is sure: put local first"):
+    with pytest.raises(UsageError, match="has no threshold for an error budget: put local first"):
         CascadeJudge(Sure(), Sure())
     with pytest.raises(UsageError, match="for verdicts"):
         CascadeJudge(Sure(), RubricJudge("m"), threshold=0.9)

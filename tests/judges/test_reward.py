@@ -126,7 +126,7 @@ def test_options_reach_the_judges_that_ask() -> None:
         ("", "there are local"),
         ("openai", "write openai:MODEL"),
         ("openai:", "write openai:MODEL"),
-        ("local:9", "there is 'local:0'"),
+        ("local:9", "it has 'local:0'"),
         ("panel:local", "at least two"),
         ("panel:local,", "at least two"),
         ("panel:local,panel:local", "no panels"),

@@ -108,7 +108,7 @@ def test_a_span_that_comes_while_it_settles_is_in() -> None:
 @pytest.mark.parametrize(
     ("spans", "why"),
     [
-        ([], "no span has come"),
+        ([], "no span has arrived"),
         ([2], "its parent"),
         ([0, 1], "its parent"),
     ],
@@ -233,7 +233,7 @@ def test_memory_is_bounded() -> None:
         assert counts.traces + counts.evicted == len(traces)
         assert 0 < counts.traces < 20
         assert not endpoint.wait(traces[0], timeout=0.05).complete
-        assert endpoint.missing(traces[0]) == ("spans were let go: the endpoint held too much",)
+        assert endpoint.missing(traces[0]) == ("spans were dropped: the endpoint held too much",)
         assert endpoint.wait(traces[-1], settle=0.05).complete
         send(endpoint.url, *story(traces[0]))
         assert not endpoint.wait(traces[0], settle=0.05).complete  # part of it may still be lost

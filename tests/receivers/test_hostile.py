@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adjudge.errors import AdjudgeError
 from adjudge.receivers import EndpointLimits, OtlpEndpoint
-from adjudge.receivers._requests import Batch, accepted, read_request, refusal
+from adjudge.receivers._requests import Batch, acceptance, read_request, refusal
 from receivers.spans import agent, document, post, send, span, story, trace_id
 
 PROTOBUF = "application/x-protobuf"
@@ -213,7 +213,7 @@ def test_no_body_brings_anything_but_an_answer(body: bytes, encoding: Any) -> No
     """Any bytes are a batch or an error of ours, and either can be answered."""
     answer = None
     try:
-        answer = accepted(read_request(body, encoding), encoding)
+        answer = acceptance(read_request(body, encoding), encoding)
     except AdjudgeError as error:
         answer = refusal(error.reason, encoding)
     assert answer is not None

@@ -112,7 +112,7 @@ def test_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("body", [b"[]", b"{}", b'{"runs": 3}', b'{"runs": [3]}', b"null"])
 def test_garbage_is_an_error(body: bytes) -> None:
     """An answer of another shape is an error that says so."""
-    with LangSmith(faults=[(200, {}, body)]) as service, pytest.raises(ReceiverError, match="no page of runs"):
+    with LangSmith(faults=[(200, {}, body)]) as service, pytest.raises(ReceiverError, match="not a page of runs"):
         receiver(service).fetch(TRACE, timeout=0.1)
 
 
@@ -161,9 +161,9 @@ def test_an_export_with_runs_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ('{"run_type": "tool", "id": "1"}\n{"a": 1}', "line 2 is no run"),
+        ('{"run_type": "tool", "id": "1"}\n{"a": 1}', "line 2 is not a run"),
         ('{"run_type": "tool", "id": "1"}\n{"a', "line 2"),
-        ("[1]", "item 1 is no run"),
+        ("[1]", "item 1 is not a run"),
         ("", "export.jsonl"),
     ],
 )

@@ -15,7 +15,7 @@ from adjudge.errors import RunStopped
 from adjudge.judges import LLMJudge, PanelJudge
 from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking
 from adjudge.runs import RunConfig, RunResult, evaluate
-from adjudge.runs._budget import IMAGE_TOKENS, most_tokens
+from adjudge.runs._ask import IMAGE_TOKENS, most_tokens
 from adjudge.runs._reading import run_state
 from adjudge.runs._sessions import answers_of, judge_file, rescore_run, resume_run
 from adjudge.runs._store import Store

@@ -95,7 +95,7 @@ def test_only_the_judge_meets_them(tmp_path: Path) -> None:
     assert sorted(asked) == sorted(row["id"] for row in grouped)
     assert {row.score.value for row in result.scores if row.scorer == "size"} == {4.0}
     assert reported(result.file) == (40, 0)
-    with pytest.raises(UsageError, match="canaries are for a judge"):
+    with pytest.raises(UsageError, match="canaries need a judge"):
         evaluate(rows(1), scorers=["qa_f1_reward"], run=tmp_path / "b.run", config=SOME)
     with pytest.raises(UsageError, match="canaries is a share"):
         RunConfig(canaries=2.0)

@@ -143,7 +143,7 @@ def test_trajectories(tmp_path: Path) -> None:
     beside = [{"id": "a", "messages": [{"role": "assistant", "content": "yes"}]}, {"id": "b", "final_response": "no"}]
     result = evaluate(cases, trajectories=beside, scorers=["qa_em_reward"], run=tmp_path / "b.run", config=OFF)
     assert [row.score.value for row in result.scores] == [1.0, 0.0]
-    with pytest.raises(RunStopped, match="stands beside"):
+    with pytest.raises(RunStopped, match="comes with the trajectory of"):
         evaluate(cases, trajectories=beside[::-1], scorers=["qa_em_reward"], run=tmp_path / "c.run", config=OFF)
 
 
@@ -157,7 +157,7 @@ def test_group_rewards(tmp_path: Path) -> None:
     grouped = [{"id": n, "group_id": n // 3, "final_response": "x"} for n in range(300)]
     result = evaluate(grouped, scorers=[size], run=tmp_path / "a.run", config=OFF)
     assert {row.score.value for row in result.scores} == {3.0}
-    with pytest.raises(RunStopped, match="do not stand together"):
+    with pytest.raises(RunStopped, match="are not next to one another"):
         evaluate([*grouped, grouped[0]], scorers=[size], run=tmp_path / "b.run", config=OFF)
 
 
@@ -336,7 +336,7 @@ def test_calls_are_wrong(tmp_path: Path) -> None:
         RunConfig(workers=0)
     with pytest.raises(UsageError, match="price"):
         RunConfig(max_cost=1.0)
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         evaluate(rows(1), scorers=["qa_f1_reward"], run=tmp_path / "none" / "a.run")
 
     async def inside() -> None:

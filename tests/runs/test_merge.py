@@ -17,7 +17,7 @@ from adjudge.errors import RunError, RunStopped, UsageError
 from adjudge.model import Case
 from adjudge.rewards import reward
 from adjudge.runs import RunConfig, RunResult, evaluate
-from adjudge.runs._journal import tail_files
+from adjudge.runs._journal import Tail
 from adjudge.runs._merge import merge_runs
 from adjudge.runs._reading import run_state
 from adjudge.runs._sessions import rescore_run
@@ -115,7 +115,7 @@ def test_conflicting_cases(tmp_path: Path) -> None:
     """One id for two different cases is refused with its name, and nothing is left behind."""
     first = run(tmp_path / "a.run", rows(10))
     second = run(tmp_path / "b.run", [{**row, "question": "What is 3 + 9?"} for row in rows(3, start=8)])
-    with pytest.raises(RunError, match=r"case 'r8' of .*b\.run is in an earlier file with other content") as caught:
+    with pytest.raises(RunError, match=r"case 'r8' of .*b\.run is in an earlier file with different content") as caught:
         merge_runs(tmp_path / "all.run", [first, second])
     assert caught.value.code == "conflicting-case"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.run", "b.run"]
@@ -126,7 +126,7 @@ def test_order_of_columns_is_no_content(tmp_path: Path) -> None:
     first = run(tmp_path / "a.run", [{**next(rows(1)), "n": 1}])
     turned = [dict(reversed(list({**row, "n": 1}.items()))) for row in rows(2)]
     assert merge_runs(tmp_path / "all.run", [first, run(tmp_path / "b.run", turned)]).repeated == 1
-    with pytest.raises(RunError, match="other content"):
+    with pytest.raises(RunError, match="different content"):
         merge_runs(tmp_path / "c.run", [first, run(tmp_path / "d.run", [{**next(rows(1)), "n": True}])])
 
 
@@ -137,7 +137,7 @@ def test_same_rows_without_ids(tmp_path: Path) -> None:
     lines = [json.dumps({name: value for name, value in row.items() if name != "id"}) for row in rows(5)]
     (tmp_path / "rows.jsonl").write_text("\n".join(lines))
     shards = [run(tmp_path / f"{name}.run", tmp_path / "rows.jsonl") for name in "ab"]
-    with pytest.raises(RunError, match="no id to tell it by"):
+    with pytest.raises(RunError, match="no id by which to recognise it"):
         merge_runs(tmp_path / "all.run", shards)
 
 
@@ -228,7 +228,7 @@ def test_locks(tmp_path: Path) -> None:
     shards = [run(tmp_path / "a.run", rows(3)), run(tmp_path / "b.run", rows(3, start=3))]
     with Store.write(shards[1]), pytest.raises(RunError, match=f"in use by process {os.getpid()}"):
         merge_runs(tmp_path / "all.run", shards)
-    with Store.write(tmp_path / "all.run"), pytest.raises(UsageError, match="there already"):
+    with Store.write(tmp_path / "all.run"), pytest.raises(UsageError, match="exists already"):
         merge_runs(tmp_path / "all.run", shards)
     (tmp_path / "all.run").unlink()
     (tmp_path / "all.run.merging").write_bytes(b"left by a merge that was killed")
@@ -275,7 +275,7 @@ def test_killed_shard(tmp_path: Path) -> None:
     tests = str(Path(__file__).parent.parent)
     done = subprocess.run([sys.executable, "-c", DIES, str(shards[1]), tests], check=False)
     assert done.returncode == 9
-    assert any(tail.exists() for tail in tail_files(shards[1]))
+    assert any(tail.exists() for tail in Tail(shards[1]).paths)
     merged = merge_runs(tmp_path / "all.run", shards, partial=True)
     assert table(merged.file, "SELECT count(*) FROM replies")[0][0] >= 300 + 18
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from adjudge.errors import RunError
 from adjudge.model import ChatReply
 from adjudge.runs import _journal
-from adjudge.runs._journal import Tail, read_tail, tail_files
+from adjudge.runs._journal import Tail
 from adjudge.runs._records import ReplyRecord, Write, write_reply, write_request
 from adjudge.runs._store import Store
 
@@ -39,19 +39,19 @@ def left_by(folder: Path, texts: list[str]) -> Path:
 def test_all_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
     """What was added and not settled comes back, in order."""
     run = left_by(tmp_path_factory.mktemp("tail"), texts)
-    assert [values for _, values in read_tail(run)] == [values for _, values in writes_of(texts)]
+    assert [values for _, values in Tail(run).read()] == [values for _, values in writes_of(texts)]
 
 
 @given(texts=TEXTS, data=st.data())
 def test_torn_or_changed(tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject) -> None:
     """A tail that is cut or changed at any byte gives the records before that place and no others."""
     run = left_by(tmp_path_factory.mktemp("tail"), texts)
-    path = tail_files(run)[0]
+    path = Tail(run).paths[0]
     whole = path.read_bytes()
     place = data.draw(st.integers(0, len(whole) - 1))
     change = data.draw(st.integers(0, 255))
     path.write_bytes(whole[:place] + (bytes([whole[place] ^ change]) + whole[place + 1 :] if change else b""))
-    found = [values for _, values in read_tail(run)]
+    found = [values for _, values in Tail(run).read()]
     true = [values for _, values in writes_of(texts)]
     assert found == true[: len(found)]
     assert len(found) < len(true)
@@ -87,8 +87,8 @@ def test_files_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         tail.add([write])
         if number > 5:
             tail.settle(1)
-        assert sum(path.stat().st_size for path in tail_files(run)) < 3000
-        kept = [values for _, values in read_tail(run)]
+        assert sum(path.stat().st_size for path in Tail(run).paths) < 3000
+        kept = [values for _, values in Tail(run).read()]
         assert all(values in kept for _, values in writes[max(0, number - 5) : number])
     tail.settle(5)
     tail.close()

@@ -12,7 +12,7 @@ from adjudge.model import Case, Message, Score, Trajectory
 from adjudge.rewards import get_reward
 from adjudge.runs import Plan, RunConfig, evaluate
 from adjudge.runs._cases import CaseRead
-from adjudge.runs._job import Job
+from adjudge.runs._plan import Job
 from adjudge.runs._run import RunTask, run_session
 from adjudge.testing import ChatServer, Fault
 

@@ -115,7 +115,7 @@ def test_sessions_of_a_server_without_a_list(tmp_path: Path) -> None:
 
 def test_addresses_with_passwords(tmp_path: Path) -> None:
     """An address with a password in it is refused before it is written anywhere."""
-    with pytest.raises(UsageError, match="give keys apart") as refused:
+    with pytest.raises(UsageError, match="remove the password from the URL") as refused:
         send(tmp_path / "a.outbox", "http://me:hush-hush@127.0.0.1:9", good_scores(1))
     assert "hush-hush" not in str(refused.value)
     assert b"hush-hush" not in (tmp_path / "a.outbox").read_bytes()

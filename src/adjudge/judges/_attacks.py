@@ -1,7 +1,7 @@
-"""Attacks on judges: wrong answers made to be taken for right ones, each with the reason why it is wrong.
+"""Attacks on judges: wrong answers made to look right, each with the reason why it is wrong.
 
-Whoever trains against a judge finds what it takes. `attacks.jsonl` holds rows of our own (CC0) in named categories;
-`adjudge judge attack` asks a judge about all of them and says what share of each category it calls CORRECT.
+Training against a judge finds whatever it accepts. `attacks.jsonl` holds rows of our own (CC0) in named categories;
+`adjudge judge attack` asks a judge about all of them and shows the share of each category that it calls CORRECT.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ FILE = "attacks.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One wrong answer; `why` says what is wrong with it, `pattern` what it has in common with at most four others."""
+    """One wrong answer; `why` says what is wrong with it, `pattern` is what it shares with at most four others."""
 
     id: str
     category: str

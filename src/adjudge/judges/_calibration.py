@@ -3,7 +3,7 @@
     calibrate(rows, judge="openai:gpt-4o")       labelled rows and what the judge said  ->  Calibration
     Calibration.corrected(estimate)              the true share behind the judge's share in a later run
 
-Pure: who asks the judge about the rows is `adjudge judge calibrate`.
+Pure: `adjudge judge calibrate` asks the judge about the rows.
 """
 
 from bisect import bisect_right
@@ -37,12 +37,12 @@ _LABELS = {
 LABEL, ANNOTATORS, GROUPS = ("label", "correct"), ("annotators", "ann"), ("group", "source", "split")
 FORMAT = 1
 CONFIDENCES = (*(step / 100 for step in range(50, 100)), 0.995, 0.999)
-MOST_GROUPS = 100  # that are told apart
+MOST_GROUPS = 100  # groups with figures of their own
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledRow:
-    """One row that people labelled, and what the judge said of it; `verdict` is None where it said nothing."""
+    """One row that people labelled, and the judge's verdict on it, None where it gave none."""
 
     question: str
     label: bool
@@ -56,7 +56,7 @@ class LabelledRow:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How often a judge keeps its verdict when only what should not matter has changed."""
+    """How often a judge repeats its verdict when only something changes that should not matter."""
 
     name: str
     rows: int
@@ -65,7 +65,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceStep:
-    """Of the rows of which a judge is at least so sure: how many there are, and on how many it errs."""
+    """The rows on which a judge is at least this confident: how many there are, and on how many it errs."""
 
     confidence: float
     rows: int
@@ -74,7 +74,7 @@ class ConfidenceStep:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A run's share of right responses as its judge saw it, and as it is once the judge's faults are taken out."""
+    """A run's share of right responses as its judge saw it, and corrected for the judge's errors."""
 
     observed: Estimate
     rogan_gladen: Estimate | None
@@ -83,9 +83,9 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What is known of one judge: `labels` is a hash of the labelled rows, `prompts` those of the judge's prompts.
+    """What was measured of one judge: `labels` is a hash of the labelled rows, `prompts` are those of its prompts.
 
-    `digest` is that of everything else in the file, so that a number which somebody changed in it is not believed.
+    `digest` covers everything else in the file, so that a changed number is noticed.
     """
 
     judge: str
@@ -115,7 +115,7 @@ class Calibration:
         raise UsageError(f"the calibration is of {ours}, not of {theirs}: calibrate that one", code="not-calibrated")
 
     def corrected(self, observed: Estimate) -> Corrected | None:
-        """Return what a run's share is once the judge's faults are taken out; None where nothing is known of them."""
+        """Return a run's share corrected for the judge's errors; None where they are not known."""
         known = self.agreement
         if known is None or self.correction is None:
             return None
@@ -125,12 +125,13 @@ class Calibration:
         return Corrected(observed, by_rates, prediction_powered(observed, self.correction))
 
     def threshold_for(self, error_budget: float) -> float:
-        """Return the least confidence from which on the judge errs in at most that share of rows; 1 for none.
+        """Return the lowest confidence above which the judge errs in at most that share of rows; 1 for none.
 
-        A share needs 1 / `error_budget` rows at least: fewer cannot show it.
+        That takes at least 1 / `error_budget` rows: fewer cannot show it.
         """
         if not self.steps:
-            raise UsageError(f"{self.judge} gives no probabilities: how sure it is cannot choose a threshold")
+            raise UsageError(f"{self.judge} gives no probabilities, so a threshold cannot be chosen")
+        # From the most confident rows down, until the errors exceed the budget.
         least = 1.0
         for step in reversed(self.steps):
             if step.rows * error_budget >= 1.0:
@@ -156,7 +157,7 @@ def load_calibration(path: Path | str) -> Calibration:
     try:
         found = from_json(Calibration, data)
     except RowError as error:
-        raise DataError(f"{path} is no calibration: {error.message}", code="bad-calibration") from None
+        raise DataError(f"{path} is not a calibration: {error.message}", code="bad-calibration") from None
     if found.format > FORMAT:
         raise DataError(f"{path} was written by a newer adjudge: update adjudge", code="bad-calibration")
     plain = replace(found, digest="")
@@ -178,7 +179,7 @@ def labelled(row: Mapping[str, Any]) -> tuple[bool, tuple[bool | None, ...], str
     if isinstance(several, Mapping):
         several = list(several.values())
     if not isinstance(several, Sequence) or isinstance(several, str):
-        raise DataError("annotators is a list of labels", code="bad-row")
+        raise DataError("annotators must be a list of labels", code="bad-row")
     group = next((row[name] for name in GROUPS if row.get(name) is not None), None)
     return _label(given), tuple(None if one is None else _label(one) for one in several), _text(group)
 
@@ -186,7 +187,7 @@ def labelled(row: Mapping[str, Any]) -> tuple[bool, tuple[bool | None, ...], str
 def _label(value: object) -> bool:
     found = _LABELS.get(str(value).strip().lower())
     if found is None:
-        raise DataError(f"{str(value)[:40]!r} is no label: give 1 or 0, or CORRECT or WRONG", code="bad-row")
+        raise DataError(f"{str(value)[:40]!r} is not a label: give 1 or 0, or CORRECT or WRONG", code="bad-row")
     return found
 
 
@@ -197,9 +198,9 @@ def _text(value: object) -> str | None:
 def calibrate(
     rows: Iterable[LabelledRow], *, judge: str, version: str = "", probes: Sequence[Probe] = ()
 ) -> Calibration:
-    """Return what labelled rows say of a judge; intervals are clustered by question.
+    """Measure a judge on labelled rows; intervals are clustered by question.
 
-    Rows without a verdict are counted, and are in none of the figures. Of many groups the hundred largest are kept.
+    Rows without a verdict are counted, but not part of the figures. Of many groups the hundred largest are kept.
     """
     every = list(rows)
     counts = {status: sum(row.status == status for row in every) for status in ("scored", "unscored", "error")}
@@ -228,7 +229,7 @@ def calibrate(
 
 
 def _steps(rows: Sequence[tuple[float, bool]]) -> tuple[ConfidenceStep, ...]:
-    """Return how often a judge errs beyond each confidence, given its probabilities and whether it errs."""
+    """Return how often a judge errs above each confidence, given its probabilities and whether it errs."""
     surest = sorted(((max(p, 1.0 - p), is_error) for p, is_error in rows), reverse=True)
     errors = list(accumulate(int(is_error) for _, is_error in surest))
     found: list[ConfidenceStep] = []
@@ -256,5 +257,5 @@ def _agreement(rows: Sequence[LabelledRow]) -> Agreement | None:
 def _hash(rows: Sequence[LabelledRow]) -> str:
     digest = sha256()
     for line in sorted(f"{row.question!r} {row.label}" for row in rows):
-        digest.update(line.encode())  # the written form of a text has no lone surrogates
+        digest.update(line.encode())  # repr escapes lone surrogates
     return digest.hexdigest()[:32]

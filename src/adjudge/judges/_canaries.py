@@ -1,7 +1,7 @@
-"""Canaries: known-bad answers among the rows, so that a run says how often its judge was fooled.
+"""Canaries: known-bad answers among the rows, so that a run shows how often its judge was fooled.
 
-A judge that calls a canary CORRECT has made an error that we know to be one: no labels are needed. The share of the
-canaries that were called CORRECT is the judge's false-positive rate on answers of that kind.
+A judge that calls a canary CORRECT makes a known error: no labels are needed. The share of the canaries called CORRECT
+is the judge's false-positive rate on answers of that kind.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def canaries(rows: Iterable[Row], rate: float, seed: int = 0) -> Iterator[dict[s
 
 
 def with_canaries(rows: Iterable[Row], rate: float, seed: int = 0) -> Iterator[Row]:
-    """Yield the rows, each canary behind the row that it was made of."""
+    """Yield the rows, each canary after the row that it was made from."""
     for row, canary in pair_canaries(rows, rate, seed):
         yield row
         if canary is not None:
@@ -105,7 +105,7 @@ def pair_canaries(rows: Iterable[Row], rate: float, seed: int) -> Iterator[tuple
 
 
 def _references(row: Row) -> tuple[str, ...]:
-    """Return the accepted answers of a row; none where there are none to be read, which is for others to say."""
+    """Return the accepted answers of a row; none where they cannot be read, which the judge reports."""
     try:
         return check_references(texts_of(row.get("reference", row.get("answer")), "reference"))
     except DataError:
@@ -133,7 +133,7 @@ def _canary(
 def _might_be_right(response: str, references: tuple[str, ...]) -> bool:
     given = normalise_answer(response)
     wanted = [normalise_answer(reference) for reference in references]
-    # A short answer that stands in a reference may count as one; a refusal is right where a reference is one.
+    # A short answer that is part of a reference may count as right; so may a refusal where a reference is one.
     return any(f" {gold} " in f" {given} " or (given and given in gold) for gold in wanted)
 
 

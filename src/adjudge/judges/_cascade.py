@@ -1,8 +1,8 @@
-"""A cheap judge first, a dear one where it is not sure.
+"""A cheap judge first, an expensive one where it is not sure.
 
-Most verdicts do not need a large model: the first judge's verdict stands where its calibrated confidence reaches the
-threshold, otherwise the second is asked. Every judgement says who decided and, where the second did, what the first
-would have said: the summary has the share escalated, how often the two agreed there, and what was saved.
+Most verdicts do not need a large model: the first judge decides where its calibrated confidence reaches the threshold,
+otherwise the second does. Every judgement names who decided and, where the second did, the verdict of the first: the
+summary has the share escalated, how often the two agreed there, and what was saved.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class CascadeJudge:
     """Asks `first`, and `second` where `first` is less sure than `threshold`.
 
     Confidence is the greater of the probabilities of CORRECT and WRONG; a first judge that gives none, or no verdict,
-    is never sure. Without a `threshold` it is the least at which the first judge was seen to err in at most
-    `error_budget` of the rows that it keeps: on the labels of its `calibration` or, without one, on rows that it
-    knows itself (`threshold_for`), which need not be like yours.
+    is never sure. Without a `threshold` it is the lowest one at which the first judge erred in at most `error_budget`
+    of the rows that it decides: measured on the labels of its `calibration` or, without one, on its own validation
+    rows (`threshold_for`), which need not be like yours.
 
     >>> from adjudge.judges import LLMJudge, LocalJudge
     >>> cascade = CascadeJudge(LocalJudge(tier=0), LLMJudge(model="gpt-4o"), threshold=0.9)
@@ -53,7 +53,7 @@ class CascadeJudge:
         """Choose the threshold."""
         if any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
-        if not 0.0 <= self.error_budget <= 0.5:  # who tosses a coin errs in one half
+        if not 0.0 <= self.error_budget <= 0.5:  # tossing a coin errs in one half
             words = f"an error budget is a share from 0 to one half, got {self.error_budget:.4g}"
             raise UsageError(f"{words}: write 0.02 for 2 %")
         if self.calibration is not None:
@@ -61,7 +61,7 @@ class CascadeJudge:
         if self.threshold is None:
             known = getattr(self.calibration or self.first, "threshold_for", None)
             if known is None:
-                words = f"{self.first.name} does not say from where on it is sure: put local first"
+                words = f"{self.first.name} has no threshold for an error budget: put local first"
                 raise UsageError(f"{words}, or give CascadeJudge a threshold for a judge with probabilities")
             self.threshold = float(known(self.error_budget))
             self.rule = self._rule()
@@ -70,7 +70,7 @@ class CascadeJudge:
         self.rule = self.rule or f"a confidence of {self.threshold:.4g} is needed"
 
     def _rule(self) -> str:
-        """Say from where on the first judge's verdict stands, and by which budget that was chosen."""
+        """Say which confidence the first judge needs to decide, and by which budget that was chosen."""
         budget = f"{self.error_budget:.1%} of its {'validation rows' if self.calibration is None else 'labels'}"
         if self.threshold == 1.0:
             return f"no confidence keeps its errors to {budget}"
@@ -98,7 +98,7 @@ class CascadeJudge:
 
     @property
     def agreement(self) -> str | None:
-        """How far those of its judges who know it agree with people."""
+        """How far its judges agree with people, for those that know it."""
         return agreement_of(self.members)
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
@@ -122,7 +122,7 @@ class CascadeJudge:
         )
 
     def is_sure(self, judgement: Judgement) -> bool:
-        """Say whether a judgement of the first judge stands; with a threshold of 1 none does."""
+        """Return whether the first judge decides with this judgement; with a threshold of 1 it never does."""
         probability, least = judgement.probability, self.threshold or 1.0
         if judgement.status != "scored" or judgement.verdict is None or probability is None:
             return False
@@ -131,10 +131,10 @@ class CascadeJudge:
 
 @dataclass(frozen=True, slots=True)
 class CascadeReport:
-    """How a cascade's work was shared: `compared` of the escalated rows had verdicts of both judges, `agreed` the same.
+    """How a cascade's work was shared: `compared` escalated rows have verdicts of both judges, `agreed` equal ones.
 
-    `saved` is what the second judge would have cost on the rows kept, at its mean cost on those that it was paid for;
-    None where there is no price. `rule` says from where on the first judge's verdict stands.
+    `saved` is what the second judge would have cost on the rows kept, at its mean cost on the rows that it decided;
+    None where there is no price. `rule` says which confidence the first judge needs.
     """
 
     kept: int
@@ -152,13 +152,13 @@ class CascadeReport:
 
 @dataclass(slots=True)
 class CascadeTally:
-    """Adds up how a cascade's work was shared; `costs` has the rows, and their dollars, of each who decided."""
+    """Adds up how a cascade's work was shared; `costs` has the rows and their dollars by the judge that decided."""
 
     steps: Counter[str] = field(default_factory=Counter)
     costs: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def add(self, score: Score, cost: float | None) -> None:
-        """Add a row's score and what was paid for the row; None where a reply was not paid for, but known already."""
+        """Add a row's score and its cost; None where some reply was known already and cost nothing."""
         steps = steps_of(score)
         self.steps.update(steps)
         if steps and cost is not None:
@@ -166,11 +166,11 @@ class CascadeTally:
             self.costs[steps[0]] = rows + 1, dollars + cost
 
     def report(self, rule: str | None) -> CascadeReport | None:
-        """Return how the work was shared; None where no cascade was at work."""
+        """Return how the work was shared; None where no row came from a cascade."""
         kept, escalated = self.steps[KEPT], self.steps[ESCALATED]
         if not kept and not escalated:
             return None
-        # Rows kept have cost something as well, where an agent answered them: only the difference is the judge's.
+        # Where an agent answered the rows, the kept ones cost something too: only the difference is the second judge's.
         more = self._mean(ESCALATED) - self._mean(KEPT)
         saved = more * kept if more > 0.0 else None
         return CascadeReport(kept, escalated, self.steps[COMPARED], self.steps[AGREED], saved, rule)
@@ -181,7 +181,7 @@ class CascadeTally:
 
 
 def steps_of(score: Score) -> tuple[str, ...]:
-    """Return what a score says of a cascade: who decided, and whether both said the same."""
+    """Return the steps of a cascade that a score shows: who decided, and whether both judges agreed."""
     notes = score.notes or {}
     reasons = notes.get("reasons", "").split()
     if ESCALATED in reasons:

@@ -1,14 +1,14 @@
-"""What every judge that asks a chat model has in common: writing the request (pure), asking, reading the reply (pure).
+"""What all judges that ask a chat model share: writing the request (pure), asking, reading the reply (pure).
 
-At most two questions are asked: a reply that cannot be read is asked for once more, then the row is unscored. A
-refusal is an answer and is not asked again. A failure of the service is an error, with its reason; one that is `fatal`
-(a wrong key, a spent budget) is raised, because every further call would fail too.
+A judge asks at most twice: where a reply cannot be read it asks once more, then the row is unscored. A refusal is an
+answer, so it does not ask again. A failure of the service is an error with its reason; one that is `fatal` (a wrong
+key, a spent budget) is raised, because every further call would fail too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,12 +33,12 @@ Read = Callable[[str, "str | None"], Judgement]
 class ChatJudge:
     """A judge that asks a chat model; `LLMJudge` and `RubricJudge` say what about.
 
-    `chat` answers the requests; without it, a client for `model` at `base_url` is made when the first one is asked,
-    one that speaks the interface `api` and makes at most `attempts` of one question.
-    `secret` keys the nonces of requests that carry one: give the same bytes again and the same question is the same
-    request. `structured=False` asks for the answer on a line with a nonce from the start; otherwise that is done
-    where the endpoint knows no JSON schemas. `gate=False` lets vacuous responses through to the model. `sample` tells
-    apart several answers to one question: another number is another request.
+    `chat` answers the requests; without it, the first request makes a client for `model` at `base_url`, with the
+    interface `api` and at most `attempts` attempts a request.
+    `secret` is the key of the nonces that some requests carry: with the same bytes the same question is the same
+    request. `structured=False` asks for the answer on a line with a nonce from the start; otherwise that happens only
+    where the endpoint does not support JSON schemas. `gate=False` sends vacuous responses to the model, too. `sample`
+    separates several answers to one question: another number is another request.
     """
 
     model: str = ""
@@ -83,11 +83,11 @@ class ChatJudge:
         return {self.model: self.chat}
 
     def client(self, **limits: Any) -> ChatClient:
-        """Return a new client for this judge's model; `limits` are those of `ChatClient`. Whoever asks closes it."""
+        """Return a new client for this judge's model; `limits` are those of `ChatClient`. The caller closes it."""
         from adjudge.chat import client_of
 
         given: dict[str, Any] = {"base_url": self.base_url, "api_key": self.api_key, "attempts": self.attempts}
-        # Where there are no schemas, a verdict is not to be asked for in words alone, but by key.
+        # Without schemas the judge asks with a nonce: the client must not ask for JSON in words instead.
         return client_of(self.api, self.model, in_words=False, **{**given, **limits})
 
     def request(
@@ -122,18 +122,19 @@ class ChatJudge:
                     continue
                 return self._judgement("error", error.reason, calls=calls + 1)
             calls += 1
-            fault = _no_text(reply)
-            if fault is not None:
-                return self._judgement("unscored", fault, reply.text, calls)
-            text = reply.text or ""
+            if reply.text is None or reply.refusal or reply.finish_reason == "content_filter":
+                return self._judgement("unscored", _why_no_text(reply), reply.text, calls)
+            text = reply.text
             try:
                 judgement = read(text, nonce)
-                if nonce is None and _is_copy(text, fields["response"]):
-                    raise UnreadableReply("the reply stands word for word in the response", code="copied")
+                # A response may contain a reply to be copied. Letters and digits are compared, without a code block.
+                words = _NO_WORD.sub("", _OPENING.sub("", text, count=1))
+                if nonce is None and words in _NO_WORD.sub("", str(fields["response"])):
+                    raise UnreadableReply("the response contains the reply word for word", code="copied")
             except UnreadableReply as unreadable:
                 if again:
                     return self._judgement("unscored", _unreadable(unreadable, reply), text, calls)
-                # Whoever copies can be caught: the response does not have the nonce.
+                # With a nonce, which the response cannot contain, the model has to answer by itself.
                 again, form = True, "nonce" if unreadable.code == "copied" else form
                 continue
             return self._judgement("scored", judgement.reason, text, calls, judgement)
@@ -158,15 +159,13 @@ class ChatJudge:
         )
 
 
-def _no_text(reply: ChatReply) -> str | None:
-    """Return why a reply has nothing to be read."""
+def _why_no_text(reply: ChatReply) -> str:
+    """Return why a reply has no text to read."""
     if reply.refusal:
         return f"refusal: {reply.refusal[:200]}"
     if reply.finish_reason == "content_filter":
         return "content-filter: the endpoint withheld the reply"
-    if reply.text is None:
-        return f"no-content: the reply has no text (finish reason: {reply.finish_reason or 'none given'})"
-    return None
+    return f"no-content: the reply has no text (finish reason: {reply.finish_reason or 'none given'})"
 
 
 def _unreadable(error: UnreadableReply, reply: ChatReply) -> str:
@@ -175,13 +174,7 @@ def _unreadable(error: UnreadableReply, reply: ChatReply) -> str:
     return f"unreadable: {error.reason}"
 
 
-def _is_copy(reply: str, response: str | Sequence[str]) -> bool:
-    """Return whether the letters and digits of the reply, without a code block around it, stand so in the response."""
-    bare = _OPENING.sub("", reply, count=1)
-    return isinstance(response, str) and _NO_WORD.sub("", bare) in _NO_WORD.sub("", response)
-
-
 def way_of(member: Judge) -> Ask | None:
-    """Return the way in which this context has a member's models asked; None where the member asks by itself."""
+    """Return the function that asks a judge's models in this context; None where the judge asks them itself."""
     way, chats = asking.get(), getattr(member, "chats", None)
     return None if way is None or not chats else way(chats)

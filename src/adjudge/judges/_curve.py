@@ -1,4 +1,4 @@
-"""A reliability curve as SVG: how often a judge is right against how sure it says it is."""
+"""A reliability curve as SVG: how often a judge is right, against how confident it is."""
 
 from html import escape
 
@@ -12,7 +12,7 @@ _STYLE = "font-family='system-ui, sans-serif' font-size='12' fill='#333'"
 
 
 def reliability_svg(found: Reliability, title: str) -> str:
-    """Draw the bins as points, larger for more rows, with intervals; on the diagonal a judge is as good as it says.
+    """Draw the bins as points, larger for more rows, with intervals; on the diagonal confidence and accuracy are equal.
 
     >>> from adjudge.statistics import reliability
     >>> svg = reliability_svg(reliability([0.9, 0.2], [True, False]), "local:0 <b>")

@@ -41,7 +41,7 @@ class LLMJudge(ChatJudge):
         super().__post_init__()
         if self._prompt.slots != _SLOTS:
             raise UsageError(
-                f"prompt {self._prompt.name} is none for verdicts: its slots are {list(self._prompt.slots)}"
+                f"prompt {self._prompt.name} is not for verdicts: its slots are {list(self._prompt.slots)}"
             )
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:

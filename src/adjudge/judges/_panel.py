@@ -1,4 +1,4 @@
-"""Several judges, one verdict: the majority's, with the disagreement beside it."""
+"""Several judges, one verdict: that of the majority, together with who disagreed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class PanelJudge:
-    """Asks its members at once and takes the verdict of more than half of those that gave one.
+    """Asks its members all at once and takes the verdict of more than half of those that gave one.
 
-    A tie is unscored, and so is a row on which fewer than `quorum` members (more than half of them, unless given)
-    reached a verdict; it is an error where only errors kept them from it. `scores["agreement"]` is the share of the
+    A tie is unscored, and so is a row on which fewer than `quorum` members (by default more than half of them) reached
+    a verdict; it is an error where all the others failed with errors. `scores["agreement"]` is the share of the
     verdicts that agree with the panel's, `reason` names who differed, `raw` holds every member's judgement as JSON.
 
     >>> from adjudge.judges import LocalJudge
@@ -37,13 +37,13 @@ class PanelJudge:
     parts: ClassVar[tuple[str, ...]] = ("agreement",)
 
     def __post_init__(self) -> None:
-        """Check that there is somebody to ask."""
+        """Check the members and the quorum."""
         self.members = tuple(self.members)
         if len(self.members) < 2 or any(isinstance(member, GivesScores) for member in self.members):
-            raise UsageError("a panel has at least two judges, all of them for verdicts")
+            raise UsageError("a panel needs at least two judges, all of them for verdicts")
         self.quorum = self.quorum or len(self.members) // 2 + 1
         if not 1 <= self.quorum <= len(self.members):
-            raise UsageError(f"the quorum of {len(self.members)} judges lies between 1 and {len(self.members)}")
+            raise UsageError(f"the quorum of {len(self.members)} judges must be between 1 and {len(self.members)}")
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class PanelJudge:
 
     @property
     def agreement(self) -> str | None:
-        """How far those of its members who know it agree with people."""
+        """How far its members agree with people, for those that know it."""
         return agreement_of(self.members)
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
@@ -79,6 +79,7 @@ class PanelJudge:
         try:
             judgements = await asyncio.gather(*tasks)
         finally:
+            # If one member raises a fatal error, or the row is cancelled, nobody needs the other answers.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -121,7 +122,7 @@ class PanelJudge:
 async def ask_member(
     member: Judge, question: str, reference: str | Sequence[str], response: str | None, ask: Ask | None
 ) -> Judgement:
-    """Ask one judge of several, together with other rows where it takes many at once and somebody gathers them."""
+    """Ask one judge of several, together with other rows where it takes many at once and the context gathers them."""
     gather = gathering.get()
     if gather is None or not hasattr(member, "ajudge_many"):
         return await member.ajudge(question, reference, response, ask=ask or way_of(member))
@@ -130,7 +131,7 @@ async def ask_member(
 
 
 def agreement_of(members: Sequence[Judge]) -> str | None:
-    """Return what members say of how far they agree with people; None where none does."""
+    """Return how far the members claim to agree with people; None where none does."""
     said = dict.fromkeys(found for member in members if (found := getattr(member, "agreement", None)))
     return "; ".join(said) or None
 

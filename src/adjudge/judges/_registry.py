@@ -40,13 +40,15 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     Traceback (most recent call last):
     adjudge.errors.UsageError: no judge is called 'opnai:gpt-4o'; did you mean 'openai:gpt-4o'?
     """
-    kind, rest = split_judge(spec)
+    kind, colon, tail = spec.strip().partition(":")
+    rest = tail if colon else None
     own = {name: options.pop(name) for name in CASCADE_OPTIONS if name in options}
     if kind == "cascade":
         return _cascade(spec, rest or "", own, options)
     given = [name for name, value in own.items() if value is not None]
     if given:
-        raise UsageError(f"{spec!r} takes no {' or '.join(given)}: that is a cascade's, cascade:local,openai:MODEL")
+        message = f"{spec!r} takes no {' or '.join(given)}: only a cascade does, such as cascade:local,openai:MODEL"
+        raise UsageError(message)
     unknown = next((name for name in options if name not in _OPTIONS), None)
     if unknown is not None:
         hint = ": write local:0 or local:1" if unknown == "tier" else closest(unknown, (*_OPTIONS, *CASCADE_OPTIONS))
@@ -62,29 +64,18 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
 
                 require_litellm()
             return LLMJudge(rest, **{**options, "api": kind})
-        raise UsageError(f"{spec!r} does not say which model: write {kind}:MODEL", code="unknown-judge")
+        raise UsageError(f"{spec!r} does not name a model: write {kind}:MODEL", code="unknown-judge")
     near = closest(kind, ["local", "openai", "anthropic", "litellm", "panel", "cascade"])
-    colon = "" if rest is None else ":"
     hint = f"{near[:-2]}{colon}{rest or ''}'?" if near else f"; there are {', '.join(_KINDS)}"
     raise UsageError(f"no judge is called {spec!r}{hint}", code="unknown-judge")
-
-
-def split_judge(spec: str) -> tuple[str, str | None]:
-    """Split a judge's name at its first colon: what kind it is, and the rest, if there is any.
-
-    >>> split_judge("openai:gpt-4o"), split_judge("local")
-    (('openai', 'gpt-4o'), ('local', None))
-    """
-    kind, colon, rest = spec.strip().partition(":")
-    return kind, rest if colon else None
 
 
 def _local(spec: str, tier: str | None) -> LocalJudge:
     if tier is None:
         return LocalJudge()
     if tier not in map(str, TIERS):
-        there = ", ".join(f"'local:{known}'" for known in TIERS)
-        raise UsageError(f"{spec!r} is no tier of the local judge; there is {there}", code="unknown-judge")
+        tiers = ", ".join(f"'local:{known}'" for known in TIERS)
+        raise UsageError(f"{spec!r} is not a tier of the local judge; it has {tiers}", code="unknown-judge")
     return LocalJudge(tier=int(tier))
 
 

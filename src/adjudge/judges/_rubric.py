@@ -41,9 +41,9 @@ class GivesScores:
 class RubricJudge(ChatJudge, GivesScores):
     """Asks a chat model for scores between 0 and 1; `Judgement.scores` has them all or none, `reason` the reasoning.
 
-    Without `dimensions` they are answer_quality, factual_correctness and completeness, by the levels that stand in
-    the quality prompt. `dimensions` names others, each with what it means. In place of references a rubric judge
-    takes the criteria of a good response (there may be none), and the sources that the response was made from.
+    Without `dimensions` they are answer_quality, factual_correctness and completeness, by the levels of the quality
+    prompt. `dimensions` names others, each with its meaning. In place of references a rubric judge takes the criteria
+    of a good response (there may be none), and the sources that the response was made from.
 
     A response that says nothing scores 0 in everything, without a call, as does one that is too long.
     """
@@ -60,7 +60,7 @@ class RubricJudge(ChatJudge, GivesScores):
         self._schema = rubric_schema(self.names)
         slots = {**_SLOTS, "dimensions": True} if own else _SLOTS
         if dict(self._prompt.slots) != slots:
-            raise UsageError(f"prompt {self._prompt.name} has not the slots {sorted(slots)}")
+            raise UsageError(f"prompt {self._prompt.name} does not have the slots {sorted(slots)}")
 
     def judge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, sources: str | Sequence[str] = ()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.calling import for_each
 from adjudge.errors import ArgumentError, Caught, UsageError, closest
 from adjudge.judges._chat_judge import way_of
-from adjudge.judges._registry import get_judge, split_judge
+from adjudge.judges._registry import get_judge
 from adjudge.judges._rubric import QUALITY, GivesScores, RubricJudge
 from adjudge.judges.columns import CRITERIA, QUESTIONS, REFERENCES, RESPONSES, SOURCES, Material, material_of, one_of
 from adjudge.judges.local import LocalRubricJudge
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["JudgeScorer", "judge_reward", "judge_scorer", "quality_judge"]
 
 QUALITY_NAME = "quality"
-PENDING = Score.error("not-judged")  # in the place of a row until the judge has been asked
+PENDING = Score.error("not-judged")  # in the place of a row until the judge has answered
 
 
 def judge_scorer(judge: Judge | str, **options: Any) -> JudgeScorer:
     """Return the scorer of a judge, or of a judge's name; `get_scorer` calls this for both."""
     if not isinstance(judge, str):
         if options:
-            raise UsageError(f"{judge.name} takes no options: give them where it is made")
+            raise UsageError(f"{judge.name} takes no options here: give them to its constructor")
         return JudgeScorer(judge)
     kind, _, rest = judge.strip().partition(":")
     if kind != QUALITY_NAME:
         return JudgeScorer(get_judge(judge, **options))
     model = options.pop("judge", None) or rest
     if not model:
-        message = f"{judge!r} does not say who scores the quality: write quality:openai:MODEL"
+        message = f"{judge!r} does not name a judge for the quality: write quality:openai:MODEL"
         raise UsageError(message, code="unknown-judge")
     made = quality_judge(model, **options)
     return JudgeScorer(made, name=f"{QUALITY_NAME}:{made.name}")
@@ -60,15 +60,15 @@ def judge_reward(judge: Judge | str, *, name: str | None = None) -> JudgeScorer:
 
 
 def quality_judge(judge: Any, **options: Any) -> Any:
-    """Return a judge of quality: one that is given, or a rubric judge of the model that a text names."""
+    """Return a judge of quality: the given one, or a rubric judge of the model with that name."""
     if isinstance(judge, str):
-        kind, rest = split_judge(judge)
+        kind, _, rest = judge.strip().partition(":")
         if kind == "local" and "approximate" in options:
             return LocalRubricJudge(tier=int(rest) if rest else None, **options)
-        get_judge(judge)  # a name that nobody has is refused as such
+        get_judge(judge)  # raises for an unknown name, with the closest known one
         if kind not in ("openai", "anthropic", "litellm"):
             raise UsageError(f"{judge!r} gives verdicts, not scores: write openai:MODEL", code="wrong-judge")
-        return RubricJudge(rest or "", **{**options, "api": kind})
+        return RubricJudge(rest, **{**options, "api": kind})
     if not hasattr(judge, "ajudge"):
         message = f"a quality judge must be a RubricJudge or a name such as openai:MODEL, got {type(judge).__name__}"
         raise UsageError(message, code="wrong-judge")
@@ -80,7 +80,7 @@ def quality_judge(judge: Any, **options: Any) -> Any:
 
 
 class JudgeScorer(Scorer):
-    """Asks a judge about rows; `by_rubric` says whether it gives scores by criteria, or verdicts by references."""
+    """Asks a judge about rows; with `by_rubric` the judge gives scores by criteria, else verdicts by references."""
 
     range = (0.0, 1.0)
     has_async = True
@@ -106,7 +106,7 @@ class JudgeScorer(Scorer):
         return _rebuild, (self.judge, self.name, self.by_rubric)
 
     def check(self, columns: Collection[str]) -> None:
-        """Raise `ArgumentError` if rows with these columns cannot be judged; names the columns that would do."""
+        """Raise `ArgumentError` if rows with these columns cannot be judged; it names the columns to add."""
         for names in (QUESTIONS, RESPONSES) if self.by_rubric else (QUESTIONS, REFERENCES, RESPONSES):
             if not any(name in columns for name in names):
                 hint = closest(names[0], columns)
@@ -119,9 +119,10 @@ class JudgeScorer(Scorer):
         del contexts, labels
         judge: Any = self.judge
         scores, ready = self._read(rows)
+        # All rows in one batch; if the judge raises, one by one, so that only the row at fault fails.
         with Caught() as caught:
             self._take(scores, ready, judge.judge_many([_plain(material) for material in ready.values()]))
-        for index in ready if caught.reason is not None else ():  # one by one, so that only the culprit fails
+        for index in ready if caught.reason is not None else ():
             with Caught() as caught:
                 self._take(scores, [index], judge.judge_many([_plain(ready[index])]))
             if caught.reason is not None:
@@ -190,7 +191,12 @@ class JudgeScorer(Scorer):
         if (judgement.judge or provenance.judge, judgement.prompt_hash) != (provenance.judge, provenance.prompt_hash):
             name = judgement.judge or provenance.judge
             provenance = Provenance(self.name, self.version, name, judgement.prompt_hash)
-        more: dict[str, Any] = {"notes": _notes(judgement), "provenance": provenance}
+        notes = {} if judgement.verdict is None else {"verdict": str(judgement.verdict)}
+        if judgement.reasons or judgement.tier is not None:
+            notes["reasons"] = " ".join(judgement.reasons)
+        if judgement.tier is not None:
+            notes["tier"] = str(judgement.tier)
+        more: dict[str, Any] = {"notes": notes or None, "provenance": provenance}
         if judgement.calls or judgement.raw is not None:
             more["detail"] = {"raw": judgement.raw, "calls": judgement.calls}
         if judgement.status != "scored":
@@ -212,13 +218,3 @@ def _rebuild(judge: Judge, name: str, by_rubric: bool) -> JudgeScorer:
 def _plain(material: Material) -> dict[str, Any]:
     """Return a row as batches of judges take it."""
     return {"question": material.question, "reference": list(material.references), "response": material.response}
-
-
-def _notes(judgement: Judgement) -> dict[str, str] | None:
-    """Return what a judgement says in words: its verdict, what the judge saw, and which tier decided, if one did."""
-    notes = {} if judgement.verdict is None else {"verdict": str(judgement.verdict)}
-    if judgement.reasons or judgement.tier is not None:
-        notes["reasons"] = " ".join(judgement.reasons)
-    if judgement.tier is not None:
-        notes["tier"] = str(judgement.tier)
-    return notes or None

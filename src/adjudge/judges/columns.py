@@ -3,8 +3,9 @@
     {"query": "Capital?", "answer": ["Paris"], "prediction": "It is Paris."}
         -> question "Capital?", references ("Paris",), response "It is Paris."
 
-The first name of a line that the row has a value under counts; None and NaN, the empty cells of data libraries, are no
-values. Rewards are functions and take their columns by exact names; this table is for judges and the quality rubric.
+Of the names for one thing the first that the row has a value for counts; None and NaN, the empty cells of data
+libraries, are not values. Rewards are functions and take their columns by exact names; this table is for judges and the
+quality rubric.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,9 +47,9 @@ class Material(NamedTuple):
 
 
 def material_of(row: Mapping[str, Any], *, by_rubric: bool = False) -> Material:
-    """Read a row; what it lacks is an error, `missing-column`, that names the columns which would do.
+    """Read a row; a missing column is an error, `missing-column`, that names the columns to add.
 
-    A verdict needs a reference, a rubric does not: without criteria it goes by the references, if there are any.
+    A verdict needs a reference, a rubric does not: without criteria it uses the references, if there are any.
     """
     if not isinstance(row, Mapping):
         raise RowError(f"a row must be a mapping of columns, got {type(row).__name__}")
@@ -82,7 +83,7 @@ def references_in(row: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 def check_references(references: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the references; where all are blank, nobody can judge by them."""
+    """Return the references; raise where all of them are blank."""
     if not any(text.strip() for text in references):
         raise DataError("the row has no accepted answer", code="no-reference")
     return references

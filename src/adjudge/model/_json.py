@@ -20,7 +20,7 @@ T = TypeVar("T")
 def to_json(value: object) -> bytes:
     """Return one line of JSON, without its line end.
 
-    What JSON does not have (NaN, a date, a set, a key that is no text) raises `RowError`: it would come back as
+    What JSON cannot hold (NaN, a date, a set, a key that is not a text) raises `RowError`: it would come back as
     something else.
 
     >>> from adjudge.model import Message
@@ -34,7 +34,7 @@ def to_json(value: object) -> bytes:
 
 
 def encode_json(value: object) -> bytes:
-    """Return one line of JSON, fast, of a value that is known to hold nothing but what JSON has.
+    """Return one line of JSON, fast, of a value that is known to hold only what JSON can hold.
 
     A date or a set in it would come back as something else, unnoticed; NaN and the infinities are refused here too.
 
@@ -69,7 +69,7 @@ def from_json(kind: type[T], line: bytes | str, *, source: str = "", line_number
 
 
 def _unknown_field(given: object, known: object, path: str = "") -> str:
-    """Name a field that was given and is not known, the first there is; what was read has all the known ones."""
+    """Name the first field that was given and is not known; the value that was read has all the known ones."""
     if isinstance(given, Mapping) and isinstance(known, Mapping):
         for key, value in given.items():
             if key not in known:
@@ -89,7 +89,7 @@ def decode_json(line: bytes | str, *, place: str = "") -> Any:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError):
         pass
-    # Only the odd line comes here: broken, or legal in a way that msgspec refuses (a lone surrogate's escape).
+    # Few lines get here: broken ones, and legal ones that msgspec refuses (the escape of a lone surrogate).
     try:
         text = line if isinstance(line, str) else bytes(line).decode("utf-8")
         return json.loads(text, parse_constant=_refuse_constant)
@@ -111,7 +111,7 @@ def _refuse_constant(name: str) -> float:
 
 
 def _plain(value: object, path: str, *, typed: bool = True) -> object:
-    """Return a value as JSON has it; a tuple is a list only where a type says that it comes back as a tuple."""
+    """Return a value as JSON holds it; a tuple becomes a list only where a type makes it a tuple again."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float) and math.isfinite(value):

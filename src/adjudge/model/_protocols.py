@@ -1,4 +1,4 @@
-"""What adjudge asks of the things it works with, by shape: nobody has to inherit from us."""
+"""The interfaces of what adjudge works with, by shape: nobody has to inherit from our classes."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
@@ -23,7 +23,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an episode stands; reading it never advances the environment."""
+    """The state of an episode; reading it never advances the environment."""
 
     reward: float | None = None
     success: bool | None = None
@@ -38,7 +38,7 @@ class Outcome:
 class ChatRequest:
     """One question to a chat model, with everything that its answer may depend on: equal requests are the same call.
 
-    `schema` asks for JSON of that JSON schema; `sample` tells apart several answers that are wanted to one question.
+    `schema` asks for JSON of that JSON schema; `sample` numbers several answers to one question.
     """
 
     model: str
@@ -62,15 +62,15 @@ class ChatReply:
 
 
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[ChatReply]]
-"""The one step of judging that reaches outside: whoever runs it may write down, repeat, limit or replay it."""
+"""The one step of judging that reaches outside: the engine may write down, repeat, limit or replay it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge says of one response: a verdict, or numbers by rubric, or why there is neither.
+    """A judge's answer about one response: a verdict, or numbers by rubric, or why there is neither.
 
-    `raw` is the text of the last reply, `calls` how many questions were asked. A judge that knows how sure it is says
-    so: `probability` is that of CORRECT, `reasons` name what it saw, `tier` which of its tiers decided.
+    `raw` is the text of the last reply, `calls` the number of requests. Some judges also give `probability`, that of
+    CORRECT, `reasons`, which name what they saw, and `tier`, which of their tiers decided.
     """
 
     status: Status
@@ -99,11 +99,11 @@ class Environment(Protocol):
         ...
 
     async def outcome(self) -> Outcome:
-        """Say how the episode stands, without advancing it."""
+        """Return the state of the episode, without advancing it."""
         ...
 
     async def health(self) -> bool:
-        """Say whether the environment still answers."""
+        """Return whether the environment still answers."""
         ...
 
     async def close(self) -> None:
@@ -136,7 +136,7 @@ class ChatModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What provenance calls it."""
+        """Its name in provenance."""
         ...
 
     async def complete(self, request: ChatRequest) -> ChatReply:
@@ -145,12 +145,12 @@ class ChatModel(Protocol):
 
 
 asking: ContextVar["Callable[[Mapping[str, ChatModel]], Ask] | None"] = ContextVar("adjudge_asking", default=None)
-"""How chat models, by name, are asked in this context, where whoever scores a row wants a say in it."""
+"""Returns the function that asks chat models, by name, in this context; set by the engine for each row."""
 
 gathering: ContextVar["Callable[[Judge, Sequence[Mapping[str, Any]]], Awaitable[Sequence[Judgement]]] | None"] = (
     ContextVar("adjudge_gathering", default=None)
 )
-"""How rows for a judge that takes many at once are gathered in this context, where rows are scored one by one."""
+"""Gathers rows for a judge that takes many at once, in a context where rows are scored one by one."""
 
 
 @runtime_checkable
@@ -167,12 +167,12 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """What provenance calls it."""
+        """Its name in provenance."""
         ...
 
     @property
     def version(self) -> str:
-        """Which edition of its rules and prompts."""
+        """The version of its rules and prompts."""
         ...
 
     async def ajudge(
@@ -188,7 +188,7 @@ class Agent(Protocol):
 
     @property
     def name(self) -> str:
-        """What the results call it."""
+        """Its name in results."""
         ...
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:

@@ -19,7 +19,7 @@ _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name 
 
 
 class _Unread(tuple[ToolCall, ...]):
-    """Stands for calls that nobody gave: they are then those of the messages, which an empty tuple is not."""
+    """Marks tool calls that were not given, unlike an empty tuple: they are then read from the messages."""
 
     __slots__ = ()
 
@@ -163,7 +163,7 @@ def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
 
 
 def _queues(call: ToolCall) -> Iterable[tuple[str, str | None]]:
-    """Say by what a request can be found: its id, its name, its turn; the last two apart for those without an id."""
+    """Give the keys by which a request can be found: its id, its name, its turn; also separately without an id."""
     yield from (("id", call.id), ("name", call.name), ("any", None))
     if call.id is None:
         yield from (("name without id", call.name), ("any without id", None))

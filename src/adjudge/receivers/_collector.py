@@ -1,4 +1,4 @@
-"""What runs on the endpoint's loop: takes requests, keeps spans, and wakes whoever waits for a trace."""
+"""The endpoint's work on its event loop: takes requests, keeps spans, and wakes whoever waits for a trace."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -14,12 +14,12 @@ from adjudge.receivers._requests import (
     PACKINGS,
     Batch,
     Encoding,
-    TooLarge,
-    accepted,
+    RequestTooLarge,
+    acceptance,
     read_logs,
     read_request,
     refusal,
-    unpacked,
+    unpack,
 )
 from adjudge.receivers._store import EndpointCounts, EndpointLimits, SpanStore
 from adjudge.receivers._whole import REMOTE_SETTLE, Wait
@@ -37,7 +37,7 @@ _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
 
 class _Refused(ReceiverError):
-    """A request is refused whole, with this HTTP status."""
+    """A request is refused, with this HTTP status."""
 
     def __init__(self, message: str, status: int, *, code: str | None = None) -> None:
         super().__init__(message, code=code)
@@ -45,7 +45,7 @@ class _Refused(ReceiverError):
 
 
 class Collector:
-    """Everything that an endpoint has. Used on its own loop only, apart from `counts`."""
+    """Everything that an endpoint holds. Used on its own loop only, except `counts`."""
 
     def __init__(self, limits: EndpointLimits) -> None:
         self.limits = limits
@@ -58,7 +58,7 @@ class Collector:
 
     @property
     def counts(self) -> EndpointCounts:
-        """What has been seen so far."""
+        """The counts so far."""
         return replace(self._counts, traces=len(self.store), evicted=self.store.evicted)
 
     @asynccontextmanager
@@ -77,7 +77,7 @@ class Collector:
                 await self._release()
 
     async def whole(self, key: str, wait: Wait) -> tuple[Record, str | None]:
-        """Return a trace once it is whole; or what there is, and what had not come, once time is out."""
+        """Return a trace once it is whole; or what has arrived, and what is missing, once time is out."""
         task = asyncio.current_task()
         changed = asyncio.Event()
         self._waiting.setdefault(key, set()).add(changed)
@@ -92,15 +92,16 @@ class Collector:
         return self.store.record(key), late
 
     def now(self, key: str, wait: Wait) -> tuple[Record, str | None]:
-        """Return what there is of a trace, and what has not come."""
-        return self.store.record(key), self.store.awaited(key, parent=wait.parent, roots=wait.roots).late
+        """Return what has arrived of a trace, and what is missing."""
+        return self.store.record(key), self.store.find_outstanding(key, parent=wait.parent, roots=wait.roots).late
 
     async def _wait(self, key: str, wait: Wait, changed: asyncio.Event) -> str | None:
         clock = asyncio.get_running_loop().time
         deadline = clock() + wait.timeout
         while True:
             changed.clear()
-            late, is_sure = self.store.awaited(key, parent=wait.parent, roots=wait.roots)
+            # A trace that is whole must stay so for a while; longer where another process may still send spans.
+            late, is_sure = self.store.find_outstanding(key, parent=wait.parent, roots=wait.roots)
             quiet = wait.settle if is_sure else max(wait.settle, REMOTE_SETTLE)
             left = deadline - clock()
             if left <= 0 or self._is_closing:
@@ -109,11 +110,11 @@ class Collector:
                 async with asyncio.timeout(min(left, quiet) if late is None else left):
                     await changed.wait()
             except TimeoutError:
-                if late is None:  # nothing more has come: it is settled
+                if late is None:  # nothing more has arrived: the trace is settled
                     return None
 
     async def _release(self) -> None:
-        """Let everybody who waits go."""
+        """Wake everybody who waits, and wait until they are gone."""
         self._is_closing = True
         for events in self._waiting.values():
             for event in events:
@@ -126,7 +127,7 @@ class Collector:
         self._counts = replace(known, **{name: getattr(known, name) + number for name, number in more.items()})
 
     async def _export(self, request: "web.Request") -> "web.Response":
-        """Answer one export request. Whatever is in it, the answer is one that OTLP knows."""
+        """Answer one export request; whatever is in it, the answer is valid OTLP."""
         from aiohttp import web
 
         encoding: Encoding = CONTENT_TYPES.get(request.content_type, "json")
@@ -141,10 +142,10 @@ class Collector:
             self._busy -= 1
         if batch is not None:
             self._keep(batch)
-            return web.Response(body=accepted(batch, encoding), content_type=content_type)
+            return web.Response(body=acceptance(batch, encoding), content_type=content_type)
         self._count(refused=1)
         error = caught.error
-        status = error.status if isinstance(error, _Refused) else 413 if isinstance(error, TooLarge) else 400
+        status = error.status if isinstance(error, _Refused) else 413 if isinstance(error, RequestTooLarge) else 400
         headers = {"Retry-After": "1"} if status == 503 else {}
         why = refusal(caught.reason or "bad-body", encoding)
         return web.Response(body=why, status=status, content_type=content_type, headers=headers)
@@ -166,23 +167,24 @@ class Collector:
             raise _Refused("too many requests at once", 503, code="busy")
         body = await self._body(request)
         read = read_logs if request.path == LOGS_PATH else read_request
+        # Unpacking and decoding much would block everybody else's requests.
         if len(body) > _LONG or packing not in ("", "identity"):
             return await asyncio.to_thread(self._decode, body, packing, encoding, read)
         return self._decode(body, packing, encoding, read)
 
     def _decode(self, body: bytes, packing: str, encoding: Encoding, read: _Read) -> Batch:
-        return read(unpacked(body, packing, self.limits.request_bytes), encoding)
+        return read(unpack(body, packing, self.limits.request_bytes), encoding)
 
     async def _body(self, request: "web.Request") -> bytes:
         from aiohttp import web
 
         largest = self.limits.request_bytes
         if request.content_length is not None and request.content_length > largest:
-            raise TooLarge(f"the body is larger than {largest:,} bytes")
+            raise RequestTooLarge(f"the body is larger than {largest:,} bytes")
         try:
             async with asyncio.timeout(self.limits.read_s):
                 return await request.read()
         except TimeoutError:
-            raise _Refused("the body did not come in time", 408, code="slow-body") from None
+            raise _Refused("the body did not arrive in time", 408, code="slow-body") from None
         except web.HTTPRequestEntityTooLarge:
-            raise TooLarge(f"the body is larger than {largest:,} bytes") from None
+            raise RequestTooLarge(f"the body is larger than {largest:,} bytes") from None

@@ -1,4 +1,4 @@
-"""A local OTLP/HTTP endpoint: what instrumented agents send their spans to."""
+"""A local OTLP/HTTP endpoint, to which instrumented agents send their spans."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ class OtlpEndpoint(ThreadedServer):
     """Takes the spans that agents export to it, over OTLP/HTTP in JSON or protobuf, and gives them as trajectories.
 
     It serves from a thread of its own, for sync and async code alike (`with`, `async with`), on `host` and a free port
-    unless one is given. What it holds is bounded: beyond that, whole traces are let go, oldest first, and counted.
+    unless one is given. What it holds is limited: beyond that, whole traces are dropped, oldest first, and counted.
 
     >>> with OtlpEndpoint() as endpoint:
     ...     endpoint.url.startswith("http://127.0.0.1:"), endpoint.counts.spans
@@ -29,21 +29,21 @@ class OtlpEndpoint(ThreadedServer):
 
     @property
     def base_url(self) -> str:
-        """What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to."""
+        """The value for `OTEL_EXPORTER_OTLP_ENDPOINT`."""
         return super().base_url
 
     @property
     def url(self) -> str:
-        """Where spans are sent to."""
+        """The address for spans."""
         return self.base_url + PATH
 
     @property
     def counts(self) -> EndpointCounts:
-        """What has been seen so far."""
+        """The counts so far."""
         return self._collector.counts
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that make an instrumented agent send its spans and log records here, all and soon.
+        """Return the variables that make an instrumented agent send all its spans and log records here, and soon.
 
         Headers meant for another endpoint are emptied: they may hold a key.
         """
@@ -78,11 +78,11 @@ class OtlpEndpoint(ThreadedServer):
     ) -> Trajectory:
         """Wait until a trace is whole and return what its agent did.
 
-        It is whole when as many root spans as `roots` have ended, no parent is missing, and nothing more has come for
-        `settle` seconds. A conversation in one trace has a root for every turn. What is not whole after `timeout`
-        seconds is given as it is, with `complete=False`. `trace_id` may be a session that spans name (`session.id`)
-        in place of the trace; `parent` is the span that the agent was given as the outer one: the first half of the
-        trace id, as adjudge sends it, unless it is said.
+        It is whole when as many root spans as `roots` have ended, no parent is missing, and nothing more has arrived
+        for `settle` seconds. A conversation in one trace has a root for every turn. A trace that is not whole after
+        `timeout` seconds is returned as it is, with `complete=False`. `trace_id` may also be a session that spans name
+        (`session.id`); `parent` is the outer span that the agent was given, by default the first half of the trace id,
+        as adjudge sends it.
         """
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         future = self._running().submit(self._collector.whole(trace_id, wait))
@@ -98,13 +98,13 @@ class OtlpEndpoint(ThreadedServer):
         settle: float = SETTLE,
         parent: str | None = None,
     ) -> Trajectory:
-        """Return what `trajectory` does, for code that cannot await."""
+        """Return the same as `trajectory`, for code that cannot await."""
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         record, late = self._running().submit(self._collector.whole(trace_id, wait)).result()
         return trajectory_of(record, trace_id=trace_id, parent=wait.parent, late=late)
 
     def missing(self, trace_id: str, *, roots: int = 1, parent: str | None = None) -> tuple[str, ...]:
-        """Say what is missing from a trace as far as it has come; nothing of a complete one."""
+        """Return what is missing from a trace so far; nothing for a complete one."""
         wait = Wait(0.0, roots, 0.0, parent or trace_id[:16])
         record, late = self._running().call(self._collector.now, trace_id, wait)
         faults = faults_of(record, parent=wait.parent)
@@ -116,5 +116,5 @@ class OtlpEndpoint(ThreadedServer):
         return tuple(self._running().call(lambda: self._collector.store.ids))
 
     def forget(self, trace_id: str) -> None:
-        """Let a trace go that nobody will ask for again."""
+        """Drop a trace that nobody will ask for again."""
         self._running().call(self._collector.store.forget, trace_id)

@@ -1,4 +1,4 @@
-"""Traces out of a file that was exported from LangSmith."""
+"""Traces read from a file that was exported from LangSmith."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,8 +7,7 @@ from typing import Any
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
 from adjudge.receivers._whole import trajectory_of
-from adjudge.traces import Record, Trace, decode_langsmith
-from adjudge.traces import read_json as decoded
+from adjudge.traces import Record, Trace, decode_langsmith, read_json
 
 _TEXTS = ("inputs", "outputs", "extra")  # which some exports hold as JSON in text
 
@@ -17,7 +16,7 @@ def read_langsmith(path: str | Path) -> Iterator[Trace]:
     """Give the traces of an exported file, in the order in which they begin in it.
 
     The file is JSON (a run tree, a list of runs, an answer of the API) or JSON lines of runs, nested or flat. A trace
-    of which runs are missing is not complete; a line that is no run raises `TrajectoryError` with its number.
+    with missing runs is not complete; a line that is not a run raises `TrajectoryError` with its number.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for run in _runs(Path(path)):
@@ -39,20 +38,20 @@ def _runs(path: Path) -> Iterator[Mapping[str, Any]]:
         with path.open("rb") as file:
             first = file.readline()
             if _is_whole(first):
-                yield from _listed(decoded(first, f"{path}, line 1"), f"{path}, line 1")
+                yield from _listed(read_json(first, f"{path}, line 1"), f"{path}, line 1")
                 for number, line in enumerate(file, 2):
                     if not line.isspace():
                         where = f"{path}, line {number}"
-                        yield from _listed(decoded(line, where), where)
+                        yield from _listed(read_json(line, where), where)
             else:
-                yield from _listed(decoded(first + file.read(), str(path)), str(path))
+                yield from _listed(read_json(first + file.read(), str(path)), str(path))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
 
 
 def _is_whole(line: bytes) -> bool:
     try:
-        decoded(line, "")
+        read_json(line, "")
     except TrajectoryError:
         return False
     return True
@@ -64,7 +63,7 @@ def _listed(found: object, where: str) -> Iterator[Mapping[str, Any]]:
     for index, run in enumerate(found if isinstance(found, list) else [found]):
         if not isinstance(run, Mapping) or "run_type" not in run:
             place = f"{where}, item {index + 1}" if isinstance(found, list) else where
-            raise TrajectoryError(f"{place} is no run: it has no 'run_type'")
+            raise TrajectoryError(f"{place} is not a run: it has no 'run_type'")
         yield run
 
 
@@ -77,6 +76,6 @@ def _value(text: str) -> object:
     if text[:1] not in ("{", "["):
         return text
     try:
-        return decoded(text.encode(), "")
+        return read_json(text.encode(), "")
     except (TrajectoryError, UnicodeEncodeError):
         return text

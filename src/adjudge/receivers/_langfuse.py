@@ -1,8 +1,7 @@
-"""Traces out of Langfuse, over its API.
+"""Traces from Langfuse, through its API.
 
-Langfuse 4 has one way to read what was just recorded, `/api/public/v2/observations` with a cursor. Where that is not
-there (a server of your own before version 4), it is `/api/public/observations` by page numbers and
-`/api/public/traces/{id}`.
+Langfuse 4 has one way to read recent observations, `/api/public/v2/observations` with a cursor. A server without it
+(self-hosted, before version 4) has `/api/public/observations` by page numbers and `/api/public/traces/{id}`.
 """
 
 import base64
@@ -48,7 +47,7 @@ class LangfuseReceiver:
         self._service = Service(
             address, lambda: _headers(public, secret), keys=KEYS, limits=limits, allow_private=allow_private
         )
-        self._is_old: bool | None = None  # whether the server has only the older interface; None until it was asked
+        self._is_old: bool | None = None  # whether the server has only the older interface; None until that is known
 
     async def trajectory(
         self,
@@ -61,20 +60,20 @@ class LangfuseReceiver:
     ) -> Trajectory:
         """Ask for all observations of a trace until it is whole, and return what its agent did.
 
-        It is whole when as many root observations as `roots` have ended, no parent is missing, and the next question
-        brings nothing new. What is not whole after `timeout` seconds is given as it is, with `complete=False`.
-        `trace_id` may be a session: then all its traces are taken together. `parent` is the span that the agent was
-        given as the outer one: the first half of the trace id, as adjudge sends it, unless it is said.
+        It is whole when as many root observations as `roots` have ended, no parent is missing, and the next request
+        brings nothing new. A trace that is not whole after `timeout` seconds is returned as it is, with
+        `complete=False`. `trace_id` may be a session: then all its traces are taken together. `parent` is the outer
+        span that the agent was given, by default the first half of the trace id, as adjudge sends it.
         """
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         return await poll(lambda left: self._fetch(trace_id, left), wait, trace_id)
 
     def fetch(self, trace_id: str, **options: Any) -> Trajectory:
-        """Return what `trajectory` does, for code that cannot await."""
+        """Return the same as `trajectory`, for code that cannot await."""
         return run_sync(self.trajectory(trace_id, **options), "fetch", instead="trajectory")
 
     async def resolve(self, session_id: str) -> tuple[str, ...]:
-        """Return the ids of the traces of a session, the first to begin first; none where it is not known."""
+        """Return the ids of the traces of a session, in the order in which they began; none for an unknown session."""
         pages = await self._of_session(session_id, _TIMEOUT)
         began: dict[str, str] = {}
         for page in pages:
@@ -112,7 +111,7 @@ class LangfuseReceiver:
         return Fetched(spans, spans)
 
     async def _with_trace(self, key: str, pages: list[Any], left: float) -> Record:
-        """Return the observations with what the trace itself says, its answer above all."""
+        """Return the observations with the fields of the trace itself, above all its answer."""
         try:
             trace = await self._service.ask(
                 f"/api/public/traces/{quote(key, safe='')}", {"fields": "core,io"}, deadline_s=left
@@ -140,7 +139,7 @@ class LangfuseReceiver:
     async def _of_session(self, session_id: str, left: float) -> list[Any]:
         which = {"sessionId": session_id}
         if not self._is_old:
-            found = await self._observations(which, left, "core,basic")  # finds out which interface there is
+            found = await self._observations(which, left, "core,basic")  # shows which interface the server has
             if not self._is_old:
                 return found
         return await in_pages(lambda size: self._by_number("/api/public/traces", which, size, left))
@@ -175,7 +174,7 @@ def _headers(public: Key, secret: Key) -> dict[str, str]:
 def _items(page: Any) -> list[Mapping[str, Any]]:
     found = page.get("data") if isinstance(page, Mapping) else None
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise ReceiverError("Langfuse answered with something that is no page of observations", code="bad-answer")
+        raise ReceiverError("Langfuse answered with something that is not a page of observations", code="bad-answer")
     return found
 
 
@@ -185,7 +184,7 @@ def _meta(page: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _record(key: str, pages: list[Any]) -> Record:
-    """Return the observations as one record, whatever traces of a session they belong to."""
+    """Return the observations as one record, even where they belong to several traces of a session."""
     records = decode_langfuse(pages)
     faults = tuple(dict.fromkeys(fault for record in records for fault in record.faults))
     return Record(key, tuple(span for record in records for span in record.spans), faults)

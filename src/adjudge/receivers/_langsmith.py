@@ -1,7 +1,7 @@
-"""Traces out of LangSmith, over its API.
+"""Traces from LangSmith, through its API.
 
 All runs of a trace come from `/runs/query`, by cursor. Where that is switched off (501, or gone), they come from
-`/api/v2/traces/{id}/runs`, which has to be told the project.
+`/api/v2/traces/{id}/runs`, which needs the project.
 """
 
 import json
@@ -73,20 +73,20 @@ class LangSmithReceiver:
     ) -> Trajectory:
         """Ask for all runs of a trace until it is whole, and return what its agent did.
 
-        It is whole when as many root runs as `roots` have ended, no parent is missing, and the next question brings
-        nothing new. What is not whole after `timeout` seconds is given as it is, with `complete=False`. 32 hexadecimal
-        digits stand for the UUID that they make; with a `project`, any other text is a session (a thread), whose
-        traces are taken together. `parent` is a run outside the trace that it was started from.
+        It is whole when as many root runs as `roots` have ended, no parent is missing, and the next request brings
+        nothing new. A trace that is not whole after `timeout` seconds is returned as it is, with `complete=False`. 32
+        hexadecimal digits are read as a UUID; with a `project`, any other text is a session (a thread), whose traces
+        are taken together. `parent` is a run outside the trace that started it.
         """
         wait = Wait(timeout, roots, settle, parent)
         return await poll(lambda left: self._fetch(trace_id, left), wait, trace_id)
 
     def fetch(self, trace_id: str, **options: Any) -> Trajectory:
-        """Return what `trajectory` does, for code that cannot await."""
+        """Return the same as `trajectory`, for code that cannot await."""
         return run_sync(self.trajectory(trace_id, **options), "fetch", instead="trajectory")
 
     async def resolve(self, session_id: str) -> tuple[str, ...]:
-        """Return the ids of the traces of a session, the first to begin first; none where it is not known."""
+        """Return the ids of the traces of a session, in the order in which they began; none for an unknown session."""
         if self._project is None:
             raise UsageError("a session can be looked up only in a project: give its id as project=")
         named = ", ".join(json.dumps(key) for key in _SESSION_KEYS)
@@ -113,7 +113,7 @@ class LangSmithReceiver:
         if not runs and self._project is not None and not self._is_new:
             runs = [run for one in await self.resolve(key) for run in await self._runs(one, left)]
         elif trace is None and self._project is None:
-            raise UsageError(f"{key[:80]!a} is no trace id; to look a session up, give project=")
+            raise UsageError(f"{key[:80]!a} is not a trace id; to look up a session, give project=")
         records = decode_langsmith(runs)
         faults = tuple(dict.fromkeys(fault for record in records for fault in record.faults))
         if len(runs) > MOST:
@@ -161,12 +161,12 @@ def _headers(key: Key, workspace: str) -> dict[str, str]:
 def _listed(page: Any, key: str) -> list[Mapping[str, Any]]:
     found = page.get(key) if isinstance(page, Mapping) else None
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise ReceiverError("LangSmith answered with something that is no page of runs", code="bad-answer")
+        raise ReceiverError("LangSmith answered with something that is not a page of runs", code="bad-answer")
     return found
 
 
 def _as_before(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run of the newer interface in the words of the older one."""
+    """Return a run of the newer interface with the field names of the older one."""
     above = run.get("parent_run_ids")
     kind = run.get("run_type")
     return {

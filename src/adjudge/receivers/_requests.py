@@ -1,6 +1,6 @@
-"""Export requests of OTLP/HTTP: bodies in, spans out; and the answers, in the encoding of the question.
+"""Export requests of OTLP/HTTP: bodies in, spans out; and the answers, in the encoding of the request.
 
-Nothing here trusts a body: it is unpacked up to a bound, and a span that cannot be read is rejected by itself.
+Nothing here trusts a body: it is unpacked up to a limit, and a span that cannot be read is rejected alone.
 """
 
 import zlib
@@ -12,17 +12,19 @@ from adjudge.chat import cleaned
 from adjudge.errors import TrajectoryError
 from adjudge.model import to_json
 from adjudge.receivers._errors import ReceiverError
-from adjudge.traces import OtlpEvent as Event
-from adjudge.traces import OtlpSpan as Raw
-from adjudge.traces import Span
-from adjudge.traces import add_log_events as noted
-from adjudge.traces import iter_otlp_logs as log_events
-from adjudge.traces import iter_otlp_spans as raw_spans
-from adjudge.traces import iter_protobuf_logs as protobuf_logs
-from adjudge.traces import iter_protobuf_spans as protobuf_spans
-from adjudge.traces import read_json as decoded
-from adjudge.traces import read_otlp_json as document_of
-from adjudge.traces import read_otlp_span as read_span
+from adjudge.traces import (
+    OtlpEvent,
+    OtlpSpan,
+    Span,
+    add_log_events,
+    iter_otlp_logs,
+    iter_otlp_spans,
+    iter_protobuf_logs,
+    iter_protobuf_spans,
+    read_json,
+    read_otlp_json,
+    read_otlp_span,
+)
 
 Encoding: TypeAlias = Literal["json", "protobuf"]
 
@@ -51,7 +53,7 @@ class Note(NamedTuple):
 
     trace: str
     span: str
-    event: Event
+    event: OtlpEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +67,31 @@ class Batch:
     is_logs: bool = False
 
 
-class TooLarge(ReceiverError):
-    """A request is over its bound."""
+class RequestTooLarge(ReceiverError):
+    """A request is larger than its limit."""
 
     default_code = "too-large"
 
 
-def unpacked(body: bytes, packing: str, largest: int) -> bytes:
-    """Undo gzip or deflate, up to a bound."""
+def unpack(body: bytes, packing: str, largest: int) -> bytes:
+    """Undo gzip or deflate, up to a limit."""
     if packing in ("", "identity"):
         return body
+    # One byte more than allowed is enough to see that a body is too large: a bomb is never unpacked whole.
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
         plain = unpacker.decompress(body, largest + 1)
     except zlib.error:
         raise ReceiverError(f"the body is not {packing}", code="bad-body") from None
     if len(plain) > largest:
-        raise TooLarge(f"the body is larger than {largest:,} bytes")
+        raise RequestTooLarge(f"the body is larger than {largest:,} bytes")
     if not unpacker.eof:
         raise ReceiverError(f"the body stops in the middle of its {packing}", code="bad-body")
     return plain
 
 
 def read_request(body: bytes, encoding: Encoding) -> Batch:
-    """Return the spans of a request; one that is no export request at all raises."""
+    """Return the spans of a request; raise for a body that is not an export request."""
     rejected: list[str] = []
     arrivals = []
     try:
@@ -103,15 +106,19 @@ def read_request(body: bytes, encoding: Encoding) -> Batch:
 
 
 def read_logs(body: bytes, encoding: Encoding) -> Batch:
-    """Return the log records of a request that tell of messages (`gen_ai.*`); others are taken and let go."""
+    """Return the log records of a request that hold messages (`gen_ai.*`); others are accepted and ignored."""
     rejected: list[str] = []
     notes = []
     try:
-        found = protobuf_logs(body) if encoding == "protobuf" else log_events(decoded(body, "the body"), "the body")
+        found = (
+            iter_protobuf_logs(body)
+            if encoding == "protobuf"
+            else iter_otlp_logs(read_json(body, "the body"), "the body")
+        )
         for (trace, span), event in found:
             if event.name.startswith("gen_ai."):
                 try:
-                    noted(Span(span, None, "llm", ""), [event])
+                    add_log_events(Span(span, None, "llm", ""), [event])
                     notes.append(Note(trace, span, event))
                 except TrajectoryError as error:
                     rejected.append(error.message)
@@ -120,23 +127,23 @@ def read_logs(body: bytes, encoding: Encoding) -> Batch:
     return Batch([], rejected, len(body) // max(1, len(notes)), notes, is_logs=True)
 
 
-def _raws(body: bytes, encoding: Encoding, rejected: list[str]) -> Iterable[Raw]:
+def _raws(body: bytes, encoding: Encoding, rejected: list[str]) -> Iterable[OtlpSpan]:
     if encoding == "protobuf":
-        return protobuf_spans(body, rejected)
-    return raw_spans(document_of(body, "the body"), "the body", rejected)
+        return iter_protobuf_spans(body, rejected)
+    return iter_otlp_spans(read_otlp_json(body, "the body"), "the body", rejected)
 
 
-def _arrival(raw: Raw) -> Arrival:
+def _arrival(raw: OtlpSpan) -> Arrival:
     for name, value, length in (("trace", raw.trace, 32), ("span", raw.id, 16)):
         if len(value) != length or not _HEX.issuperset(value) or not value.strip("0"):
-            raise TrajectoryError(f"{value[:40]!a} is no {name} id")
+            raise TrajectoryError(f"{value[:40]!a} is not a {name} id")
     named = (raw.attributes.get(key) for key in _SESSIONS)
     session = next((one for one in named if isinstance(one, str) and 0 < len(one) <= _LONGEST_SESSION), None)
-    return Arrival(raw.trace, read_span(raw, {}), session)
+    return Arrival(raw.trace, read_otlp_span(raw, {}), session)
 
 
-def accepted(batch: Batch, encoding: Encoding) -> bytes:
-    """Return the answer to a request: nothing more to say, or a partial success."""
+def acceptance(batch: Batch, encoding: Encoding) -> bytes:
+    """Return the answer to a request that was taken: empty, or a partial success."""
     if not batch.rejected:
         return b"{}" if encoding == "json" else b""
     count, why = len(batch.rejected), cleaned(batch.rejected[0])
@@ -147,7 +154,7 @@ def accepted(batch: Batch, encoding: Encoding) -> bytes:
 
 
 def refusal(why: str, encoding: Encoding) -> bytes:
-    """Return the answer to a request that is refused whole: a google.rpc.Status."""
+    """Return the answer to a request that was refused: a google.rpc.Status."""
     message = cleaned(why)
     if encoding == "json":
         return to_json({"code": _INVALID_ARGUMENT, "message": message})

@@ -1,4 +1,4 @@
-"""A service that keeps traces: its JSON interface behind keys, asked until a trace is whole."""
+"""A service that stores traces: its JSON interface with keys, polled until a trace is whole."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from adjudge.http import (
 )
 from adjudge.model import Trajectory, decode_json, to_json
 from adjudge.receivers._errors import ReceiverError
-from adjudge.receivers._whole import Wait, awaited, links_of, trajectory_of
+from adjudge.receivers._whole import Wait, find_outstanding, links_of, trajectory_of
 from adjudge.traces import Record
 
 LIMITS = Limits(in_flight=8, attempts=4, attempt_timeout_s=30.0, deadline_s=60.0, max_reply_bytes=64_000_000)
@@ -59,9 +59,9 @@ class Service:
     async def ask(
         self, path: str, query: Mapping[str, Any] | None = None, *, body: object = None, deadline_s: float
     ) -> Any:
-        """Return the answer to a question; `Gone` where there is nothing at that path.
+        """Return the answer to a request; `Gone` where there is nothing at that path.
 
-        A path that begins with `/api/` is meant of the server as a whole, also where the address ends in `/api/v1`.
+        A path that begins with `/api/` starts at the root of the server, even where the address ends in `/api/v1`.
         """
         root = self.base_url
         if path.startswith("/api/"):
@@ -81,7 +81,7 @@ class Service:
             try:
                 return decode_json(reply.body, place="the answer: ")
             except (DataError, RecursionError):
-                return Again(ReceiverError(f"{self.base_url} answered with something that is no JSON"), times=2)
+                return Again(ReceiverError(f"{self.base_url} answered with something that is not JSON"), times=2)
         said = cleaned(reply.body[:2000].decode("utf-8", "replace"))
         if reply.status in _REFUSED:
             raise ReceiverError(f"{self.base_url} refused the key (set {self._keys}): {said}", code="unauthorised")
@@ -94,7 +94,7 @@ class Service:
 
 
 class Fetched(NamedTuple):
-    """What a service has of a trace: its spans, and the same with what is known of the trace beside them."""
+    """What a service has of a trace: its spans, and the spans together with the fields of the trace itself."""
 
     spans: Record
     whole: Record
@@ -103,8 +103,8 @@ class Fetched(NamedTuple):
 async def poll(fetch: Callable[[float], Awaitable[Fetched]], wait: Wait, trace_id: str) -> Trajectory:
     """Ask for a trace until it is whole and stays so, or time is out.
 
-    `fetch` gets the seconds that are left. A service that does not answer is asked again; what stands in the end is
-    its error, never an empty trace.
+    `fetch` gets the seconds that are left. A service that does not answer is asked again; if it never does, its error
+    is raised: the result is never an empty trace.
     """
     clock = asyncio.get_running_loop().time
     deadline = clock() + wait.timeout
@@ -114,12 +114,13 @@ async def poll(fetch: Callable[[float], Awaitable[Fetched]], wait: Wait, trace_i
         found = Fetched(Record(trace_id, ()), Record(trace_id, ()))
         try:
             found = await fetch(deadline - clock())
-            late, _ = awaited([links_of(found.spans)], parent=wait.parent, roots=wait.roots)
+            late, _ = find_outstanding([links_of(found.spans)], parent=wait.parent, roots=wait.roots)
             late = late or next(iter(found.spans.faults), None)
         except (HttpError, ReceiverError) as error:
             if not _may_pass(error):
                 raise
             failure = error
+        # Whole once is not enough: spans may still be on their way, so the number must stay the same for a while.
         is_settled = failure is None and late is None and before == len(found.spans.spans)
         before = -1 if failure is not None else len(found.spans.spans)
         step = wait.settle if failure is None and late is None else pause
@@ -139,7 +140,7 @@ def _may_pass(error: HttpError | ReceiverError) -> bool:
 
 
 async def in_pages(ask: Callable[[int], Awaitable[list[Any]]]) -> list[Any]:
-    """Return all pages; where one is too large for a reply, begin again with smaller ones."""
+    """Return all pages; where one is too large for a reply, start again with smaller ones."""
     for size in PAGES[:-1]:
         try:
             return await ask(size)
@@ -153,9 +154,9 @@ async def all_pages(
     items: Callable[[Any], list[Any]],
     following: Callable[[Any, Any], Any],
 ) -> list[Any]:
-    """Return the pages of a list, at most so many that they hold `MOST` items.
+    """Return the pages of a list, up to about `MOST` items.
 
-    `ask` gets a page by its place, None for the first; `following` says which place comes after a page at a place.
+    `ask` returns the page at a place, None for the first; `following` returns the place of the page after it.
     """
     pages: list[Any] = []
     place, count = None, 0

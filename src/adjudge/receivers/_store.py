@@ -5,17 +5,15 @@ from dataclasses import dataclass, field, replace
 
 from adjudge.errors import UsageError
 from adjudge.receivers._requests import Arrival, Note
-from adjudge.receivers._whole import Awaited, Links, awaited
-from adjudge.traces import OtlpEvent as Event
-from adjudge.traces import Record, Span
-from adjudge.traces import add_log_events as noted
+from adjudge.receivers._whole import Links, Outstanding, find_outstanding
+from adjudge.traces import OtlpEvent, Record, Span, add_log_events
 
-_MOST_EVICTED = 10_000  # ids of traces that were let go, kept to say so
+_MOST_EVICTED = 10_000  # ids of dropped traces that are remembered
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointLimits:
-    """How much an endpoint takes: bytes of one request, unpacked; bytes of all that it holds; requests at once."""
+    """How much an endpoint takes: bytes of one unpacked request, bytes of all that it holds, requests at once."""
 
     request_bytes: int = 32 << 20
     held_bytes: int = 256 << 20
@@ -30,7 +28,7 @@ class EndpointLimits:
 
 @dataclass(frozen=True, slots=True)
 class EndpointCounts:
-    """What an endpoint has seen: requests, those it refused whole, spans taken and rejected, traces held and let go."""
+    """The counts of an endpoint: requests, those it refused, spans taken and rejected, traces held and dropped."""
 
     requests: int = 0
     refused: int = 0
@@ -45,23 +43,23 @@ class _Held:
     spans: list[Span] = field(default_factory=list)
     links: Links = field(default_factory=Links)
     sessions: set[str] = field(default_factory=set)
-    notes: dict[str, list[Event]] = field(default_factory=dict)  # log records by their span
+    notes: dict[str, list[OtlpEvent]] = field(default_factory=dict)  # log records by their span
     size: int = 0
 
-    def told(self) -> Iterator[Span]:
-        """Give the spans with what log records say of them."""
+    def with_notes(self) -> Iterator[Span]:
+        """Give the spans with the messages of their log records."""
         for span in self.spans:
-            yield noted(span, self.notes[span.id]) if span.id in self.notes else span
+            yield add_log_events(span, self.notes[span.id]) if span.id in self.notes else span
 
-    def named(self, trace: str) -> Iterator[Span]:
-        """Give the spans with ids that are good beside those of other traces."""
-        for span in self.told():
+    def with_trace_id(self, trace: str) -> Iterator[Span]:
+        """Give the spans with ids that are unique among several traces."""
+        for span in self.with_notes():
             parent = f"{trace}:{span.parent}" if span.parent in self.links.ids else span.parent
             yield replace(span, id=f"{trace}:{span.id}", parent=parent)
 
 
 class SpanStore:
-    """Holds traces by their ids; where they are too much, the one that was touched longest ago is let go whole.
+    """Holds traces by their ids; where they are too large together, the one untouched for longest is dropped whole.
 
     A trace is found by its id, and by every session that one of its spans names.
     """
@@ -69,7 +67,7 @@ class SpanStore:
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
         self._size = 0
-        self._held: dict[str, _Held] = {}  # the one that was touched last stands last
+        self._held: dict[str, _Held] = {}  # the one that was touched last comes last
         self._sessions: dict[str, dict[str, None]] = {}
         self._evicted: dict[str, None] = {}
         self.evicted = 0
@@ -86,6 +84,7 @@ class SpanStore:
         """Keep what has arrived, `size` bytes each, and return the ids and sessions that it belongs to."""
         touched = set()
         for one in arrivals:
+            # Taken out and put back: the order of the dictionary is that of the last touch.
             held = self._held.pop(one.trace, None) or _Held()
             self._held[one.trace] = held
             held.spans.append(one.span)
@@ -106,7 +105,7 @@ class SpanStore:
             held = self._held.pop(one.trace, None) or _Held()
             self._held[one.trace] = held
             known = held.notes.setdefault(one.span, [])
-            if one.event not in known:  # else: sent twice
+            if one.event not in known:  # exporters may send a record twice
                 known.append(one.event)
                 held.size += size
                 self._size += size
@@ -118,22 +117,23 @@ class SpanStore:
         while self._size > self._most:
             self._evict(next(iter(self._held)))
 
-    def awaited(self, key: str, *, parent: str | None, roots: int) -> Awaited:
-        """Say what is still to come of a trace or a session."""
-        return awaited((self._held[trace].links for trace in self._traces(key)), parent=parent, roots=roots)
+    def find_outstanding(self, key: str, *, parent: str | None, roots: int) -> Outstanding:
+        """Return what is still missing from a trace or a session."""
+        return find_outstanding((self._held[trace].links for trace in self._traces(key)), parent=parent, roots=roots)
 
     def record(self, key: str) -> Record:
         """Return the spans of a trace, or of the traces of a session."""
         traces = list(self._traces(key))
+        # Span ids are unique within a trace only: those of several traces get the trace's id before them.
         if len(traces) == 1:
-            spans = tuple(self._held[traces[0]].told())
+            spans = tuple(self._held[traces[0]].with_notes())
         else:
-            spans = tuple(span for trace in traces for span in self._held[trace].named(trace))
+            spans = tuple(span for trace in traces for span in self._held[trace].with_trace_id(trace))
         is_cut = any(name in self._evicted for name in (key, *traces))
-        return Record(key, spans, ("spans were let go: the endpoint held too much",) if is_cut else ())
+        return Record(key, spans, ("spans were dropped: the endpoint held too much",) if is_cut else ())
 
     def forget(self, key: str) -> None:
-        """Let a trace, or the traces of a session, go: nobody will ask for it again."""
+        """Drop a trace, or the traces of a session, that nobody will ask for again."""
         for trace in list(self._traces(key)):
             self._drop(trace)
 

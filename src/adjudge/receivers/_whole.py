@@ -1,7 +1,7 @@
-"""When a trace is whole: its roots are there and have ended, and so are all parents and all spans.
+"""When a trace is whole: its roots have arrived and ended, and so have all parents and all spans.
 
-That is what waiting can bring. What it cannot bring (a cut attribute, dropped events) is left to `traces`, which makes
-a trajectory of it that is not complete.
+Waiting helps for these. Where it does not (a cut attribute, dropped events), `traces` makes a trajectory that is not
+complete.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ REMOTE_SETTLE = 6.0  # longer than the 5 s after which OpenTelemetry's exporters
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """How a trace is waited for: seconds in all, root spans, seconds of quiet, and the span around the run."""
+    """How to wait for a trace: seconds in all, root spans, seconds without news, and the span around the run."""
 
     timeout: float
     roots: int
@@ -36,7 +36,7 @@ class Wait:
 
 @dataclass(slots=True)
 class Links:
-    """How the spans of a trace hang together, kept up to date as they arrive."""
+    """How the spans of a trace are connected, kept up to date as they arrive."""
 
     ids: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
@@ -45,7 +45,7 @@ class Links:
     children: dict[str, set[str]] = field(default_factory=dict)  # by the parent that they name
 
     def add(self, span: Span) -> None:
-        """Note a span."""
+        """Add a span."""
         if span.end is not None:
             self.open.discard(span.id)
         elif span.id not in self.ids:
@@ -59,27 +59,28 @@ class Links:
             self.entries.add(span.id)
 
 
-class Awaited(NamedTuple):
-    """What is still to come of a run, None where it is whole; and whether that is sure.
+class Outstanding(NamedTuple):
+    """What is still missing from a run, None where it is whole; and whether that is sure.
 
-    It is not where a root is only taken for one because its parent is in another process, whose spans may yet come.
+    It is not sure where a span counts as a root only because its parent is in another process, whose spans may follow.
     """
 
     late: str | None
     is_sure: bool = True
 
 
-def awaited(traces: Iterable[Links], *, parent: str | None, roots: int) -> Awaited:
-    """Say what is still to come of the traces of one run.
+def find_outstanding(traces: Iterable[Links], *, parent: str | None, roots: int) -> Outstanding:
+    """Return what is still missing from the traces of one run.
 
-    `parent` is a span outside the record that the run was started from: what it started are roots.
+    `parent` is the span outside the record that started the run: its children are roots.
     """
     sure, loose, spans = 0, 0, 0
     for links in traces:
         spans += len(links.ids)
         sure += len(links.roots)
         if links.open:
-            return Awaited(f"span {min(links.open)} has not ended")
+            return Outstanding(f"span {min(links.open)} has not ended")
+        # Parents that spans name and that are not here: the caller's own span, one of another process, or late.
         for name in links.children.keys() - links.ids:
             children = links.children[name]
             if name == parent:
@@ -87,16 +88,16 @@ def awaited(traces: Iterable[Links], *, parent: str | None, roots: int) -> Await
             elif children <= links.entries:
                 loose += len(children)
             else:
-                return Awaited(f"span {min(children - links.entries)} has a parent, {name}, that has not come")
+                return Outstanding(f"span {min(children - links.entries)} has a parent, {name}, that has not arrived")
     if not spans:
-        return Awaited("no span has come")
+        return Outstanding("no span has arrived")
     if sure + loose < roots:
-        return Awaited(f"{sure + loose} of {roots} root spans have come")
-    return Awaited(None, sure >= roots)
+        return Outstanding(f"{sure + loose} of {roots} root spans have arrived")
+    return Outstanding(None, sure >= roots)
 
 
 def links_of(record: Record) -> Links:
-    """Return how the spans of a record hang together."""
+    """Return how the spans of a record are connected."""
     links = Links()
     for span in record.spans:
         links.add(span)
@@ -104,7 +105,7 @@ def links_of(record: Record) -> Links:
 
 
 def trajectory_of(record: Record, *, trace_id: str, parent: str | None, late: str | None) -> Trajectory:
-    """Return what the spans say, and that it is not complete where something is `late`."""
+    """Return the trajectory of the spans; it is not complete where something is `late`."""
     faults = record.faults if late is None else (*record.faults, late)
     try:
         found = assemble(Record(record.id, record.spans, faults), parent=parent)

@@ -5,9 +5,9 @@
     all_of("format_reward", "qa_em_reward")                    1 if all pass, else 0
     first_of("qa_f1_reward_tool", "qa_f1_reward")              the first that could be scored
 
-What is unknown stays unknown: a sum with a part missing is no sum. But what is decided without the missing part
-is decided: one failed member of `all_of` is enough for 0, whatever happened to the others. A member is not asked
-about a row that is decided without it: a closed gate costs nothing.
+What is unknown stays unknown: a sum with a missing part has no value. But where the result does not depend on the
+missing part there is one: one failed member of `all_of` is enough for 0, whatever happened to the others. A member is
+not asked about a row that is decided without it: a closed gate costs nothing.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Composite(Scorer):
             if value - value != 0:
                 return Score.error(f"not-finite: the value is {value}", parts=parts, provenance=self.provenance)
             return Score.scored(value, reason=reason, parts=parts, provenance=self.provenance)
-        # An error outranks an unscored: it is the one that somebody can mend.
+        # An error comes before an unscored member: somebody can fix it.
         asked = [(label, score) for label, score in zip(self.labels, scores, strict=True) if score is not None]
         faults = [(label, score) for label, score in asked if score.value is None]
         label, fault = next(((lab, s) for lab, s in faults if s.status == "error"), faults[0])
@@ -299,7 +299,7 @@ def _accepted(members: Sequence[Scorer]) -> tuple[str, ...] | None:
 
 
 def _labels(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names, numbered where one stands twice."""
+    """Return the names, numbered where one occurs twice."""
     seen: dict[str, int] = {}
     labels = []
     for name in names:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "adjudge.rewards"
 
-# Places are texts, so that what is named here may live on a floor above.
+# Places are texts, so that this table can name code of higher layers without importing it.
 BUILT_IN = {
     "alfworld_episode_reward": "adjudge.rewards.environments:alfworld_episode_reward",
     "contains_reward": "adjudge.rewards.form:contains_reward",
@@ -43,7 +43,7 @@ BUILT_IN = {
     "workflow_reward": "adjudge.scenarios:workflow_reward",
 }
 JUDGES = ("local", "openai", "anthropic", "litellm", "panel", "cascade", "quality")
-"""What the name of a judge begins with; a module of such a name is written as a file, `./local.py:function`."""
+"""What the name of a judge begins with; write a module of such a name as a file, `./local.py:function`."""
 
 JUDGE_SCORER = "adjudge.judges._scorer:judge_scorer"
 
@@ -51,7 +51,7 @@ _WITH_OPTIONS = re.compile(r"\s*([^\s()]+)\s*\((.*)\)\s*", re.DOTALL)
 
 
 def get_scorer(spec: "str | Callable[..., Any] | Scorer | Judge", /, **options: Any) -> Scorer:
-    """Return the scorer that a name, a place, a function, a judge or a scorer stands for.
+    """Return the scorer for a name, a place in code, a function, a judge or a scorer.
 
     Options of a reward are arguments for all its rows; those of a judge are how it asks its model.
 
@@ -76,12 +76,12 @@ def get_scorer(spec: "str | Callable[..., Any] | Scorer | Judge", /, **options: 
     if not options:
         return spec
     if not isinstance(spec, Reward):
-        raise UsageError(f"{spec.name} takes no options: give them where it is made")
+        raise UsageError(f"{spec.name} takes no options here: give them to its constructor")
     return spec.with_options(**options)
 
 
 def get_reward(reward: "str | Callable[..., Any] | Scorer | Judge", /, **options: Any) -> Scorer:
-    """Return the scorer that is meant: another name of `get_scorer`."""
+    """Return the scorer: another name of `get_scorer`."""
     return get_scorer(reward, **options)
 
 
@@ -101,7 +101,7 @@ def list_rewards() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a person wants to know of a registered scorer."""
+    """What a person wants to know about a registered scorer."""
 
     name: str
     version: str

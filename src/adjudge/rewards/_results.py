@@ -14,13 +14,13 @@ _RESERVED = frozenset({"reward", "reason", "steps", "error", "unscored"})
 
 
 class ResultError(AdjudgeError):
-    """A reward returned something that is no result."""
+    """A reward returned something that is not a result."""
 
     default_code = "bad-result"
 
 
 def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
-    """Check what a reward returned and make it a Score; what is no result raises `ResultError`."""
+    """Check what a reward returned and make it a Score; anything that is not a result raises `ResultError`."""
     if inspect.isawaitable(result):
         if inspect.iscoroutine(result):
             result.close()
@@ -50,7 +50,7 @@ def _from_mapping(result: Mapping[str, Any]) -> Score:
         return Score.error(str(result["error"]), parts=parts, notes=notes or None)
     if result.get("unscored"):
         return Score.unscored(str(result["unscored"]), parts=parts, notes=notes or None)
-    if notes.get("tool_use") == "unknown":  # how a built-in reward, called directly, says so
+    if notes.get("tool_use") == "unknown":  # what the built-in rewards return where the record shows no tools
         return Score.unscored("tool-use-unknown", parts=parts)
     if "reward" not in result:
         raise ResultError("the result has no 'reward'", code="missing-reward")
@@ -76,7 +76,7 @@ def _number(value: object, name: str) -> float:
     try:
         number = float(value)
     except (OverflowError, TypeError, ValueError) as error:
-        raise ResultError(f"{name} is no float: {error}") from None
+        raise ResultError(f"{name} is not a float: {error}") from None
     if number - number != 0:
         raise ResultError(f"{name} is {number}", code="not-finite")
     return number
@@ -90,7 +90,7 @@ def _check_numbers(score: Score) -> None:
 
 
 def _checked(score: Score, tag: Tag, provenance: Provenance) -> Score:
-    """Hold the score against what the tag declares."""
+    """Check the score against what the tag declares."""
     parts = score.parts
     if tag.parts is not None:
         if score.status == "scored" and set(parts) != set(tag.parts):
@@ -102,7 +102,7 @@ def _checked(score: Score, tag: Tag, provenance: Provenance) -> Score:
 
 
 def failed(reason: str, tag: Tag, provenance: Provenance) -> Score:
-    """Return the error Score of a row, its declared parts there and unknown."""
+    """Return the error Score of a row, with its declared parts unknown."""
     return Score.error(reason, parts=dict.fromkeys(tag.parts or ()), provenance=provenance)
 
 

@@ -1,6 +1,6 @@
-"""Whatever can be asked for a Score: the face that rewards and their compositions share.
+"""The interface of everything that gives Scores: rewards, their compositions, judges.
 
-scorer.score(row)              one row            scorer.ascore(row)            the same, awaited
+scorer.score(row)              one row            scorer.ascore(row)            the same in an event loop
 scorer.score_many(rows)        a batch            scorer.ascore_many(rows)
 """
 
@@ -35,11 +35,11 @@ class Scorer:
     accepts: tuple[str, ...] | None  # what it takes of a row; None: everything
     provenance: Provenance
     is_async: bool  # whether scoring has to await something
-    has_async: bool  # whether there is a path that awaits, so that an event loop is not held up
+    has_async: bool  # whether it can await, so that it does not block an event loop
     is_group: bool  # whether it looks at all rollouts of one prompt at once
-    judges: tuple[Judge, ...] = ()  # whom it asks: whoever runs it gives them their clients
+    judges: tuple[Judge, ...] = ()  # the judges that it asks; the engine gives them their clients
 
-    # A scorer has at least one of the two that follow.
+    # A scorer defines at least one of the next two methods.
 
     def _score_slice(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
@@ -82,7 +82,7 @@ class Scorer:
         contexts: Sequence[Context | None] | None = None,
         labels: Sequence[object] | None = None,
     ) -> list[Score]:
-        """Return one Score a row, in order; `labels` are what messages call the rows (default: their positions)."""
+        """Return one Score a row, in order; `labels` name the rows in messages (default: their positions)."""
         if self.is_async:
             return run_sync(self.ascore_many(rows, contexts=contexts, labels=labels), self.name, instead="ascore_many")
         return self._score_slice(*_prepared(rows, contexts, labels))
@@ -94,7 +94,7 @@ class Scorer:
         contexts: Sequence[Context | None] | None = None,
         labels: Sequence[object] | None = None,
     ) -> list[Score]:
-        """Return one Score a row, in order, without holding up the event loop."""
+        """Return one Score a row, in order, without blocking the event loop."""
         from asyncio import sleep
 
         rows, contexts, labels = _prepared(rows, contexts, labels)

@@ -22,7 +22,7 @@ Batch: TypeAlias = Callable[[Sequence[Row], Provenance], Sequence[Score]]
 """A reward's batch path: rows that have every required argument in, one finished `Score` a row out."""
 
 AsyncBatch: TypeAlias = Callable[[Sequence[Row], Provenance], Awaitable[Sequence[Score]]]
-"""The same, awaited: for a reward that would otherwise hold up an event loop."""
+"""The same as a coroutine: for a reward that would otherwise block an event loop."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,10 +32,10 @@ FINISHED = "__adjudge_finished__"
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """What `@reward` noted on a function."""
+    """What `@reward` declares about a function."""
 
     name: str
-    owner: Callable[..., Any]  # which function it was noted on: a wrapper inherits the attribute, not the batch path
+    owner: Callable[..., Any]  # the function that was tagged: a wrapper inherits the attribute, not the batch path
     version: str = "1"
     parts: tuple[str, ...] | None = None
     range: tuple[float, float] | None = None
@@ -124,7 +124,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 
 def by_row(rule: Callable[[Row, Provenance], Score], parts: Sequence[str] = ()) -> Batch:
-    """Make a batch path of a rule for one row; what the rule raises on purpose is that row's error."""
+    """Make a batch path of a rule for one row; an `AdjudgeError` of the rule is that row's error."""
 
     def batch(rows: Sequence[Row], provenance: Provenance) -> list[Score]:
         scores: list[Score] = []
@@ -146,5 +146,5 @@ def finished(batch: Function) -> Function:
 
 
 def is_finished(batch: Callable[..., Any]) -> bool:
-    """Say whether a batch path's scores need no more checking."""
+    """Return whether a batch path's scores need no more checking."""
     return getattr(batch, FINISHED, False) is True

@@ -20,7 +20,7 @@ _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\s*>")
 
 
 def _given(row: Row, option: str, default: Any) -> Any:
-    """Return an option of the row; an empty cell is no option."""
+    """Return an option of the row; an empty cell counts as not given."""
     value = row.get(option)
     return default if value is None else value
 
@@ -40,7 +40,7 @@ def _contains_score(row: Row, provenance: Provenance) -> Score:
 
 @reward(version="1", parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
 def contains_reward(final_response: str | None, answer: Any) -> float:
-    """1 if an accepted answer stands in the response, word for word after normalisation, else 0.
+    """1 if the response contains an accepted answer, word for word after normalisation, else 0.
 
     An answer that lists many candidates is rewarded too: use it where responses are short, or beside
     `length_penalty`.
@@ -54,12 +54,12 @@ def contains_reward(final_response: str | None, answer: Any) -> float:
 
 
 def _format_fault(final_response: object, tags: object) -> str | None:
-    """Say what is wrong with the structure, or None."""
+    """Return what is wrong with the structure, or None."""
     if isinstance(tags, str) or not isinstance(tags, Sequence) or not tags:
         raise ArgumentError(f"structure must be a list of tag names, got {tags!r}", code="bad-option")
     for name in tags:
         if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
-            raise ArgumentError(f"{name!r} is no tag name", code="bad-option")
+            raise ArgumentError(f"{name!r} is not a tag name", code="bad-option")
     text = text_of(final_response, "final_response")
     expected = [(slash, name) for name in tags for slash in ("", "/")]
     found = [tag for tag in _TAG.finditer(text) if tag[2] in tags]

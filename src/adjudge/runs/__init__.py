@@ -1,4 +1,4 @@
-"""Runs: rows or cases in, scores and what they amount to out.
+"""Runs: rows or cases in, scores and their summary out.
 
 score_file("rows.jsonl", ["qa_f1_reward"])                     a light pass over a file: no run file
 evaluate(cases, agent=agent, scorers=[...], judge="local")     a run: everything that happened is in one file
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
-    from adjudge.runs._job import Job, make_job
     from adjudge.runs._merge import merge_runs
-    from adjudge.runs._plan import Plan, RunConfig
+    from adjudge.runs._plan import Job, Plan, RunConfig, make_job
     from adjudge.runs._reading import (
         Attempt,
         RowReply,
@@ -81,7 +80,7 @@ __all__ = [
     "score_run",
 ]
 
-# Loaded when first used: whoever scores a file pays for no database and no event loop.
+# Loaded when first used: scoring a file imports neither the database nor the event loop.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
@@ -91,9 +90,8 @@ __getattr__, __dir__ = lazy_names(
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),
-        "_job": ("Job", "make_job"),
         "_merge": ("merge_runs",),
-        "_plan": ("Plan", "RunConfig"),
+        "_plan": ("Job", "Plan", "RunConfig", "make_job"),
         "_reading": (
             "Attempt",
             "RowReply",

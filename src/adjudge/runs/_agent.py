@@ -1,8 +1,8 @@
 """The agent under test, as a run asks it: within its time, counted against the budgets, its answer on disk.
 
-An agent that asks chat models (it has `chats`, as `ChatAgent` does) asks them through the run: every call is written
-down, limited and, after an interruption, remembered. Of any other agent the run knows only that it was asked: that is
-one call, with the attempts that our own HTTP client makes of it.
+An agent that asks chat models (it has `chats`, as `ChatAgent` does) asks them through the run: every call is limited,
+written down and, after an interruption, not made again. Any other agent counts as one call, with as many attempts as
+our HTTP client makes for it.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class AgentCalls:
     async def answer(self, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
         """Ask the agent about one case, and return when its answer is on disk."""
         agent = self._agent
+        # Two kinds of agents: one asks its models through the run, the other has clients of its own.
         if getattr(agent, "chats", None):
             token = asking.set(lambda chats: self._asker.of(row, chats, is_agent=True))
             try:
@@ -52,7 +53,7 @@ class AgentCalls:
             async with self._call(agent, case, row) as outcome:
                 record = await self._respond(agent, case, row, history)
                 outcome.append(record)
-                written = self._keep(row, record)  # before the place is free: so many answers can be asked for again
+                written = self._keep(row, record)  # before the place is free: at most `workers` answers can be lost
         if written is not None:
             with row.clock:
                 await written
@@ -64,7 +65,7 @@ class AgentCalls:
         return None if row.stopped is not None else self._asker.journal.keep(write_trajectory(row.seq, record))
 
     async def _respond(self, agent: Agent, case: CaseRecord, row: Row, history: Sequence[Message]) -> TrajectoryRecord:
-        """Ask the agent; whatever it raises, and its silence, are faults of this case."""
+        """Ask the agent; an exception, and no answer in time, are faults of this case."""
         began = row.clock.taken()
         trajectory: Trajectory | None = None
         with Caught() as caught:
@@ -77,6 +78,7 @@ class AgentCalls:
     @contextmanager
     def _in_time(self, row: Row) -> Iterator[None]:
         """Give one answer the seconds that one row has; the cases of a conversation share a clock."""
+        # The engine cancels a row whose clock passes the number in `clocks`: lower it for this answer alone.
         clock = row.clock
         whole = self._clocks[clock]
         self._clocks[clock] = min(whole, clock.taken() + self._deadline)
@@ -85,9 +87,9 @@ class AgentCalls:
             yield
         except asyncio.CancelledError:
             if task is None or not clock.expired or task.uncancel():
-                raise  # somebody else wants an end
+                raise  # cancelled by somebody else, not by the clock
             clock.expired = False
-            whole = whole if clock.taken() < whole else math.inf  # what is left to do is to write this down
+            whole = whole if clock.taken() < whole else math.inf  # the fault must still be written down
             message = f"the agent gave no answer within {self._deadline:g} seconds{row.tried()}"
             raise AdjudgeError(message, code="deadline") from None
         finally:
@@ -95,9 +97,10 @@ class AgentCalls:
 
     @asynccontextmanager
     async def _call(self, agent: Agent, case: CaseRecord, row: Row) -> AsyncIterator[list[TrajectoryRecord]]:
-        """Count and write down one call of an agent that has its own means; what came of it is put into the list."""
+        """Count and write down one call of an agent that has its own client; its answer goes into the list."""
         asker, journal = self._asker, self._asker.journal
-        asker.refuse_if_stopping(row)
+        if asker.stopping is not None:
+            asker.refuse(row, asker.stopping)
         with row.clock:
             try:
                 reserve = await asker.budget.reserve(None)

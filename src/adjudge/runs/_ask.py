@@ -1,31 +1,130 @@
-"""The step that reaches outside, as a run does it: remembered, shared, limited, and written down before it is used.
+"""How a run asks models: within its budgets, each question once, every reply written down before it is used.
 
-A request is answered, in this order, from the run file (a resumed run), by an equal request that is under way, from
-the cache, or by a call. Before a call the budgets are checked and the request is kept; after it the raw reply is kept
-before its place in flight is given up (so many calls, and no more, can be paid twice), and on disk before whoever asked
-may look at it.
+A request is answered, in this order, from the run file (a resumed run), by an equal request that is in flight, from
+the cache, or by a call. Before a call the budgets are checked and the request is kept. After it the raw reply is kept
+before its place in flight is free again (so at most as many calls as there are places can be paid twice), and it is on
+disk before whoever asked may look at it.
+
+Budgets are hard: a call that could exceed one is not made. Its cost is not known before it is made, so the most that it
+can cost is set aside first, and its real cost is booked when it is known.
 """
 
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
 
 from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
 from adjudge.http import attempt_watch
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest
-from adjudge.runs._budget import Budget
 from adjudge.runs._cache import Cache, is_worth_keeping, request_key
 from adjudge.runs._journal import Journal
+from adjudge.runs._plan import RunConfig
 from adjudge.runs._records import ReplyRecord, encode, write_attempt, write_reply, write_request
+
+REPLY_TOKENS = 1024  # set aside for a reply whose length the request does not bound
+IMAGE_TOKENS = 3000  # set aside for an image: more than any common model counts for one
+MESSAGE_TOKENS = 16  # what a message costs beside its text
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """The tokens and dollars that are set aside for one call."""
+
+    tokens: int
+    cost: float
+
+
+@dataclass(slots=True, eq=False)
+class Budget:
+    """What a run has spent, and what is set aside for its calls in flight (`held_...`)."""
+
+    config: RunConfig
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    held_calls: int = 0
+    held_tokens: int = 0
+    held_cost: float = 0.0
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def reserve(self, request: ChatRequest | None) -> Reserve:
+        """Set aside the most that one more call can cost; raise `RunStopped` where even that call alone is too much.
+
+        Without a request only the number of calls is known.
+        """
+        config = self.config
+        prompt, reply = 0, 0
+        if request is not None and (config.max_tokens is not None or config.max_cost is not None):
+            prompt, reply = most_tokens(request)
+        reserve = Reserve(prompt + reply, 0.0 if config.price is None else self.price(prompt, reply, config.price))
+        while True:
+            spent = None
+            if config.max_calls is not None and self.calls + self.held_calls + 1 > config.max_calls:
+                spent = f"{config.max_calls} calls"
+            elif config.max_tokens is not None and self.tokens + self.held_tokens + reserve.tokens > config.max_tokens:
+                spent = f"{config.max_tokens} tokens"
+            elif config.max_cost is not None and self.cost + self.held_cost + reserve.cost > config.max_cost:
+                spent = f"{config.max_cost:g} dollars"
+            if spent is None:
+                break
+            # Calls in flight mostly cost less than is set aside for them: wait for one before giving up.
+            if not self.held_calls:
+                raise RunStopped(f"the next call could exceed the budget of {spent}", code="budget-spent")
+            self.settled.clear()
+            await self.settled.wait()
+        self.held_calls += 1
+        self.held_tokens += reserve.tokens
+        self.held_cost += reserve.cost
+        return reserve
+
+    def retry(self) -> None:
+        """Book one more attempt of a call in flight, or raise `RunStopped`."""
+        most = self.config.max_calls
+        if most is not None and self.calls + self.held_calls + 1 > most:
+            raise RunStopped(f"the next call could exceed the budget of {most} calls", code="budget-spent")
+        self.calls += 1
+
+    def settle(self, reserve: Reserve, reply: ChatReply | None, *, made: bool = True) -> float | None:
+        """Book the real cost of a call, if it was made, and return it in dollars, where the price is known."""
+        self.held_calls -= 1
+        self.held_tokens -= reserve.tokens
+        self.held_cost -= reserve.cost
+        self.settled.set()
+        self.calls += made
+        if reply is None:
+            return None
+        prompt, completion = reply.prompt_tokens or 0, reply.completion_tokens or 0
+        price = self.config.price
+        cost = None if price is None else self.price(prompt, completion, price)
+        self.tokens += prompt + completion
+        self.cost += cost or 0.0
+        return cost
+
+    def price(self, prompt: int, completion: int, price: tuple[float, float]) -> float:
+        """Return the cost of so many tokens in dollars, at that price for a million of each kind."""
+        return (prompt * price[0] + completion * price[1]) / 1e6
+
+
+def most_tokens(request: ChatRequest) -> tuple[int, int]:
+    """Return the most tokens that a request and its reply can have: a token of text has at least one byte."""
+    prompt = 0 if request.schema is None else len(encode(request.schema))
+    for message in request.messages:
+        prompt += len(message.text.encode("utf-8", "replace")) + MESSAGE_TOKENS
+        # Whatever is not text counts as an image, the dearest kind of part.
+        parts: Any = message.content if isinstance(message.content, list | tuple) else ()
+        for part in parts:
+            if not isinstance(part, Mapping) or part.get("type") != "text":
+                prompt += IMAGE_TOKENS
+    return prompt, request.max_tokens or REPLY_TOKENS
 
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One row while it is worked on: what it was answered before, its clock, and whether the run was stopped in it.
+    """One row in progress: the replies that it got in an earlier session, its clock, and the error that stopped it.
 
-    `attempts` and `last` are how often it has called and in what way the last call failed that did.
+    `attempts` counts its calls, `last` says how the last failed one failed.
     """
 
     seq: int
@@ -36,32 +135,28 @@ class Row:
     last: str | None = None
 
     def tried(self) -> str:
-        """Say what was tried, for a row that is out of time."""
+        """Say what the row has tried, for the message that it is out of time."""
         if not self.attempts:
             return ""
         times = " and 1 attempt" if self.attempts == 1 else f" and {self.attempts} attempts"
         return times if self.last is None else f"{times}; the last: {self.last}"
 
 
+@dataclass(slots=True, eq=False)
 class Clock:
-    """The time that a row has taken itself.
+    """The time that a row itself has taken.
 
     Waiting for a free place, for a turn at the endpoint, for another row that asks the same, or for the disk does not
-    count.
-
-    `with clock:` stops it; pauses may overlap. Who looks at it is the engine, now and then: a timer for every row would
-    cost more than the row.
+    count: `with clock:` pauses it, and pauses may overlap. The engine looks at all clocks now and then, because a timer
+    for every row would cost more than the row.
     """
 
-    __slots__ = ("_began", "_paused", "_pauses", "_since", "expired", "task")
-
-    def __init__(self, task: "asyncio.Task[Any] | None" = None) -> None:
-        self.task = task
-        self.expired = False
-        self._began = time.monotonic()
-        self._since = 0.0
-        self._paused = 0.0
-        self._pauses = 0
+    task: asyncio.Task[Any] | None = None
+    expired: bool = False
+    _began: float = field(default_factory=time.monotonic)
+    _since: float = 0.0
+    _paused: float = 0.0
+    _pauses: int = 0
 
     def __enter__(self) -> None:
         if not self._pauses:
@@ -79,7 +174,7 @@ class Clock:
 
 
 class Asker:
-    """Gives every row its way to ask; one for a run."""
+    """Asks models on behalf of the rows of one run."""
 
     def __init__(
         self, journal: Journal, budget: Budget, cache: Cache | None, *, workers: int, last_request: int = 0
@@ -91,11 +186,11 @@ class Asker:
         self.in_flight = 0
         self.stopping: AdjudgeError | None = None
         self.on_stop: Callable[[AdjudgeError], None] | None = None
-        self.last_number = last_request  # of the requests in the file
+        self.last_number = last_request  # the number of the last request in the file
         self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
 
     def of(self, row: Row, chats: Mapping[str, ChatModel], *, is_agent: bool = False) -> Ask:
-        """Return the way in which this row asks those models.
+        """Return the function with which this row asks those models.
 
         An agent's answers are samples: they are neither shared with other rows nor taken from other runs.
         """
@@ -103,9 +198,10 @@ class Asker:
         async def ask(request: ChatRequest) -> ChatReply:
             chat = chats.get(request.model)
             if chat is None:
-                raise UsageError(f"nobody answers for the model {request.model!r}", code="unknown-model")
+                raise UsageError(f"there is no client for the model {request.model!r}", code="unknown-model")
             body = encode(request)
             key = request_key(chat, body)
+            # A resumed run: what an earlier session paid for is not asked again.
             known = row.known.get(key)
             if known is not None:
                 return known
@@ -120,9 +216,9 @@ class Asker:
         with row.clock:
             await self.places.acquire()
         self.in_flight += 1
-        if self.stopping is not None:
+        if self.stopping is not None:  # while the row waited
             self.leave()
-            self.refuse_if_stopping(row)
+            self.refuse(row, self.stopping)
 
     def leave(self) -> None:
         """Give up a place in flight."""
@@ -130,19 +226,22 @@ class Asker:
         self.places.release()
 
     async def _new(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
+        """Answer a request that the run file has no reply to."""
+        # Another row may be asking the same: its reply is ours, and its failure, too.
         while (shared := self._shared.get(key)) is not None:
-            with row.clock:  # whoever asks has a clock, too
+            with row.clock:  # the row that asks has a clock of its own
                 reply, error = await asyncio.shield(shared)
             if error is not None:
                 row.stopped = self.stopping
                 raise error
-            if reply is not None:  # else whoever asked was stopped, and somebody else must
+            if reply is not None:  # else that row was cancelled, and one of the others has to ask
                 self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
                 return reply
         cached = None if self.cache is None else self.cache.find(key)
         if cached is not None:
             self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
             return cached
+        # From here on rows that ask the same wait for this one.
         future = asyncio.get_running_loop().create_future()
         self._shared[key] = future
         try:
@@ -160,7 +259,9 @@ class Asker:
     async def _call(
         self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask, *, keep: bool = True
     ) -> ChatReply:
-        self.refuse_if_stopping(row)
+        """Call the model, within the budgets, with the request on record before and the reply after."""
+        if self.stopping is not None:
+            self.refuse(row, self.stopping)
         with row.clock:
             try:
                 reserve = await self.budget.reserve(request)
@@ -170,6 +271,7 @@ class Asker:
         self.last_number += 1
         number = self.last_number
         watch = Watch(number, self.journal, self.budget, row)
+        # What the file says of the call if it is cancelled before it ends.
         record = ReplyRecord(None, fault="cancelled: the call was given up")
         failure: AdjudgeError | None = None
         await self.enter(row)
@@ -180,17 +282,21 @@ class Asker:
                 reply, fault, failure = await _attempt(transport, request, watch)
                 record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
             finally:
-                made = watch.made(failure)
+                # A client that knows that its endpoint takes no schemas fails without calling anybody.
+                made = watch.has_begun or failure is None or failure.code != "schema-unsupported"
                 cost = self.budget.settle(reserve, record.reply, made=made)
                 record = replace(record, attempts=watch.attempts if made else 0, cost=cost)
                 if record.reply is None and self.journal.fault is None:
                     self.journal.put(write_reply(number, record))
+            # Before the place is free: at most `workers` replies can be lost to a kill.
             if record.reply is not None:
                 raw = encode(record.reply)
-                entry = (key, raw) if keep and is_worth_keeping(record.reply) else None
+                is_for_cache = keep and self.cache is not None and is_worth_keeping(record.reply)
+                entry = (key, raw) if is_for_cache else None
                 written = self.journal.keep(write_reply(number, record, raw), entry=entry)
         finally:
             self.leave()
+        # The place is free for another call while this row waits for the disk.
         if record.reply is not None:
             with row.clock:
                 await written
@@ -204,64 +310,60 @@ class Asker:
         return record.reply
 
     def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
+        """Write a request together with its reply, which cost nothing."""
         self.last_number += 1
         number = self.last_number
         self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
 
-    def refuse_if_stopping(self, row: Row) -> None:
-        """Make no more calls in a run that is being stopped."""
-        if self.stopping is not None:
-            row.stopped = self.stopping
-            raise RunStopped("the run is being stopped")
+    def refuse(self, row: Row, error: AdjudgeError) -> NoReturn:
+        """Raise `RunStopped`: a run that is being stopped because of this error makes no more calls."""
+        row.stopped = error
+        raise RunStopped("the run is being stopped")
 
     def stop(self, row: Row, error: AdjudgeError) -> None:
-        """End the run because of what this row met."""
+        """Stop the run because of an error of this row."""
         row.stopped = error
         self.stopping = self.stopping or error
         if self.on_stop is not None:
             self.on_stop(error)
 
 
+@dataclass(slots=True, eq=False)
 class Watch:
     """Counts the attempts of one call against the budget and its row, and keeps why they failed."""
 
-    def __init__(self, number: int, journal: Journal, budget: Budget, row: Row) -> None:
-        self.attempts = 1
-        self._number = number
-        self._journal = journal
-        self._budget = budget
-        self._row = row
-        self._has_begun = False
-        self._began = time.monotonic()
-
-    def made(self, failure: AdjudgeError | None) -> bool:
-        """Say whether anybody was called: a client that has learnt that its endpoint takes no schemas asks nobody."""
-        return self._has_begun or failure is None or failure.code != "schema-unsupported"
+    number: int
+    journal: Journal
+    budget: Budget
+    row: Row
+    attempts: int = 1
+    has_begun: bool = False
+    began: float = field(default_factory=time.monotonic)
 
     def waiting(self) -> Clock:
-        """Stop the row's clock."""
-        return self._row.clock
+        """Return the context in which the row's clock is paused."""
+        return self.row.clock
 
     def begin(self, attempt: int) -> None:
         """Book an attempt; the first one is booked already."""
-        self._has_begun = True
-        self._row.attempts += 1
+        self.has_begun = True
+        self.row.attempts += 1
         if attempt > 1:
-            self._budget.again()
+            self.budget.retry()
             self.attempts += 1
-        self._began = time.monotonic()
+        self.began = time.monotonic()
 
     def failed(self, attempt: int, error: AdjudgeError) -> None:
         """Keep why an attempt failed."""
-        seconds = time.monotonic() - self._began
-        self._row.last = error.reason
-        self._journal.put(write_attempt(self._number, attempt, seconds, error.reason))
+        seconds = time.monotonic() - self.began
+        self.row.last = error.reason
+        self.journal.put(write_attempt(self.number, attempt, seconds, error.reason))
 
 
 async def _attempt(
     transport: Ask, request: ChatRequest, watch: Watch
 ) -> tuple[ChatReply | None, str | None, AdjudgeError | None]:
-    """Call the model: its reply, or the fault in words, as an error of ours where it is one."""
+    """Call the model: return its reply, or the fault in words and, where it is an error of ours, that error."""
     token = attempt_watch.set(watch)
     with Caught() as caught:
         try:

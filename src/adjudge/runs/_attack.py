@@ -7,8 +7,7 @@ from typing import Any
 
 from adjudge.judges import load_attacks
 from adjudge.runs._export import scored_cases
-from adjudge.runs._job import make_job
-from adjudge.runs._plan import Plan, RunConfig
+from adjudge.runs._plan import Plan, RunConfig, make_job
 from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._run import RunTask
 from adjudge.runs._sessions import UNDECIDED, Finished, Watch, check_place, finish, public
@@ -18,7 +17,7 @@ from adjudge.statistics import Mean, Moments, mean_of
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """One wrong answer that the judge took for right."""
+    """One wrong answer that the judge accepted as right."""
 
     id: str
     response: str
@@ -27,7 +26,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class AttackKind:
-    """The attacks of one kind: `rate` is the share of those judged that was called CORRECT, None where none was."""
+    """The attacks of one kind: `rate` is the share of the judged ones called CORRECT, None where none was judged."""
 
     name: str
     total: int
@@ -38,7 +37,7 @@ class AttackKind:
 
 @dataclass(frozen=True, slots=True)
 class Attacked:
-    """What came of an attack: the run and, unless it was stopped, its categories, all as one, and what was taken."""
+    """The result of an attack: the run and, unless it was stopped, its rates by category and in all."""
 
     judge: str
     finished: Finished
@@ -47,7 +46,7 @@ class Attacked:
     taken: tuple[Taken, ...] = ()
 
     def exit_code(self, most: float | None) -> int:
-        """0 attacked, 1 a greater share than `most` was taken, 3 undecided."""
+        """0 attacked, 1 the judge accepted a greater share than `most`, 3 undecided."""
         if self.finished.exit_code or self.whole is None or self.whole.rate is None:
             return self.finished.exit_code or UNDECIDED
         return int(most is not None and self.whole.rate.value > most)
@@ -75,6 +74,7 @@ def attack_judge(
         return Attacked(job.names[-1], finished)
     with Store.read(path) as store:
         scores = [found[-1] for page in scored_cases(store, job.names, NOT_RUN) for _, found in page]
+    # A row without a verdict is neither taken nor refused: it does not count in the rates.
     verdicts = [(score.notes or {}).get("verdict") for score in scores]
     by_kind: dict[str, list[str | None]] = {}
     for attack, verdict in zip(attacks, verdicts, strict=True):

@@ -1,7 +1,8 @@
-"""Replies across runs, found by what was asked: equal requests are paid once.
+"""Replies kept across runs, found by their requests: equal requests are paid once.
 
-A cache may be shared by processes, lost or damaged at any time: an entry that cannot be read is a miss, a file that
-cannot be used is no cache. It is one SQLite file, in the user's cache folder unless another is named.
+Processes may share a cache, and it may be lost or damaged at any time: an entry that cannot be read is a miss, and a
+file that cannot be used is left aside with a warning. It is one SQLite file, in the user's cache folder unless another
+is named.
 """
 
 import os
@@ -17,7 +18,7 @@ from adjudge.errors import RunError
 from adjudge.files import connect
 from adjudge.model import ChatModel, ChatReply
 from adjudge.runs._records import checksum, decode_as
-from adjudge.runs._store import joined
+from adjudge.runs._store import join_inserts
 
 Entry: TypeAlias = tuple[bytes, bytes]
 """A request's key and its reply as JSON."""
@@ -28,17 +29,18 @@ SCHEMA = """
     CREATE TABLE IF NOT EXISTS secret (one INTEGER PRIMARY KEY CHECK (one = 1), body BLOB NOT NULL);
 """
 KEEP = "INSERT OR REPLACE INTO replies (key, body, sum) VALUES (?, ?, ?)"
-EVERY = 1.0  # seconds between two writes: what a killed run loses here is in its own file
-MANY = 512  # entries that are written at once however soon
+EVERY = 1.0  # seconds between two writes: what a killed process loses here is in its run file
+MANY = 512  # entries that are written at once, however soon
 PATIENCE = 0.5  # seconds to wait for another process that writes
-UNFIT = ("length", "content_filter")  # replies that ended early are not worth keeping
+UNFIT = ("length", "content_filter")  # finish reasons of replies that ended early
 
 
 def request_key(chat: ChatModel, body: bytes) -> bytes:
-    """Return what an equal request to the same endpoint has, and no other.
+    """Return the key that equal requests to the same endpoint share, and no others.
 
-    `body` is everything that the answer may depend on; the same model at another address is another one.
+    `body` is everything that the answer may depend on; the same model at another address counts as another model.
     """
+    # Lengths before the parts: no two pairs of parts give the same bytes.
     address = getattr(chat, "base_url", None)
     endpoint = f"{chat.name} at {address}" if address else chat.name
     parts = (endpoint.encode("utf-8", "surrogatepass"), body)
@@ -46,7 +48,7 @@ def request_key(chat: ChatModel, body: bytes) -> bytes:
 
 
 def is_worth_keeping(reply: ChatReply) -> bool:
-    """Say whether asking again would hardly help: there is a text, and it is whole."""
+    """Return whether a reply has a text, and all of it: then asking again would hardly help."""
     return bool(reply.text) and reply.refusal is None and reply.finish_reason not in UNFIT
 
 
@@ -76,10 +78,12 @@ class Cache:
         """Open a cache, a new one if there is none; `RunError` says why it cannot be used."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Two connections: the event loop reads while the journal's thread writes.
             reading, writing = (connect(path, timeout_s=PATIENCE) for _ in "rw")
             writing.execute("PRAGMA journal_mode = WAL")
             writing.execute("PRAGMA synchronous = NORMAL")
             writing.executescript(SCHEMA)
+            # The key of nonces: with the same one an equal question is an equal request in every run.
             writing.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))
             secret = writing.execute("SELECT body FROM secret").fetchone()[0]
         except (sqlite3.Error, OSError) as error:
@@ -87,7 +91,7 @@ class Cache:
         return cls(path, reading, writing, bytes(secret))
 
     def find(self, key: bytes) -> ChatReply | None:
-        """Return the reply to an equal request; None where there is none, or none that can be trusted."""
+        """Return the reply to an equal request; None where there is none, or where its record is damaged."""
         kept = self._kept.get(key)
         if kept is not None:
             return decode_as(ChatReply, kept)
@@ -104,18 +108,18 @@ class Cache:
             return None
 
     def keep(self, entries: Sequence[Entry]) -> None:
-        """Keep replies; they are written now and then, and what cannot be is left out."""
+        """Keep replies; they are written now and then, and dropped where that fails."""
         self._kept.update(entries)
         if self._kept and (len(self._kept) >= MANY or time.monotonic() - self._written > EVERY):
             self.write()
 
     def write(self) -> None:
-        """Write what is kept."""
+        """Write the replies that are kept."""
         entries, self._written = list(self._kept.items()), time.monotonic()
         writes = [(KEEP, (key, body, checksum("cache", body, key))) for key, body in entries]
         try:
             self._writing.execute("BEGIN IMMEDIATE")
-            for statement, values in joined(writes):
+            for statement, values in join_inserts(writes):
                 self._writing.execute(statement, values)
             self._writing.execute("COMMIT")
         except sqlite3.Error as error:

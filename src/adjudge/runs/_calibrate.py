@@ -1,4 +1,4 @@
-"""A judge measured on rows that people labelled: a run over the rows, and two small ones that probe a model's whims."""
+"""A judge measured on rows that people labelled: a run over the rows, and two small ones that probe its stability."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ Judged = Sequence[tuple[Row, bool]]
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """What came of a calibration: the run, and what is known of the judge unless the run was stopped.
+    """The result of a calibration: the run and, unless it was stopped, what was measured of the judge.
 
-    `left` is the config with what is left of its budgets.
+    `left` is the config with the rest of its budgets.
     """
 
     finished: Finished
@@ -47,9 +47,9 @@ def calibrate_file(
     probes: int = PROBED,
     watch: Watch | None = None,
 ) -> Calibrated:
-    """Ask a judge about labelled rows and compare; `probes` is how many rows a model is asked about once more.
+    """Ask a judge about labelled rows and compare; `probes` is the number of rows that a model is asked about again.
 
-    Probes get what the rows leave of the budgets; one that is stopped has fewer rows.
+    Probes get the rest of the budgets; one that is stopped has fewer rows.
     """
     config = config or RunConfig()
     given = {name: value for name, value in (options or {}).items() if value is not None}
@@ -60,12 +60,13 @@ def calibrate_file(
     left = _left(config, path)
     if finished.is_stopped:
         return Calibrated(finished, left)
+    # Only a model may change its mind: a judge of plain rules gives the same verdict every time.
     probed: list[Probe] = []
     if probes and _asks_models(named):
         judged = [(row, one.verdict) for row, one in _rows_of(path, named.name) if one.verdict is not None]
         again = get_judge(judge, **given, sample=1)
         first, left = _probe("same question again", _some(judged, probes), again, left, path)
-        second, left = _probe("references reversed", _some(_turned(judged), probes), named, left, path)
+        second, left = _probe("references reversed", _some(_reverse(judged), probes), named, left, path)
         probed = [first, second]
     found = (one for _, one in _rows_of(path, named.name))
     known = calibrate(found, judge=named.name, version=named.version, probes=probed)
@@ -73,9 +74,10 @@ def calibrate_file(
 
 
 def check_labels(rows: str) -> None:
-    """Refuse rows and labels that cannot be read before anybody is paid."""
+    """Raise for rows and labels that cannot be read, before anybody is paid."""
     if rows == "-":
         raise UsageError("labelled rows are read twice: give a file", code="cannot-read")
+    # The whole file is read first: a bad label in the last row must not cost the calls of all rows before it.
     is_empty = True
     for read in read_cases(rows):
         is_empty = False
@@ -90,7 +92,7 @@ def check_labels(rows: str) -> None:
 
 
 def _left(config: RunConfig, path: Path) -> RunConfig:
-    """Return the config with what a run has left of its budgets."""
+    """Return the config with the rest of its budgets after a run."""
     with Store.read(path) as store:
         _, calls, tokens, cost, _ = store.totals()
     spent = {"max_calls": calls, "max_tokens": tokens, "max_cost": cost}
@@ -131,8 +133,8 @@ def _asks_models(judge: object) -> bool:
     return bool(getattr(judge, "chats", None)) or any(map(_asks_models, members))
 
 
-def _turned(judged: Judged) -> Judged:
-    """Return the rows with several references with these the other way round."""
+def _reverse(judged: Judged) -> Judged:
+    """Return the rows with several references, in reverse order."""
     several = [(row, references_in(row) or (), verdict) for row, verdict in judged]
     return [({**row, "reference": texts[::-1]}, verdict) for row, texts, verdict in several if len(texts) > 1]
 
@@ -144,15 +146,15 @@ def _some(rows: Judged, most: int) -> Judged:
 
 
 def _probe(name: str, rows: Judged, judge: Judge, config: RunConfig, path: Path) -> tuple[Probe, RunConfig]:
-    """Ask about rows whose verdict is known, and compare where there is one now; return what is left of the budgets."""
+    """Ask again about rows whose verdict is known, and compare; return the rest of the budgets, too."""
     if not rows:
         return Probe(name, 0, None), config
     cases = [{**row, "id": number} for number, (row, _) in enumerate(rows)]
     digest = sha256(f"{name} {cases!r}".encode("utf-8", "backslashreplace")).hexdigest()[:8]
-    place = path.with_suffix(f".probe-{digest}.run")  # a calibration that goes on may probe other rows
+    place = path.with_suffix(f".probe-{digest}.run")  # a resumed calibration may probe other rows
     try:
         found = [_verdict(one.score) for one in evaluate(cases, judge=judge, run=place, config=config).scores]
-    except RunStopped:  # what was asked by then counts
+    except RunStopped:  # the verdicts so far count
         found = [_verdict(one.score) for one in RunResult(place).scores]
     same = [float(one == before) for one, (_, before) in zip(found, rows, strict=False) if one is not None]
     return Probe(name, len(same), estimate_mean(same, method="wilson")), _left(config, place)

@@ -1,11 +1,11 @@
-"""Cases in any of the forms that a run takes, as rows by name: what scorers and judges read their arguments from.
+"""Cases in any form that a run takes, as rows: the columns by name that scorers and judges read.
 
 Case(id="q1", question="Capital?", references=("Paris",))   ->  {"id": "q1", "question": "Capital?", ...}
 {"id": "q1", "question": "Capital?", "answer": "Paris"}     ->  itself
 "rows.jsonl"                                                ->  its rows, the unreadable ones as faults
 
-A canary is a row with an answer that is known to be bad, judged beside the others and counted apart. That of case n has
-the number -(n + 1): whoever goes through the cases does not meet it.
+A canary is a row with an answer that is known to be bad, judged like the others and counted separately. That of case n
+has the number -(n + 1), so a loop over the cases from 0 on does not meet it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,16 +25,16 @@ _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
 
 
 class CaseRead(NamedTuple):
-    """One case as it was read: its columns, or why it has none or, beside its columns, why it cannot be scored."""
+    """One case as it was read: its columns, or why it has none or, with columns, why it cannot be scored."""
 
     id: Any
     row: Mapping[str, Any] | None
     fault: str | None = None
-    canary: Mapping[str, Any] | None = None  # a row that is judged beside it, with an answer that is known to be bad
+    canary: Mapping[str, Any] | None = None  # a second row for the judge, with an answer that is known to be bad
 
 
 Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | CaseRead]
-"""What a run takes as its cases: a file, or cases or rows in any iterable."""
+"""The cases of a run: a file, or cases or rows in any iterable."""
 
 
 def read_cases(
@@ -44,19 +44,24 @@ def read_cases(
     columns: Columns = (),
     format: Format | None = None,  # noqa: A002 (as in read_rows)
 ) -> Iterator[CaseRead]:
-    """Read cases, one after the other, with the saved trajectories laid over them.
+    """Read cases, one after the other, each with its saved trajectory.
 
-    In a file, `columns` go under other names, too.
+    `columns` gives columns of a file other names, too.
     """
     if isinstance(cases, str | Path):
         rows = read_rows(str(cases), format)
-        found = (_from_file(number, row and rename(columns, row), fault) for number, row, fault in rows)
+        if columns:  # before the label is taken: the id may be a mapped column
+            rows = (row if row.columns is None else row._replace(columns=rename(columns, row.columns)) for row in rows)
+        found = (
+            CaseRead(number, None, fault or "bad-row") if row is None else CaseRead(row_label(row, number), row)
+            for number, row, fault in rows
+        )
     else:
         found = (_from_object(case, number) for number, case in enumerate(cases, 1))
     if trajectories is None:
         return found
     if isinstance(trajectories, Mapping):
-        return (_overlaid(one, trajectories.get(one.id)) for one in found)
+        return (_overlay(read, trajectories.get(read.id)) for read in found)
     return _side_by_side(found, read_cases(trajectories))
 
 
@@ -75,7 +80,8 @@ def digest_of(path: str | Path) -> str | None:
 
 
 def row_of(case: Case) -> dict[str, Any]:
-    """Return a case as a row: what it leaves empty is left out, its metadata are columns of their own."""
+    """Return a case as a row: without its empty fields, its metadata as further columns."""
+    # Metadata never replace a field of the case.
     row: dict[str, Any] = {name: value for name, value in case.metadata.items() if name not in _CASE}
     row["id"] = case.id
     row["question"] = case.question
@@ -91,7 +97,7 @@ def row_of(case: Case) -> dict[str, Any]:
 
 
 def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
-    """Return a row as the case that an agent is asked."""
+    """Return a row as the case that an agent gets."""
     messages = row.get("messages") or ()
     if not isinstance(messages, list | tuple):
         raise DataError(f"messages must be a list, got {type(messages).__name__}", code="bad-row")
@@ -113,12 +119,6 @@ def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
     )
 
 
-def _from_file(number: int, columns: dict[str, Any] | None, fault: str | None) -> CaseRead:
-    return (
-        CaseRead(number, None, fault or "bad-row") if columns is None else CaseRead(row_label(columns, number), columns)
-    )
-
-
 def _from_object(case: "Case | Mapping[str, Any] | CaseRead", number: int) -> CaseRead:
     if isinstance(case, CaseRead):
         return case
@@ -129,8 +129,8 @@ def _from_object(case: "Case | Mapping[str, Any] | CaseRead", number: int) -> Ca
     return CaseRead(number, None, f"bad-row: row {number} must be a Case or a mapping, got {type(case).__name__}")
 
 
-def _overlaid(read: CaseRead, record: Any) -> CaseRead:
-    """Lay a saved trajectory over a case; a case without one is a fault of its own."""
+def _overlay(read: CaseRead, record: Any) -> CaseRead:
+    """Add a saved trajectory to a case; a case without one is a fault."""
     if read.row is None:
         return read
     if record is None:
@@ -142,15 +142,16 @@ def _overlaid(read: CaseRead, record: Any) -> CaseRead:
 
 
 def answered(row: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay what an agent did over a row: an older response of the row's, under any name, is not taken for it."""
+    """Return the row with the agent's answer; an older response of the row, under any name, is replaced."""
     response = next((columns[name] for name in RESPONSES if name in columns), None)
     return {**row, **{name: response for name in RESPONSES if name in row}, **columns}
 
 
 def trajectory_columns(record: Any) -> dict[str, Any]:
-    """Return what an agent did as the columns that scorers know."""
+    """Return an agent's record as the columns that scorers read."""
     if isinstance(record, Mapping) and "messages" not in record:
         return {name: value for name, value in record.items() if name != "id"}
+    # A record in any other form stays as it is: the scorer reads it again, and a run file can hold it.
     trajectory = Trajectory.from_messages(record)
     kept = [plain_message(message) for message in trajectory.messages] if trajectory is record else record
     return {"final_response": trajectory.final_response, "trajectory": kept}
@@ -176,9 +177,9 @@ def _side_by_side(cases: Iterator[CaseRead], trajectories: Iterator[CaseRead]) -
         if case is None or trajectory is None:
             raise DataError("there are not as many trajectories as cases", code="torn-trajectories")
         if case.id != trajectory.id:
-            message = f"case {case.id!r} stands beside the trajectory of {trajectory.id!r}: give both in one order"
+            message = f"case {case.id!r} comes with the trajectory of {trajectory.id!r}: give both in the same order"
             raise DataError(message, code="torn-trajectories")
-        yield CaseRead(case.id, None, trajectory.fault) if trajectory.row is None else _overlaid(case, trajectory.row)
+        yield CaseRead(case.id, None, trajectory.fault) if trajectory.row is None else _overlay(case, trajectory.row)
 
 
 def number_of(seq: int) -> int:
@@ -194,13 +195,13 @@ def with_canaries(reads: Iterable[CaseRead], rate: float, seed: int) -> Iterator
     """Give some of the cases a canary, the same ones for the same cases and seed."""
     from adjudge.judges import pair_canaries
 
-    ours, theirs = tee(reads)  # one behind the other by a single case
+    ours, theirs = tee(reads)  # read in step: at most one case is held
     for read, (_, canary) in zip(ours, pair_canaries(map(_material, theirs), rate, seed), strict=True):
         yield read if canary is None else read._replace(canary=canary)
 
 
 def _material(read: CaseRead) -> dict[str, Any]:
-    """Return what a canary is made of; a case that cannot be judged gets none."""
+    """Return the columns that a canary is made from; a case that cannot be judged has none."""
     row = {} if read.row is None or read.fault is not None else read.row
     try:
         return {"id": read.id, "question": text_in(row, QUESTIONS), "reference": references_in(row)}

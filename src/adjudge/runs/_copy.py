@@ -1,4 +1,4 @@
-"""Records out of one run file for another: read with their checksums checked, written under their new keys."""
+"""Records copied from one run file to another: their checksums are checked, and made again for their new keys."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -20,15 +20,16 @@ SCORES = """
 """
 
 
-def copied(store: Store, seqs: Mapping[int, int], numbers: Iterator[int]) -> Iterator[Write]:
-    """Give everything that happened to some cases, for another file: `seqs` has their new places by the old ones.
+def copy_records(store: Store, seqs: Mapping[int, int], numbers: Iterator[int]) -> Iterator[Write]:
+    """Give everything that happened to some cases, for another file.
 
-    `numbers` gives the requests their new numbers.
+    `seqs` maps the numbers of the cases to their new ones, `numbers` gives the requests their new numbers.
     """
     if not seqs:
         return
+    # One query over the whole range; cases in between that were not asked for are skipped.
     between = min(seqs), max(seqs)
-    yield from _calls(store, seqs, numbers, between)
+    yield from _copy_calls(store, seqs, numbers, between)
     for seq, seconds, fault, body, sum_ in store.rows(TRAJECTORIES, *between):
         check(sum_, "trajectories", body, seq, fault)
         if seq in seqs:
@@ -42,8 +43,10 @@ def copied(store: Store, seqs: Mapping[int, int], numbers: Iterator[int]) -> Ite
             yield "INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", values
 
 
-def _calls(store: Store, seqs: Mapping[int, int], numbers: Iterator[int], between: tuple[int, int]) -> Iterator[Write]:
-    """Give the requests of the cases, with what became of them."""
+def _copy_calls(
+    store: Store, seqs: Mapping[int, int], numbers: Iterator[int], between: tuple[int, int]
+) -> Iterator[Write]:
+    """Give the requests of the cases, with their replies and failed attempts."""
     found: dict[int, int] = {}
     for number, seq, key, at, body, sum_ in store.rows(REQUESTS, *between):
         check(sum_, "requests", body, number, seq, key)
@@ -61,8 +64,8 @@ def _calls(store: Store, seqs: Mapping[int, int], numbers: Iterator[int], betwee
             yield "INSERT INTO attempts VALUES (?, ?, ?, ?)", (found[number], *rest)
 
 
-def forgotten(seqs: Iterable[int]) -> Iterator[Write]:
-    """Take back what happened to the cases in those places."""
+def delete_records(seqs: Iterable[int]) -> Iterator[Write]:
+    """Delete everything that happened to those cases; the cases stay."""
     for seq in seqs:
         yield "DELETE FROM attempts WHERE number IN (SELECT number FROM requests WHERE seq = ?)", (seq,)
         yield "DELETE FROM replies WHERE number IN (SELECT number FROM requests WHERE seq = ?)", (seq,)

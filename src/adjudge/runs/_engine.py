@@ -1,15 +1,14 @@
-"""The engine: cases from the file, worked on by many at once, their scores into the file.
+"""The engine: takes cases from the run file, works on many at once, and writes their scores into the file.
 
-Rows in progress are a bounded number, twice the calls in flight: a row that waits for the disk holds no place. Cases
-come out of the file a page at a time, so that memory does not grow with their number.
+About twice as many rows are in progress as calls in flight, because a row that waits for the disk holds no place. Cases
+come out of the file a page at a time, so memory does not grow with their number.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,24 +19,23 @@ from adjudge.model import Message, Score, asking, gathering
 from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
 from adjudge.runs._cases import answered
-from adjudge.runs._job import Job
+from adjudge.runs._plan import Job
 from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
 
 if TYPE_CHECKING:
     from adjudge.model import Judge, Judgement
-    from adjudge.rewards import Scorer
     from adjudge.runs._source import Source
 
 _WORST_FIRST = ("error", "unscored", "scored")
 ENOUGH = 64  # rows that a judge is given at once, where they come one by one
-PATIENCE = 1.0  # seconds that rows wait for others to be judged with
-SPARE = 32  # rows that may wait for the disk however few workers there are
+PATIENCE = 1.0  # seconds that rows wait for others to be judged together with
+SPARE = 32  # rows that may wait for the disk, however few workers there are
 GRACE = 2.0  # seconds that calls in flight get when a run is stopped
 
 
 @dataclass(slots=True)
 class Progress:
-    """How a run stands, while it goes on."""
+    """How far a run is, while it runs."""
 
     total: int | None = None
     done: int = 0
@@ -48,29 +46,26 @@ class Progress:
     cost: float = 0.0
 
 
+@dataclass(slots=True, eq=False)
 class Gathering:
     """Rows of many workers that wait for a judge which takes many at once.
 
-    They are judged together when enough are there, when every worker waits here, or when the first has waited long.
+    They are judged together when there are enough, when every worker waits here, or when the first has waited long.
     """
 
-    def __init__(self) -> None:
-        self._expected = 0  # workers that may still bring rows
-        self._batches: dict[int, _Batch] = {}  # those that gather, by judge
-        self._tasks: set[asyncio.Task[None]] = set()
+    expected: int = 0  # workers that may still bring rows
+    _batches: dict[int, _Batch] = field(default_factory=dict)  # those that gather, by the id of their judge
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
-    @contextmanager
-    def guest(self) -> Iterator[None]:
-        """Wait for this worker's rows, too, until it has no more."""
-        self._expected += 1
-        try:
-            yield
-        finally:
-            self._expected -= 1
-            self._judge_if_all_wait()
+    def leave(self) -> None:
+        """Expect one worker less; if all the others wait here, judge their rows now."""
+        self.expected -= 1
+        if self.expected <= 0:
+            for batch in list(self._batches.values()):
+                self._judge_now(batch)
 
     async def judge(self, clock: Clock, judge: Judge, rows: Sequence[Mapping[str, Any]]) -> Sequence[Judgement]:
-        """Judge rows together with those of others; what the judge raises, everybody gets.
+        """Judge rows together with those of others; an error of the judge is raised for all.
 
         Waiting for others is not the row's own time, being judged is.
         """
@@ -80,24 +75,18 @@ class Gathering:
             asyncio.get_running_loop().call_later(PATIENCE, self._judge_now, batch)
         first = len(batch.rows)
         batch.rows.extend(rows)
-        self._expected -= 1
+        if len(batch.rows) >= ENOUGH:
+            self._judge_now(batch)
+        self.leave()  # a worker that waits here brings no more rows until it has its judgements
         try:
-            if len(batch.rows) >= ENOUGH:
-                self._judge_now(batch)
-            self._judge_if_all_wait()
             with clock:
                 await batch.has_begun.wait()
             return (await asyncio.shield(batch.judgements))[first : first + len(rows)]
         finally:
-            self._expected += 1
-
-    def _judge_if_all_wait(self) -> None:
-        if self._expected <= 0:
-            for batch in list(self._batches.values()):
-                self._judge_now(batch)
+            self.expected += 1
 
     def _judge_now(self, batch: _Batch) -> None:
-        """Judge what has gathered, unless that is done already."""
+        """Judge the rows that have gathered, unless they have been judged."""
         if self._batches.get(id(batch.judge)) is batch:
             del self._batches[id(batch.judge)]
             batch.has_begun.set()
@@ -125,7 +114,7 @@ class _Batch:
             # A future cannot hold every exception; ours may be fatal, and stay what they are.
             error = caught.error if isinstance(caught.error, AdjudgeError) else RuntimeError(caught.reason)
             self.judgements.set_exception(error)
-            self.judgements.exception()  # it is nobody's loss if all who waited have gone
+            self.judgements.exception()  # marks it as seen: all who waited may have been cancelled
 
 
 class Engine:
@@ -138,28 +127,29 @@ class Engine:
         self.progress = Progress()
         self._source = source
         self._deadline = deadline
-        # An agent that answers its units together is given so many, no more: its batches are then always the same.
+        # An agent that answers units together gets as many as it asks for: its batches are then always the same.
         self._room = getattr(job.agent, "together", None) or 2 * workers + SPARE
         self._stop = asyncio.Event()
-        self._clocks: dict[Clock, float] = {}  # of the rows in progress, with the seconds they have
+        self._clocks: dict[Clock, float] = {}  # clocks of the rows in progress, with the seconds that each row has
         self._error: AdjudgeError | None = None
         self._agent = None if job.agent is None else AgentCalls(job.agent, asker, self._clocks, deadline)
         self._gathering = Gathering()
         asker.on_stop = self.stop
 
     def stop(self, error: AdjudgeError) -> None:
-        """Take no more work, and end when what is in flight has; `run` raises the error."""
+        """Take no more work and let the calls in flight end; `run` then raises the error."""
         self._error = self._error or error
         self.asker.stopping = self._error
         self._source.close()
         self._stop.set()
 
     async def run(self) -> None:
-        """Work until every case has its scores; a stopped run raises what stopped it."""
+        """Work until every case has its scores; a stopped run raises the error that stopped it."""
         tasks = {asyncio.create_task(self._work()) for _ in range(self._room)}
         stopped: asyncio.Task[Any] = asyncio.create_task(self._stop.wait())
         clocks = asyncio.create_task(self._keep_time())
         try:
+            # Until all workers are done, or somebody stops the run; then what is in flight gets a little more time.
             left: set[asyncio.Task[Any]] = {*tasks}
             while left and not stopped.done():
                 _, waiting = await asyncio.wait({*left, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -177,7 +167,7 @@ class Engine:
                 raise result
 
     async def _keep_time(self) -> None:
-        """End rows that have taken too long."""
+        """Cancel rows that have taken too long."""
         while True:
             await asyncio.sleep(min(0.1, self._deadline / 10))
             for clock, deadline in self._clocks.items():
@@ -186,29 +176,32 @@ class Engine:
                     clock.task.cancel()
 
     async def _work(self) -> None:
-        with self._gathering.guest():
+        self._gathering.expected += 1
+        try:
             while not self._stop.is_set():
                 unit = await self._source.take()
                 if unit is None:
                     return
-                try:
-                    await self._unit(unit)
-                except AdjudgeError as error:  # the run file failed: nothing can go on
-                    self.stop(error)
-                    raise
+                await self._unit(unit)
+        except AdjudgeError as error:  # the run file cannot be read or written: no other row could be scored either
+            self.stop(error)
+            raise
+        finally:
+            self._gathering.leave()
 
     async def _unit(self, unit: Sequence[CaseRecord]) -> None:
         """Answer and score the cases of one unit; their scores are written together."""
         task = asyncio.current_task()
         clock = Clock(task)
-        rows = [Row(case.seq, await self._source.known(case.seq), clock) for case in unit]
+        begun = self._source.begun
+        rows = [Row(case.seq, await self._source.known(case.seq) if case.seq in begun else {}, clock) for case in unit]
         scores: list[list[Score] | None] = [None] * len(unit)
         self._clocks[clock] = self._deadline * len(unit)
         try:
             await self._fill(unit, rows, scores)
         except asyncio.CancelledError:
             if task is None or not clock.expired or task.uncancel():
-                raise  # somebody else wants an end
+                raise  # cancelled by somebody else, not by the clock
         except AdjudgeError as error:
             if not getattr(error, "fatal", False):
                 raise
@@ -217,28 +210,28 @@ class Engine:
         finally:
             del self._clocks[clock]
         if any(row.stopped is not None for row in rows):
-            return  # the run is being stopped: these cases are for the next session
-        found = [self._late(row) if one is None else one for one, row in zip(scores, rows, strict=True)]
-        if unit[0].seq < 0:  # a canary is not one of the rows
+            return  # the run is being stopped: the next session works on these cases
+        # A case without scores by now is one that ran out of time.
+        late = f"deadline: no score within {self._deadline:g} seconds"
+        found = [
+            self.job.failed(f"{late}{row.tried()}") if given is None else given
+            for given, row in zip(scores, rows, strict=True)
+        ]
+        if unit[0].seq < 0:  # a canary does not count as a row
             self.journal.put(*write_scores(unit[0].seq, found[0][-1:], first=self.job.judged or 0))
             return
+        # In one group: a unit that is killed in the middle is scored again as a whole.
         self.journal.put(
-            *(write for case, one in zip(unit, found, strict=True) for write in write_scores(case.seq, one))
+            *(write for case, given in zip(unit, found, strict=True) for write in write_scores(case.seq, given))
         )
-        for one in found:
-            statuses = {score.status for score in one}
+        for given in found:
+            statuses = {score.status for score in given}
             self.progress.counts[next(status for status in _WORST_FIRST if status in statuses)] += 1
         self.progress.done += len(found)
 
-    def _late(self, row: Row) -> list[Score]:
-        return self.job.failed(f"deadline: no score within {self._deadline:g} seconds{row.tried()}")
-
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
         """Fill in the scores of a unit's cases."""
-        if unit[0].seq < 0:  # a canary is for the judge alone
-            judge = self.job.scorers[self.job.judged or 0]
-            scores[0] = (await self._score([unit[0].id], [unit[0].row or {}], rows, [judge]))[0]
-            return
+        is_canary = unit[0].seq < 0
         ready: list[int] = []
         columns: list[Mapping[str, Any]] = []
         history: list[Message] = []
@@ -246,46 +239,40 @@ class Engine:
             if case.row is None or case.fault is not None:
                 scores[index] = self.job.failed(case.fault or "bad-row")
                 continue
-            overlay = case.row
-            if self._agent is not None:
+            row_columns = case.row
+            if self._agent is not None and not is_canary:
                 record = await self._answer(self._agent, case, row, history)
                 if record.trajectory is None:
                     scores[index] = self.job.failed(record.fault or "agent-failed")
                     continue
                 answer = {"final_response": record.trajectory.final_response, "trajectory": record.trajectory}
-                overlay = answered(case.row, answer)
+                row_columns = answered(case.row, answer)
             ready.append(index)
-            columns.append(overlay)
-        if ready:
-            ids, those = [unit[index].id for index in ready], [rows[index] for index in ready]
-            given = await self._score(ids, columns, those, self.job.scorers)
-            for index, one in zip(ready, given, strict=True):
-                scores[index] = one
-
-    async def _score(
-        self, ids: Sequence[Any], columns: Sequence[Mapping[str, Any]], rows: Sequence[Row], scorers: Sequence[Scorer]
-    ) -> list[list[Score]]:
-        """Ask scorers about rows that have everything."""
-        scores: list[list[Score]] = [[] for _ in rows]
-        for scorer in scorers:
-            # Whoever asks a model asks it for one row, so that requests, replies and time are booked on that row; a
-            # scorer that looks at a whole group books them on its first.
-            alone = scorer.has_async and not scorer.is_group and not self.job.is_pure
-            for part in [[index] for index in range(len(rows))] if alone else [range(len(rows))]:
-                row = rows[part[0]]
+            columns.append(row_columns)
+        found: list[list[Score]] = [[] for _ in ready]
+        # Only the judge sees a canary.
+        for scorer in [self.job.scorers[self.job.judged or 0]] if is_canary else self.job.scorers:
+            # A scorer that asks a model is called for one row at a time, so that requests, replies and time are booked
+            # on that row; one that looks at a whole group books them on the first row.
+            is_alone = scorer.has_async and not scorer.is_group and not self.job.is_pure
+            places = range(len(ready))
+            for part in [[place] for place in places] if is_alone else [places] if ready else []:
+                row = rows[ready[part[0]]]
                 asks = asking.set(partial(self.asker.of, row))
                 gathers = gathering.set(partial(self._gathering.judge, row.clock))
                 try:
-                    found = await scorer.ascore_many([columns[i] for i in part], labels=[ids[i] for i in part])
+                    labels = [unit[ready[place]].id for place in part]
+                    given = await scorer.ascore_many([columns[place] for place in part], labels=labels)
                 finally:
                     asking.reset(asks)
                     gathering.reset(gathers)
-                for index, score in zip(part, found, strict=True):
-                    scores[index].append(score)
-        return scores
+                for place, score in zip(part, given, strict=True):
+                    found[place].append(score)
+        for index, all_scores in zip(ready, found, strict=True):
+            scores[index] = all_scores
 
     async def _answer(self, agent: AgentCalls, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
-        """Return what the agent does for a case: from the file, or by asking it now."""
+        """Return the agent's answer to a case: from the file, or by asking it now."""
         record = await self._source.trajectory(case.seq)
         if record is None:
             record = await agent.answer(case, row, history)
@@ -295,7 +282,7 @@ class Engine:
         return record
 
     def measure(self) -> Progress:
-        """Return how the run stands."""
+        """Return the progress so far."""
         progress, budget = self.progress, self.asker.budget
         progress.in_flight = self.asker.in_flight
         progress.calls, progress.tokens, progress.cost = budget.calls, budget.tokens, budget.cost

@@ -1,4 +1,4 @@
-"""What a run would call and cost, before it starts: the requests are made, and not sent."""
+"""What a run would call and cost, before it starts: the requests are written, but not sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from adjudge.errors import AdjudgeError, Caught
@@ -15,8 +14,7 @@ from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, asking
 from adjudge.rewards import Scorer
 from adjudge.runs._cache import Cache, request_key
 from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
-from adjudge.runs._job import CONVERSATION, Job, clients_of, make_job
-from adjudge.runs._plan import RunConfig
+from adjudge.runs._plan import CONVERSATION, Job, RunConfig, clients_of, make_job
 from adjudge.runs._records import TrajectoryRecord, encode
 from adjudge.runs._sessions import answers_of, work_of
 from adjudge.runs._store import Store
@@ -28,7 +26,7 @@ PAGE = 256  # cases of a run file looked at together
 
 @dataclass(slots=True)
 class CostEstimate:
-    """What a run would do: rows, calls that it would make, and tokens and dollars, about.
+    """What a run would do: its rows, the calls that it would make, and about how many tokens and dollars.
 
     `unknown` says in words what cannot be known before it runs.
     """
@@ -38,7 +36,7 @@ class CostEstimate:
     without_call: int = 0
     agent_calls: int | None = None  # None: there is no agent
     judge_calls: int = 0
-    known: int = 0  # answered by the cache or the run file
+    known: int = 0  # replies that the cache or the run file has
     repeated: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -68,7 +66,7 @@ def estimate(
     options: Mapping[str, Any] | None = None,
     config: RunConfig | None = None,
 ) -> CostEstimate:
-    """Say what answering, scoring and judging a file would call and cost; nobody is asked anything."""
+    """Return what answering, scoring and judging a file would call and cost; nothing is sent."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, agent=agent, **given)
     config = config or RunConfig()
@@ -85,7 +83,7 @@ def estimate_resume(
     limits: Mapping[str, Any] | None = None,
     retry_failed: bool = False,
 ) -> CostEstimate:
-    """Say what going on with a run would call and cost: only rows that have no scores yet count, and failed ones."""
+    """Return what resuming a run would call and cost: rows without scores, and failed ones if they are retried."""
     work = work_of(path, options, limits)
     with Store.read(path) as store:
         rest = () if work.cases is None else islice(read_cases(work.cases), store.count(), None)
@@ -100,7 +98,7 @@ def estimate_rescore(
     options: Mapping[str, Any] | None = None,
     config: RunConfig | None = None,
 ) -> CostEstimate:
-    """Say what scoring a run's answers again would call and cost."""
+    """Return what scoring a run's answers again would call and cost."""
     given = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, **given)
     with Store.read(path) as store:
@@ -108,13 +106,14 @@ def estimate_rescore(
 
 
 def _pending(store: Store, rest: Iterable[CaseRead], *, retry_failed: bool) -> Iterator[Planned]:
-    """Give the cases of a run that have no scores, or are to be asked about again, then those it has not read yet."""
-    for look in (store.pending, store.failed) if retry_failed else (store.pending,):
+    """Give the cases of a run that have no scores or are retried, then those that it has not read yet."""
+    for look in (store.pending, store.failures) if retry_failed else (store.pending,):
         last = -1
         while cases := look(last, PAGE):
             done = store.trajectories(cases[0].seq, cases[-1].seq)
             for case in cases:
                 record = done.get(case.seq)
+                # A failed answer is asked for again, a good one is kept.
                 if retry_failed and record is not None and record.fault is not None:
                     record = None
                 yield Planned(CaseRead(case.id, case.row, case.fault), record, store.replies(case.seq))
@@ -123,7 +122,9 @@ def _pending(store: Store, rest: Iterable[CaseRead], *, retry_failed: bool) -> I
 
 
 async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> CostEstimate:
-    cache = _there(config.cache_path)
+    # An estimate writes nothing: it opens the cache only where there is one.
+    path = config.cache_path
+    cache = Cache.open(path) if path is not None and path.exists() else None
     estimator = _Estimator(job, cache)
     try:
         async with clients_of(job, config, cache):
@@ -135,11 +136,6 @@ async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> Co
     return estimator.result(config)
 
 
-def _there(path: Path | None) -> Cache | None:
-    """Open the cache, if there is one."""
-    return Cache.open(path) if path is not None and path.exists() else None
-
-
 class _Estimator:
     """Adds up what the cases would call."""
 
@@ -148,6 +144,7 @@ class _Estimator:
         self._cache = cache
         self._found = CostEstimate(agent_calls=None if job.agent is None else 0)
         self._seen: set[bytes] = set()
+        # A judge's requests can be written without sending them; what other async scorers call is unknown.
         leaves = [leaf for scorer in job.scorers for leaf in _leaves(scorer)]
         self._asking = [leaf for leaf in leaves if leaf.is_async and getattr(leaf, "judge", None) is not None]
         self._opaque = [leaf.name for leaf in leaves if leaf.is_async and leaf not in self._asking]
@@ -165,6 +162,7 @@ class _Estimator:
         done = planned.done
         if self._job.agent is not None and done is None:
             self._ask_agent(planned)
+            # Stands for the answer to come; the number keeps the judge's requests of two rows apart.
             row = answered(row, {"final_response": f"{found.rows} {'word ' * REPLY_TOKENS}"})
         elif done is not None and done.trajectory is not None:
             row = answered(row, trajectory_columns(done.trajectory))
@@ -175,7 +173,7 @@ class _Estimator:
         found.without_call += before == found.calls + found.known + found.repeated
 
     def result(self, config: RunConfig) -> CostEstimate:
-        """Return the sums, and say what they leave out."""
+        """Return the sums, with what they leave out in `unknown`."""
         found, agent = self._found, self._job.agent
         if config.price is not None:
             prompt, completion = config.price
@@ -196,13 +194,14 @@ class _Estimator:
     def _ask_agent(self, planned: Planned) -> None:
         found, request = self._found, None
         row = planned.read.row or {}
-        write = getattr(self._job.agent, "request", None)
+        write = getattr(self._job.agent, "request", None)  # of an agent that asks through the run
         if write is not None:
             with Caught():
                 request = write(case_of(planned.read.id, row), ())
             if request is None:
-                return  # the row is an error of its own
-        if request is not None and self._key(request, _chats_of(self._job.agent)) in planned.replies:
+                return  # this row becomes an error without a call
+        agent: Any = self._job.agent
+        if request is not None and self._key(request, agent.chats) in planned.replies:
             found.known += 1
             return
         found.agent_calls = (found.agent_calls or 0) + 1
@@ -221,7 +220,7 @@ class _Estimator:
             asking.reset(token)
 
     def _planned(self, replies: Mapping[bytes, ChatReply], chats: Mapping[str, ChatModel]) -> Ask:
-        """Return a way to ask that counts the question and goes no further."""
+        """Return a function that counts a request and raises instead of sending it."""
 
         async def ask(request: ChatRequest) -> ChatReply:
             self._count(request, self._key(request, chats), replies)
@@ -247,11 +246,6 @@ class _Estimator:
         size = sum(len(message.text.encode("utf-8", "replace")) for message in request.messages)
         self._found.prompt_tokens += size // BYTES_PER_TOKEN
         self._found.completion_tokens += min(REPLY_TOKENS, request.max_tokens or REPLY_TOKENS)
-
-
-def _chats_of(agent: Any) -> Mapping[str, ChatModel]:
-    chats: Mapping[str, ChatModel] = agent.chats
-    return chats
 
 
 def _leaves(scorer: Scorer) -> Iterator[Scorer]:

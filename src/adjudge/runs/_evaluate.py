@@ -1,4 +1,4 @@
-"""`evaluate`: cases, an agent or its saved trajectories, scorers and a judge in; scores and what they amount to out.
+"""`evaluate`: cases, an agent or its saved trajectories, scorers and a judge in; scores and their summary out.
 
 result = evaluate(cases, agent=my_agent, scorers=["qa_f1_reward"], judge="local")
 result.counts, result.summary.tallies[0].mean, result.file
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.calling import run_sync
 from adjudge.errors import RunStopped
 from adjudge.runs._export import check_calibration
-from adjudge.runs._job import Job, make_job
-from adjudge.runs._plan import Plan, RunConfig
+from adjudge.runs._plan import Job, Plan, RunConfig, make_job
 from adjudge.runs._reading import RowScore, RunFile
 from adjudge.runs._store import new_run_file
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came of a run; everything is read from its file when it is asked for, the rest by `adjudge.open_run`.
+    """The result of a run, read from its file when it is used; `adjudge.open_run` reads everything else.
 
     `counts` are the rows by outcome (a row counts as its worst score) and add up to the number of cases. A row that a
     stopped run did not reach is an error, `not-run`.
@@ -70,13 +69,13 @@ def evaluate(
     config: RunConfig | None = None,
     calibration: Calibration | str | Path | None = None,
 ) -> RunResult:
-    """Answer and score every case, and return what came of it.
+    """Answer and score every case, and return the result.
 
     `cases` are a file, or cases or rows in any iterable. `agent` answers them; `trajectories` are saved answers,
     by id or in the order of the cases; with neither, the rows hold their responses. `scorers` are names, functions or
-    scorers. `run` is the run file: one that exists is gone on with, if it is the same run. A run that is stopped
-    (a refused key, a spent budget) raises `RunStopped`; call again with the same `run` to go on. `calibration` is what
-    was measured of the judge, or its file: `summary.corrected` then has its mean without its faults.
+    scorers. `run` is the run file: one that exists is resumed, if it is the same run. A run that is stopped (a refused
+    key, a spent budget) raises `RunStopped`; call again with the same `run` to resume it. `calibration` is what was
+    measured of the judge, or its file: `summary.corrected` is then the mean corrected for the judge's errors.
     """
     work = aevaluate(
         cases,
@@ -110,17 +109,19 @@ async def aevaluate(
     path = Path(run) if run is not None else new_run_file("evaluate")
     plan = _plan_of(job, scorers, judge, agent, by_name=trajectories is None)
     known = load_calibration(calibration) if isinstance(calibration, str | Path) else calibration
-    check_calibration(known, job.judge)
+    if known is not None:
+        check_calibration(known, job.judge)
     work = RunTask(path, job, plan, config or RunConfig(), cases, trajectories, calibration=known)
     session = await run_session(work)
     if session.stopped is not None:
-        message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to go on"
+        message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to resume"
         raise RunStopped(message, code=session.stopped.code) from session.stopped
     return RunResult(path, session.warnings)
 
 
 def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -> Plan:
-    """Return the plan; where everything was given by name, `adjudge resume` can go on with the run."""
+    """Return the plan; where everything was given by name, `adjudge resume` can resume the run."""
+    # Any other sequence may hold objects: None marks that they have no names.
     specs: list[Any] = (
         [scorers] if isinstance(scorers, str) else list(scorers) if isinstance(scorers, list | tuple) else [None]
     )

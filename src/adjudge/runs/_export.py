@@ -1,6 +1,6 @@
-"""What a run file says, in order of input: lines for files, tallies for summaries, the same bytes for the same run.
+"""What a run file gives, in order of input: lines for files and tallies for summaries, the same for the same run.
 
-Beside its scores a run keeps what is known of its judge: how far it agrees with people, and what was measured of it.
+Beside its scores a run keeps what is known of its judge: how far it agrees with people, and its calibration.
 """
 
 import math
@@ -39,7 +39,7 @@ def scored_cases(
 
 
 Lines = Callable[[Any, Sequence[str], Sequence[Score]], bytes]
-"""What is written of one case: its id, the names of its scores, the scores."""
+"""Makes the lines of one case from its id, the names of its scores, and the scores."""
 
 
 def summarise(
@@ -49,21 +49,21 @@ def summarise(
     write: Callable[[bytes], object] | None = None,
     lines: Lines | None = None,
 ) -> Summary:
-    """Add up the scores of a run and, on the way, write the lines of its cases; say which lines have the same id."""
+    """Add up the scores of a run and, on the way, write the lines of its cases; warn of lines with the same id."""
     names = plan.names
     tallies = tuple(Tally(name, range_) for name, range_ in zip(names, plan.ranges, strict=True))
     judged = len(names) - 1 if plan.judged is None else plan.judged
     cascade = CascadeTally() if names and names[judged].startswith("cascade:") else None
     rows = 0
     with ExitStack() as stack:
-        # Only lines with the same id are worth a warning: a summary alone does not show ids.
+        # A summary alone does not show ids, so repeated ones matter only where lines are written.
         repeats = None if write is None else stack.enter_context(RepeatFinder())
         for page in scored_cases(store, names, missing):
             rows += len(page)
+            labels = [case.id for case, _ in page]
             for index, tally in enumerate(tallies):
-                part = Tally(tally.scorer, tally.range)
-                part.add([case.id for case, _ in page], [scores[index] for _, scores in page])
-                tally.merge(part)
+                tally.add(labels, [scores[index] for _, scores in page])
+            # Only a cascade needs the cost of each row: to say what it saved.
             if cascade is not None:
                 costs = store.costs(page[0][0].seq, page[-1][0].seq)
                 for case, scores in page:
@@ -92,11 +92,8 @@ def score_lines(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> byte
 
 
 def verdict_line(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> bytes:
-    """Return one JSON line: what the judge, the last of the scorers, says."""
-    return json_line(_verdict(id_, scores[-1], names[-1]))
-
-
-def _verdict(id_: Any, score: Score, judge: str) -> dict[str, Any]:
+    """Return one JSON line: the verdict of the judge, the last of the scorers."""
+    score, judge = scores[-1], names[-1]
     provenance = score.provenance
     named = provenance.judge if provenance is not None and provenance.judge is not None else judge
     notes = score.notes or {}
@@ -107,23 +104,24 @@ def _verdict(id_: Any, score: Score, judge: str) -> dict[str, Any]:
         "reason": score.reason,
         "judge": named,
     }
-    if "reasons" in notes or judge.startswith(("local:", "cascade:")):  # whose lines have the same keys, failed or not
+    # The lines of these judges have the same keys whether or not the row failed.
+    if "reasons" in notes or judge.startswith(("local:", "cascade:")):
         line["probability"] = score.parts.get("probability")
         line["tier"] = int(notes["tier"]) if "tier" in notes else None
         line["reasons"] = notes.get("reasons", "").split()
-    return line
+    return json_line(line)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """How far the judge says that it agrees with people, what was measured of it, and a cascade's rule."""
+    """How far the judge claims to agree with people, its calibration, and the rule of a cascade."""
 
     agreement: str | None = None
     calibration: Calibration | None = None
     rule: str | None = None
 
     def corrected(self, tally: Tally) -> Corrected | None:
-        """Return a mean of the judge's verdicts once its faults are taken out."""
+        """Return the mean of the judge's verdicts, corrected for the judge's errors."""
         mean, moments = tally.mean, tally.moments
         if mean is None or self.calibration is None:
             return None
@@ -133,7 +131,7 @@ class Known:
 
 
 def known_in(store: Store) -> Known:
-    """Return what a run file says of its judge."""
+    """Return what a run file keeps of its judge."""
     stored = store.meta(KNOWN)
     try:
         return Known() if stored is None else msgspec.convert(stored, Known)
@@ -142,7 +140,7 @@ def known_in(store: Store) -> Known:
 
 
 def keep_known(store: Store, judge: object, calibration: Calibration | None) -> None:
-    """Write what is known of the judge into the run file; an older calibration stays where no other one is named."""
+    """Write what is known of the judge into the run file; without a new calibration the older one stays."""
     older = known_in(store)
     agreement, rule = (getattr(judge, name, None) for name in ("agreement", "rule"))
     known = Known(agreement, calibration or older.calibration, rule)
@@ -151,7 +149,7 @@ def keep_known(store: Store, judge: object, calibration: Calibration | None) -> 
 
 
 def canaries_of(store: Store) -> CanaryReport | None:
-    """Return how the judge of a run did on its canaries; None where there are none."""
+    """Return how the judge of a run did on its canaries; None where it has none."""
     report = canary_report(_outcomes(store))
     return report if report.total else None
 
@@ -169,10 +167,8 @@ def _outcomes(store: Store) -> Iterator[tuple[str, Judgement]]:
         first = cases[-1].seq - 1
 
 
-def check_calibration(calibration: Calibration | None, judge: Judge | None) -> None:
-    """Refuse a calibration that is not of this judge, in this version and with this prompt."""
-    if calibration is None:
-        return
+def check_calibration(calibration: Calibration, judge: Judge | None) -> None:
+    """Raise `UsageError` for a calibration of another judge, another version or another prompt."""
     if judge is None:
-        raise UsageError("a calibration is of a judge, and the run has none", code="not-calibrated")
+        raise UsageError("a calibration belongs to a judge, and the run has none", code="not-calibrated")
     calibration.check(judge.name, judge.version, getattr(judge, "prompt_hash", None))

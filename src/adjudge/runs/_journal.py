@@ -1,4 +1,4 @@
-"""The one thread that writes a run file, in groups: a disk's sync is shared by all that comes within some milliseconds.
+"""The one thread that writes a run file, in groups: all writes of some milliseconds share one sync of the disk.
 
     journal.keep(*writes)             outlives the process from now on, and goes with the next group
     await journal.keep(*writes)       the same, and returns when the group is on disk
@@ -8,14 +8,14 @@
 
 What was paid for is kept, through the tail beside the file; what can be made again is put.
 
-The tail is what was paid for and is not in the run file yet: files beside it that outlive the process at once.
+The tail holds what was paid for and is not in the run file yet, in two files that outlive the process:
 
     RUN.tail-0, RUN.tail-1     records, each [length, checksum, statement and values], the newest last
 
-A record is handed to the operating system by one `write` before anybody acts on it, so that killing the process loses
-none; within the next group it is in the run file, synced, and only then may a power cut come. Two files take turns:
-one is emptied as soon as all its records are in the run file. Whoever opens the run after a kill puts what is left into
-it. A record that is torn or changed ends its file: what follows is asked again, never misread.
+One `write` hands a record to the operating system before anybody acts on it, so killing the process loses none. The
+next group puts it into the run file and syncs that; from then on it survives a power cut, too. The two files take
+turns: one is emptied as soon as all its records are in the run file. Whoever opens the run after a kill writes what is
+left into it. A record that is torn or changed ends its file: what follows is asked again, never misread.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 WINDOW = 0.04  # seconds in which writes gather
 BUSY_WINDOW = 0.1  # the same where many come
-BUSY = 24  # writes of a group that make the next one wait longer
+BUSY = 24  # items of a group that make the next one wait longer
 LARGEST = 2048  # writes of one group
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TAIL_LARGEST = 4 << 20  # bytes in one file before the other takes its turn
@@ -56,7 +56,7 @@ _NUMBERS = {statement: number for number, statement in enumerate(KEPT)}
 
 
 class _Item(NamedTuple):
-    """Something for the thread to do: write, or read, and whom to tell; `kept` of the writes are in the tail."""
+    """Something for the thread to do: write, or read, and whom to notify; `kept` of the writes are in the tail."""
 
     writes: tuple[Write, ...] = ()
     read: Callable[[], Any] | None = None
@@ -71,7 +71,7 @@ class Journal:
     def __init__(self, store: Store, cache: Cache | None = None) -> None:
         self.store = store
         self.cache = cache
-        self.fault: RunError | None = None  # once something could not be written, nothing is any more
+        self.fault: RunError | None = None  # once a write has failed, nothing more is written
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._tail = Tail(store.path)
@@ -81,7 +81,7 @@ class Journal:
     def keep(self, *writes: Write, entry: Entry | None = None) -> asyncio.Future[None]:
         """Write with the next group, but safe from the end of this process at once.
 
-        What is returned is done when the group is on disk, or when nothing can be: see `check`. `entry` goes to the
+        The future is done when the group is on disk, or when nothing can be written: see `check`. `entry` goes to the
         cache.
         """
         self.check()
@@ -100,12 +100,12 @@ class Journal:
         self._queue.put(_Item(writes))
 
     def check(self) -> None:
-        """Raise what keeps the file from being written, if anything does."""
+        """Raise the fault that keeps the file from being written, if there is one."""
         if self.fault is not None:
             raise self.fault
 
     async def commit(self, *writes: Write) -> None:
-        """Write, and return when it is on disk, and everything that was put before."""
+        """Write, and return when these writes, and all that were put before, are on disk."""
         self.check()
         done: asyncio.Future[None] = self._loop.create_future()
         self._queue.put(_Item(writes, None, done))
@@ -118,18 +118,20 @@ class Journal:
         return await done
 
     async def close(self) -> None:
-        """Write what is left and end the thread; the store stays open. A fault is left for the caller to look at."""
+        """Write what is left and end the thread; the store stays open, and the caller looks at `fault`."""
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
         self._tail.close()
 
     def _work(self) -> None:
         is_open = True
-        count = 0
+        size = 0  # items of the last group; a page of cases is one item, and says nothing of what follows
         while is_open:
             group = [self._queue.get()]
+            # A sync costs the same for one write as for many, so the first write waits for others to join it. A read
+            # does not wait: somebody needs the answer to go further.
             if group[0] is not None and group[0].read is None:
-                time.sleep(WINDOW if count < BUSY else BUSY_WINDOW)
+                time.sleep(WINDOW if size < BUSY else BUSY_WINDOW)
             count = 0
             while count < LARGEST:
                 try:
@@ -138,30 +140,36 @@ class Journal:
                     break
                 group.append(item)
                 count += 1 if item is None else len(item.writes)
+            size = len(group)
             is_open = None not in group
             self._handle([item for item in group if item is not None])
 
     def _handle(self, group: list[_Item]) -> None:
-        """Write the group in one transaction, then answer what was asked."""
+        """Write the group in one transaction, then answer the reads."""
         writes = [write for item in group for write in item.writes]
         if writes and self.fault is None:
             _, self.fault = _attempt(partial(self.store.commit, writes))
             if self.fault is None:
+                # Only now may the tail forget these records.
                 self._tail.settle(sum(item.kept for item in group))
         answers: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
         for item in group:
-            if item.done is not None and item.read is None:
-                answers.append((item.done, None, None if item.kept else self.fault))
-            elif item.done is not None and item.read is not None:
+            if item.done is None:
+                continue
+            if item.read is not None:
                 answers.append((item.done, *_attempt(item.read)))
+            else:
+                # What is kept is safe in the tail, so its future reports no fault; whoever awaits it calls `check`.
+                answers.append((item.done, None, None if item.kept else self.fault))
         if answers:
-            self._loop.call_soon_threadsafe(_tell, answers)
+            # One call for the whole group: each one would wake the event loop.
+            self._loop.call_soon_threadsafe(_resolve, answers)
         if self.cache is not None:
             self.cache.keep([item.entry for item in group if item.entry is not None])
 
 
 def _attempt(work: Callable[[], T]) -> tuple[T | None, RunError | None]:
-    """Do something in the thread: whatever happens there, somebody waits for the answer."""
+    """Do something in the thread, and return any failure: somebody waits for the answer whatever happens."""
     with Caught(fatal_too=True) as caught:
         try:
             return work(), None
@@ -170,7 +178,8 @@ def _attempt(work: Callable[[], T]) -> tuple[T | None, RunError | None]:
     return None, RunError(f"the run file cannot be written: {caught.reason}", code="cannot-write")
 
 
-def _tell(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
+def _resolve(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -> None:
+    """Give futures their results, in the event loop."""
     for future, value, error in answers:
         if future.done():  # whoever waited has been cancelled
             continue
@@ -181,9 +190,10 @@ def _tell(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -> N
 
 
 class Tail:
-    """The tail of one run while it is written; `add` and `settle` may be called from two different threads."""
+    """The tail of one run; `add` and `settle` may be called from two different threads."""
 
     def __init__(self, run: Path) -> None:
+        self.paths = (run.with_name(f"{run.name}.tail-0"), run.with_name(f"{run.name}.tail-1"))
         self._run = run
         self._files: list[int] = []
         self._sizes = [0, 0]
@@ -197,12 +207,13 @@ class Tail:
         bodies = [_encode((_NUMBERS[statement], values)) for statement, values in writes]
         data = b"".join(_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies)
         with self._lock:
+            # The other file may take over only when it is empty: its records could be needed after a kill.
             if self._sizes[self._turn] > TAIL_LARGEST and not self._sizes[1 - self._turn]:
                 self._turn = 1 - self._turn
             try:
                 if not self._files:
                     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-                    self._files = [os.open(path, flags, 0o644) for path in tail_files(self._run)]
+                    self._files = [os.open(path, flags, 0o644) for path in self.paths]
                 written = os.write(self._files[self._turn], data)
             except OSError as error:
                 if error.errno not in NO_ROOM:
@@ -216,52 +227,39 @@ class Tail:
             self._sizes[self._turn] += len(data)
 
     def settle(self, count: int) -> None:
-        """Take note that so many more records, the oldest first, are in the run file."""
+        """Note that so many more records, the oldest first, are in the run file."""
         with self._lock:
             self._settled += count
             for turn in (0, 1):
+                # A file is emptied when it is full, not after every group: a truncation costs as much as a write.
                 if self._sizes[turn] > TAIL_LARGEST and self._last[turn] <= self._settled:
                     os.ftruncate(self._files[turn], 0)
                     self._sizes[turn] = 0
 
+    def read(self) -> Iterator[Write]:
+        """Read what a killed process left, as writes that change nothing where the run file has the record already."""
+        for path in self.paths:
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise RunError(f"{path}: {error.strerror or error}", code="cannot-read") from None
+            start = 0
+            while start + _HEAD.size <= len(data):
+                length, sum_ = _HEAD.unpack_from(data, start)
+                start += _HEAD.size
+                body = data[start : start + length]
+                if len(body) != length or zlib.crc32(body) != sum_ or not length:
+                    break  # torn or changed: nothing after it can be trusted
+                number, values = msgspec.msgpack.decode(body, type=tuple[int, list[Any]])
+                yield KEPT[number].replace("INSERT INTO", "INSERT OR IGNORE INTO", 1), tuple(values)
+                start += length
+
     def close(self) -> None:
-        """Let go of the files; they are taken away where all their records are in the run file."""
+        """Close the files, and remove them where all their records are in the run file."""
         for handle in self._files:
             os.close(handle)
         if self._settled == self._added:
-            remove_tail(self._run)
-
-
-def tail_files(run: Path) -> tuple[Path, Path]:
-    """Return the files beside a run that its tail stands in."""
-    return run.with_name(f"{run.name}.tail-0"), run.with_name(f"{run.name}.tail-1")
-
-
-def remove_tail(run: Path) -> None:
-    """Take the tail away."""
-    for path in tail_files(run):
-        path.unlink(missing_ok=True)
-
-
-def read_tail(run: Path) -> Iterator[Write]:
-    """Read what a killed process left, as writes that change nothing where the record is in the run file already."""
-    for path in tail_files(run):
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise RunError(f"{path}: {error.strerror or error}", code="cannot-read") from None
-        yield from _records(data)
-
-
-def _records(data: bytes) -> Iterator[Write]:
-    start = 0
-    while start + _HEAD.size <= len(data):
-        length, sum_ = _HEAD.unpack_from(data, start)
-        body = data[start + _HEAD.size : start + _HEAD.size + length]
-        if len(body) != length or zlib.crc32(body) != sum_ or not length:
-            return
-        number, values = msgspec.msgpack.decode(body, type=tuple[int, list[Any]])
-        yield KEPT[number].replace("INSERT INTO", "INSERT OR IGNORE INTO", 1), tuple(values)
-        start += _HEAD.size + length
+            for path in self.paths:
+                path.unlink(missing_ok=True)

@@ -1,8 +1,7 @@
-"""Shards of one job become one run: `merge_runs("all.run", ["a.run", "b.run"])`.
+"""Merge the run files of one job's shards: `merge_runs("all.run", ["a.run", "b.run"])`.
 
-The cases come in the order of the files, with everything that happened to them, and the result is what one run over
-all rows would have been. It is written beside its place and moved there when it is whole; the shards are left as they
-are.
+The cases keep the order of the files and everything that happened to them: the result is the same as one run over all
+rows. It is written under a temporary name and renamed when it is whole; the shards do not change.
 """
 
 import json
@@ -17,12 +16,11 @@ from typing import Any
 
 from adjudge.errors import RunError, UsageError
 from adjudge.runs._cases import number_of
-from adjudge.runs._copy import copied, forgotten
+from adjudge.runs._copy import copy_records, delete_records
 from adjudge.runs._export import KNOWN, known_in
-from adjudge.runs._journal import tail_files
+from adjudge.runs._journal import Tail
 from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._records import CaseRecord, Write, write_case, write_meta
-from adjudge.runs._source import COMPLETE
+from adjudge.runs._records import COMPLETE, CaseRecord, Write, write_case, write_meta
 from adjudge.runs._store import Store, run_lock
 
 PAGE = 256  # cases looked at together
@@ -36,12 +34,12 @@ TOGETHER = """
         SELECT seq, unit FROM cases WHERE seq = (SELECT unit FROM cases WHERE seq = ?)
         UNION ALL SELECT cases.seq, cases.unit FROM cases JOIN one ON cases.seq = one.seq + 1 AND cases.unit = one.unit)
     SELECT seq FROM one
-"""  # the cases of a unit stand one behind the other
+"""  # the cases of a unit follow one another
 
 
 @dataclass(slots=True)
 class Merged:
-    """What came of a merge: the file, its cases, and the cases that were there more than once."""
+    """The result of a merge: the file, its cases, and the cases that several files had."""
 
     file: Path
     cases: int = 0
@@ -67,32 +65,34 @@ class _Shard:
 def merge_runs(out: str | Path, files: Sequence[str | Path], *, partial: bool = False) -> Merged:
     """Make one run file of the run files of one job's shards.
 
-    A case that is in two files with equal content is kept once; with other content the merge is refused. A shard that
-    is not done is refused, unless `partial`: then its cases come without scores, and `adjudge resume` goes on with
-    them. A shard that does not hold all its cases is always refused, and so is one that somebody is writing.
+    A case that two files have with equal content is kept once; with different content the merge is refused. A shard
+    that is not done is refused, unless `partial`: then its other cases have no scores, and `adjudge resume` continues
+    with them. A shard that does not hold all its cases is always refused, and so is one that is being written.
     """
     target = Path(out)
     if target.exists():
-        raise UsageError(f"{target} is there already: name another file", code="cannot-write")
+        raise UsageError(f"{target} exists already: name another file", code="cannot-write")
     if not target.parent.is_dir():
-        raise UsageError(f"{target.parent} is no folder for a run file", code="cannot-write")
+        message = f"{target.parent} is not a folder: a run file cannot be written there"
+        raise UsageError(message, code="cannot-write")
     paths = [Path(file) for file in files]
     if len(paths) < 2:
         raise UsageError("give at least two run files to merge")
     with ExitStack() as stack:
-        shards = [_opened(stack, index, path) for index, path in enumerate(paths)]
+        shards = [_open_shard(stack, index, path) for index, path in enumerate(paths)]
         for shard in shards:
             _check_shard(shard, shards, partial=partial)
         lock = run_lock(target)
         lock.acquire()
         stack.callback(lock.release)
-        return _written(target, shards)
+        return _write_merged(target, shards)
 
 
-def _opened(stack: ExitStack, index: int, path: Path) -> _Shard:
-    if any(tail.exists() for tail in tail_files(path)):
-        Store.write(path).close()  # its writer was killed: what it had paid for goes into the file first
+def _open_shard(stack: ExitStack, index: int, path: Path) -> _Shard:
+    if any(tail.exists() for tail in Tail(path).paths):
+        Store.write(path).close()  # its writer was killed: opening the file to write saves what was paid for
     store = stack.enter_context(Store.read(path))
+    # The snapshot comes before the look at the lock: whoever starts to write after it changes nothing that we see.
     store.hold()
     holder = run_lock(path).holder()
     if holder is not None:
@@ -101,11 +101,11 @@ def _opened(stack: ExitStack, index: int, path: Path) -> _Shard:
 
 
 def _check_shard(shard: _Shard, shards: Sequence[_Shard], *, partial: bool) -> None:
-    """Refuse a file that is no shard of the same job, or one that is not ready."""
+    """Raise for a file that is not a shard of the same job, or is not ready."""
     first = shards[0]
     if any(shard.path.samefile(other.path) for other in shards[: shard.index]):
         raise UsageError(f"{shard.path} is given twice")
-    ours, theirs = _compared(first.plan), _compared(shard.plan)
+    ours, theirs = _common(first.plan), _common(shard.plan)
     for name, value in ours.items():
         if theirs[name] != value:
             message = f"{shard.path} and {first.path} are runs of different jobs: {name} is {theirs[name]}, not {value}"
@@ -119,15 +119,15 @@ def _check_shard(shard: _Shard, shards: Sequence[_Shard], *, partial: bool) -> N
         raise UsageError(f"{message}: adjudge resume {shard.path}, or merge with --partial", code="not-complete")
 
 
-def _compared(plan: Plan) -> dict[str, Any]:
-    """Return what shards of one job have in common; each may ask a server of its own."""
+def _common(plan: Plan) -> dict[str, Any]:
+    """Return the settings that shards of one job share; each may use another server."""
     options = {name: value for name, value in plan.options.items() if name != "base_url"}
     return {**{name: getattr(plan, name) for name in SAME}, "options": options, "seed": plan.config.get("seed")}
 
 
-def _written(target: Path, shards: Sequence[_Shard]) -> Merged:
-    """Write the merged run beside its place, and move it there."""
-    with _beside(target) as place:
+def _write_merged(target: Path, shards: Sequence[_Shard]) -> Merged:
+    """Write the merged run under a temporary name, and rename it."""
+    with _temporary_place(target) as place:
         try:
             with Store.write(place) as store:
                 merged = _Merge(store, target).run(shards)
@@ -135,15 +135,16 @@ def _written(target: Path, shards: Sequence[_Shard]) -> Merged:
             if error.code != "disk-full":
                 raise
             raise RunError(f"no room to write {target}: make room and merge again", code="disk-full") from error
-        if target.exists():  # whoever writes a run has its lock; this is somebody else's file
-            raise UsageError(f"{target} is there already: name another file", code="cannot-write")
+        # We hold the lock of the run, so this is a file of another program: it must not be overwritten.
+        if target.exists():
+            raise UsageError(f"{target} exists already: name another file", code="cannot-write")
         os.replace(place, target)  # noqa: PTH105 (one step of the operating system)
     return merged
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """Give a place beside the target, and leave nothing there; what a killed merge left goes too."""
+def _temporary_place(target: Path) -> Iterator[Path]:
+    """Give a path beside the target, and remove whatever is left there, by this or an earlier merge."""
     place = target.with_name(f"{target.name}.merging")
     parts = [
         place.with_name(f"{place.name}{end}") for end in ("", "-wal", "-shm", "-journal", ".lock", ".tail-0", ".tail-1")
@@ -158,7 +159,7 @@ def _beside(target: Path) -> Iterator[Path]:
 
 
 class _Merge:
-    """One merge while it goes on."""
+    """One merge in progress."""
 
     def __init__(self, store: Store, target: Path) -> None:
         self.store = store
@@ -167,7 +168,8 @@ class _Merge:
         self._digests: set[str] = set()
 
     def run(self, shards: Sequence[_Shard]) -> Merged:
-        """Take the shards one after the other."""
+        """Merge the shards one after the other."""
+        # Which ids and units earlier files had is kept in SQLite too, so that memory does not grow with the cases.
         for statement in (
             IDS,
             "CREATE INDEX temp.by_id ON ids (id)",
@@ -187,29 +189,30 @@ class _Merge:
         return result
 
     def _take(self, shard: _Shard, page: Sequence[Sequence[CaseRecord]]) -> None:
-        """Take some units of a shard: new ones at the end, those that are there already not again."""
+        """Take some units of a shard: new ones go to the end, those of an earlier file are kept once."""
         writes: list[Write] = []
         seqs: dict[int, int] = {}
         for unit in page:
-            there = self._places(shard, unit)
-            if there is None:
-                writes += self._new(shard, unit, seqs)
+            places = self._places(shard, unit)
+            if places is None:
+                writes += self._append(shard, unit, seqs)
             else:
-                self._again(shard, unit, there)
-        writes += copied(shard.store, seqs, self._numbers)
+                self._keep_once(shard, unit, places)
+        writes += copy_records(shard.store, seqs, self._numbers)
         writes += self._canaries(shard, seqs)
         self.store.commit(writes)
 
     def _places(self, shard: _Shard, unit: Sequence[CaseRecord]) -> dict[int, int] | None:
-        """Return where the cases of a unit are in the merged file already; None where none of them is."""
+        """Return the places that the cases of a unit have in the merged file already; None where they have none."""
         found: dict[int, int] = {}
         for case in unit:
-            there = self._place(shard, case)
-            if there is not None:
-                found[case.seq] = there
+            place = self._place(shard, case)
+            if place is not None:
+                found[case.seq] = place
         if not found:
             self._refuse_torn(shard, unit)
             return None
+        # Either the whole unit was in an earlier file, and as one unit there, or the shards cut it differently.
         together = self.store.rows(TOGETHER, next(iter(found.values())))
         if len(found) < len(unit) or {row[0] for row in together} != set(found.values()):
             message = f"{shard.path}: case {unit[0].id!r} was worked on together with other cases"
@@ -217,11 +220,12 @@ class _Merge:
         return found
 
     def _place(self, shard: _Shard, case: CaseRecord) -> int | None:
-        """Return where an equal case of an earlier file is; another case of that id is refused."""
+        """Return the place of an equal case of an earlier file; a different case with that id is an error."""
         if not _has_id(case):
+            # Without ids, two runs over the same file cannot be told from two runs over equal rows.
             if shard.plan.digest in self._digests:
-                message = f"{shard.path} is a run of rows that another file has too, and case {case.id!r} has no id"
-                raise RunError(f"{message} to tell it by", code="no-id")
+                message = f"{shard.path} and an earlier file are runs of the same rows, and case {case.id!r} has no id"
+                raise RunError(f"{message} by which to recognise it", code="no-id")
             return None
         query = "SELECT content, seq FROM temp.ids WHERE id = ? AND file < ? ORDER BY seq"
         known = self.store.rows(query, _key(case.id), shard.index)
@@ -231,27 +235,27 @@ class _Merge:
         for other, seq in known:
             if other == content:
                 return int(seq)
-        message = f"case {case.id!r} of {shard.path} is in an earlier file with other content"
+        message = f"case {case.id!r} of {shard.path} is in an earlier file with different content"
         raise RunError(f"{message}: these are not shards of one set of cases", code="conflicting-case")
 
     def _refuse_torn(self, shard: _Shard, unit: Sequence[CaseRecord]) -> None:
-        """Refuse rows that belong together but were worked on in two files."""
+        """Raise for rows of one unit that were worked on in two files."""
         column, row = shard.plan.unit, unit[0].row
         if column is None or row is None or row.get(column) is None:
             return
         name = _key(row[column])
         if self.store.rows("SELECT 1 FROM temp.units WHERE name = ? AND file < ?", name, shard.index):
             message = f"{shard.path}: other rows of {column} {row[column]!r} are in an earlier file"
-            raise RunError(f"{message}: they belong into one shard", code="torn-unit")
+            raise RunError(f"{message}: they belong in one shard", code="torn-unit")
         self.store.rows("INSERT INTO temp.units VALUES (?, ?)", name, shard.index)
 
-    def _new(self, shard: _Shard, unit: Sequence[CaseRecord], seqs: dict[int, int]) -> Iterator[Write]:
+    def _append(self, shard: _Shard, unit: Sequence[CaseRecord], seqs: dict[int, int]) -> Iterator[Write]:
         """Put a unit at the end of the merged file."""
         first = self.result.cases
         for case in unit:
             seq = seqs[case.seq] = self.result.cases
             self.result.cases += 1
-            # A row without an id of its own is called by its place, as in one run over all rows.
+            # A row without an id is named by its number in the merged file, as in one run over all rows.
             id_ = seq + 1 if case.id == case.seq + 1 and not _has_id(case) else case.id
             yield write_case(CaseRecord(seq, first, id_, case.row, case.fault))
             if _has_id(case):
@@ -259,7 +263,7 @@ class _Merge:
                 yield "INSERT INTO temp.ids VALUES (?, ?, ?, ?)", values
 
     def _canaries(self, shard: _Shard, seqs: dict[int, int]) -> Iterator[Write]:
-        """Take the canaries of cases that were taken."""
+        """Give the canaries of the cases that were taken."""
         if not seqs or not shard.plan.config.get("canaries"):
             return
         places: dict[int, int] = {}
@@ -268,15 +272,15 @@ class _Merge:
             if place is not None:
                 number = places[canary.seq] = number_of(place)
                 yield write_case(replace(canary, seq=number, unit=number))
-        yield from copied(shard.store, places, self._numbers)
+        yield from copy_records(shard.store, places, self._numbers)
 
-    def _again(self, shard: _Shard, unit: Sequence[CaseRecord], places: dict[int, int]) -> None:
-        """Keep a unit that is there already once: what has scores, else what came first."""
+    def _keep_once(self, shard: _Shard, unit: Sequence[CaseRecord], places: dict[int, int]) -> None:
+        """Keep one copy of a unit that is there already: the one that has scores, else the first."""
         result = self.result
         ours = self._scores(self.store, list(places.values()))
         theirs = self._scores(shard.store, list(places))
         if None in ours and None not in theirs:
-            self.store.commit([*forgotten(places.values()), *copied(shard.store, places, self._numbers)])
+            self.store.commit([*delete_records(places.values()), *copy_records(shard.store, places, self._numbers)])
         elif None not in theirs:
             result.differing += sum(one != other for one, other in zip(ours, theirs, strict=True))
         result.repeated += len(unit)
@@ -314,14 +318,14 @@ def _pages(store: Store) -> Iterator[list[list[CaseRecord]]]:
                 units.append([case])
         last = cases[-1].seq
         if len(units) > 1:
-            yield units[:-1]  # the last one may go on
+            yield units[:-1]  # the last one may continue on the next page
             units = units[-1:]
     if units:
         yield units
 
 
 def _has_id(case: CaseRecord) -> bool:
-    """Say whether a case has an id of its own, and not only its number."""
+    """Return whether a case has an id of its own, and not only its number."""
     return case.row is not None and case.row.get("id") is not None
 
 
@@ -330,5 +334,5 @@ def _key(value: Any) -> bytes:
 
 
 def _content(case: CaseRecord) -> bytes:
-    """Return what cases of equal content have in common, whatever the order of their columns."""
+    """Return a digest that cases of equal content share, whatever the order of their columns."""
     return blake2b(_key([case.row, case.fault]), digest_size=16).digest()

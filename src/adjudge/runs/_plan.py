@@ -1,26 +1,42 @@
-"""What a run is asked to do, and within which limits: as it stands in its file, names and settings, never a key."""
+"""What a run does, and within which limits.
 
+RunConfig    the limits
+Job          the agent that answers each case and the scorers that score it, as objects
+Plan         the same by name, as the run file keeps it: settings, never a key
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from adjudge.errors import RunError, UsageError
-from adjudge.runs._job import Job
+from adjudge.model import Score
+from adjudge.rewards import Scorer, get_scorer
+
+if TYPE_CHECKING:
+    from adjudge.model import Agent, Judge
+    from adjudge.runs._cache import Cache
 
 PLAN = "plan"
+GROUP = "group_id"
+CONVERSATION = "conversation_id"
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
     """Limits of a run; the defaults suit a hosted model.
 
-    `workers` calls are in flight at most. A row has `deadline` seconds in all, retries included, one
-    attempt of a call `attempt_timeout`. Above the share
-    `max_unscored` of rows without a score a run is undecided. `max_calls`, `max_tokens` and `max_cost` are hard: they
-    are checked before a call, retries and earlier sessions of the run included. `price` is dollars for a million
-    prompt tokens and a million completion tokens. `cache` is the path of the replies kept across runs, `user` for the
-    one in the user's cache folder, or `off`. To about the share `canaries` of the rows an answer that is known to be
-    bad is added, to see whether the judge takes it. `seed` is for whatever draws by chance.
+    `workers` is the number of calls in flight at most. A row has `deadline` seconds in all, retries included, and one
+    attempt of a call `attempt_timeout`. Above the share `max_unscored` of rows without a score a run is undecided.
+    `max_calls`, `max_tokens` and `max_cost` are hard: they are checked before a call, and include retries and earlier
+    sessions of the run. `price` is dollars for a million prompt tokens and a million completion tokens. `cache` is the
+    path of the replies kept across runs, `user` for the one in the user's cache folder, or `off`. About the share
+    `canaries` of the rows gets a second answer that is known to be bad, to see whether the judge accepts it. `seed`
+    makes every random choice repeatable.
     """
 
     workers: int = 32
@@ -53,7 +69,7 @@ class RunConfig:
 
     @property
     def cache_path(self) -> Path | None:
-        """Where the cache is; None where it is off."""
+        """The path of the cache; None where it is off."""
         from adjudge.runs._cache import default_cache
 
         if self.cache == "off":
@@ -62,43 +78,128 @@ class RunConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class Job:
+    """The agent and the scorers of a run, and what follows from them.
+
+    `names` and `ranges` are those of the scores, in their order. `judged` is the index of the score that comes from a
+    judge (the last one where there are several), `judge` is that judge. Cases with the same value in `unit_column` are
+    worked on together: a group because of its scorers, a conversation because of its agent. `is_pure` means that
+    nothing has to be waited for, so many rows can be scored at once.
+    """
+
+    scorers: tuple[Scorer, ...] = ()
+    agent: Agent | None = None
+    names: tuple[str, ...] = field(init=False)
+    ranges: tuple[tuple[float, float] | None, ...] = field(init=False)
+    judged: int | None = field(init=False, default=None)
+    judge: Judge | None = field(init=False, default=None)
+    unit_column: str | None = field(init=False, default=None)
+    is_pure: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        known: dict[str, Any] = {
+            "names": tuple(scorer.name for scorer in self.scorers),
+            "ranges": tuple(scorer.range for scorer in self.scorers),
+            "is_pure": self.agent is None and not any(scorer.is_async for scorer in self.scorers),
+        }
+        for index, scorer in enumerate(self.scorers):
+            judge = getattr(scorer, "judge", None)
+            if judge is not None:
+                known.update(judged=index, judge=judge)
+        if any(scorer.is_group for scorer in self.scorers):
+            known["unit_column"] = GROUP
+        elif self.agent is not None:
+            known["unit_column"] = CONVERSATION
+        for name, value in known.items():  # the class is frozen: this is the way to set what is derived
+            object.__setattr__(self, name, value)
+
+    def failed(self, reason: str) -> list[Score]:
+        """Return the error that every scorer gives for a case that cannot be scored."""
+        return [
+            Score.error(reason, parts=dict.fromkeys(scorer.parts or ()), provenance=scorer.provenance)
+            for scorer in self.scorers
+        ]
+
+
+def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = None, **options: Any) -> Job:
+    """Return the job of these names or objects; a judge is one more scorer, and `options` go to a judge by name."""
+    from adjudge.agents import get_agent
+
+    given = [scorers] if isinstance(scorers, str) or not isinstance(scorers, Sequence) else scorers
+    made = [get_scorer(scorer) for scorer in given]
+    if judge is not None:
+        from adjudge.judges import get_judge, judge_scorer
+
+        made.append(judge_scorer(get_judge(judge, **options) if isinstance(judge, str) else judge))
+    if not made:
+        raise UsageError("name a scorer or a judge")
+    return Job(tuple(made), None if agent is None else get_agent(agent))
+
+
+@asynccontextmanager
+async def clients_of(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterator[None]:
+    """Give judges and agent their clients and the cache's secret; at the end take both back and close the agent."""
+    # A little less than the row's own deadline, so that the client can still report what it tried.
+    deadline = config.deadline - min(0.5, 0.05 * config.deadline)
+    limits = {"in_flight": config.workers, "attempt_timeout_s": config.attempt_timeout, "deadline_s": deadline}
+    async with AsyncExitStack() as stack:
+        close = getattr(job.agent, "aclose", None)
+        if close is not None:
+            stack.push_async_callback(close)
+        askers: list[Any] = [job.agent, *(judge for scorer in job.scorers for judge in getattr(scorer, "judges", ()))]
+        for asker in askers:
+            # The members of panels and cascades, which may be panels themselves, ask too: the list grows on the way.
+            askers.extend(getattr(asker, "members", ()))
+            if cache is not None and hasattr(asker, "secret"):
+                # With the same secret the same question is the same request in every run, and the cache finds it.
+                stack.callback(setattr, asker, "secret", asker.secret)
+                asker.secret = cache.secret
+            if hasattr(asker, "client") and asker.chat is None:
+                client = asker.client(**limits)
+                asker.chat = client
+                stack.callback(setattr, asker, "chat", None)
+                stack.push_async_callback(client.close)
+        yield
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """The resolved plan of a run.
+    """The plan of a run.
 
     `by_name` is true where `adjudge resume` can make the scorers, the judge and the agent again from their names;
-    a run of somebody's own objects is resumed from Python.
+    a run that was given objects is resumed from Python.
     """
 
     kind: Literal["evaluate", "judge"] = "evaluate"
     scorers: tuple[str, ...] = ()
     judge: str | None = None
     agent: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)  # of the judge: its endpoint, its limits
+    options: dict[str, Any] = field(default_factory=dict)  # options of the judge: its endpoint, its limits
     source: str | None = None
     digest: str | None = None
-    columns: tuple[tuple[str, str], ...] = ()  # names of arguments, each with the column that goes under it
-    format: Literal["jsonl", "csv", "parquet"] | None = None  # of the source, where its name does not say so
-    editions: tuple[str, ...] = ()  # the versions of the scorers: a run goes on only with the same ones
-    names: tuple[str, ...] = ()  # what the scores are called
+    columns: tuple[tuple[str, str], ...] = ()  # names of arguments, each with the column that supplies it
+    format: Literal["jsonl", "csv", "parquet"] | None = None  # format of the source, where its name does not tell
+    editions: tuple[str, ...] = ()  # the versions of the scorers: a run is resumed only with the same ones
+    names: tuple[str, ...] = ()  # names of the scores
     ranges: tuple[tuple[float, float] | None, ...] = ()
     by_name: bool = False
-    judged: int | None = None  # which of the scores is the judge's
+    judged: int | None = None  # index of the judge's score
     unit: str | None = None  # the column by which cases were worked on together
-    resumed_by: str = ""  # how a person goes on with it, where `adjudge resume` cannot
-    merged: tuple[str, ...] = ()  # the run files that this one was made of
+    resumed_by: str = ""  # how a person resumes it, where `adjudge resume` cannot
+    merged: tuple[str, ...] = ()  # names of the run files that were merged into this one
     adjudge: str = ""
     started: str = ""
     config: dict[str, Any] = field(default_factory=dict)
 
-    def resolved(self, job: Job, config: RunConfig) -> "Plan":
-        """Return the plan with everything filled in that its job and its config know."""
+    def resolved(self, job: Job, config: RunConfig) -> Plan:
+        """Return the plan with everything filled in that its job and its config determine."""
         from datetime import UTC, datetime
 
         from adjudge import __version__
 
         return replace(
             self,
-            # `local` is whatever tier is installed; a run that goes on needs the one that it began with.
+            # `local` means the best tier that is installed; a resumed run needs the one that it began with.
             scorers=tuple(
                 job.names[index] if name.strip() == "local" else name for index, name in enumerate(self.scorers)
             ),
@@ -128,7 +229,7 @@ class Plan:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
                 what = {"editions": "scorers or judge", "digest": "cases"}.get(name, name)
-                message = f"{path} is a run with other {what} ({_shown(ours)}, not {_shown(theirs)})"
+                message = f"{path} is a run with other {what} ({_in_words(ours)}, not {_in_words(theirs)})"
                 raise RunError(f"{message}: name another run file", code="run-mismatch")
 
 
@@ -137,12 +238,12 @@ def plan_from(stored: Any, path: Path) -> Plan:
     import msgspec
 
     if stored is None:
-        raise RunError(f"{path} holds no plan: the run was stopped before it began", code="not-a-run")
+        raise RunError(f"{path} does not hold a plan: the run was stopped before it began", code="not-a-run")
     try:
         return msgspec.convert(stored, Plan)
     except msgspec.ValidationError as error:
         raise RunError(f"{path}: its plan cannot be read: {error}", code="run-damaged") from None
 
 
-def _shown(value: object) -> str:
+def _in_words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

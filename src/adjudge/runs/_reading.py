@@ -1,10 +1,10 @@
-"""Runs that are there, read back: everything that happened, typed, a page at a time, without knowing the tables.
+"""Run files read back: everything that happened, typed, a page at a time, without knowing the tables.
 
     run = open_run("july.run")
     for reply in run.replies():
         print(reply.id, reply.seconds, reply.reply.text)
 
-Reading changes nothing, and goes on while somebody else writes the run.
+Reading changes nothing, and works while another process writes the run.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
 from adjudge.runs._export import score_lines, scored_cases, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._records import Source, check, decode_as, read_case, read_reply
-from adjudge.runs._source import COMPLETE
+from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_case, read_reply
 from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
 
@@ -80,12 +79,12 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowReply:
-    """One question to a model, asked for one case, and what came of it.
+    """One request to a model, made for one case, and its reply.
 
-    `request` has the prompt; it is None for an agent with means of its own, of which only the call is known. `reply` is
-    None where a fault came instead, or the run was killed before either. `source` is where the reply came from: a
-    `call`, the `cache`, an equal request of another row (`shared`), or an `agent`. `at` is when it was asked, in
-    seconds since 1970. `attempts` are those that failed; `calls` counts all of them.
+    `request` has the prompt; it is None for an agent that does not ask through the run, of which only the call is
+    known. `reply` is None where a fault came instead, or the run was killed before either. `source` is where the reply
+    came from: a `call`, the `cache`, an equal request of another row (`shared`), or an `agent`. `at` is when it was
+    asked, in seconds since 1970. `attempts` are those that failed; `calls` counts all of them.
     """
 
     id: Any
@@ -101,7 +100,7 @@ class RowReply:
 
 
 class RunFile:
-    """A run file, to be read; `open_run` makes it."""
+    """A run file opened to read; `open_run` makes it."""
 
     def __init__(self, file: str | Path) -> None:
         self.file = Path(file)
@@ -131,7 +130,7 @@ class RunFile:
 
     @property
     def state(self) -> RunState:
-        """How the run stands: done, running, stopped or damaged."""
+        """Whether the run is done, running, stopped or damaged."""
         return run_state(self.file)
 
     def rows(self) -> Iterator[RunRow]:
@@ -167,18 +166,19 @@ class RunFile:
                         yield RowScore(case.id, name, score)
 
     def replies(self) -> Iterator[RowReply]:
-        """Give every question to a model with what came of it, in the order in which they were asked."""
+        """Give every request to a model with its reply, in the order in which they were made."""
         with Store.read(self.file) as store:
             last = 0
             while rows := store.rows(REPLIES, last, PAGE):
                 first, last = rows[0][4], rows[-1][4]
+                # The attempts of the whole page in one query.
                 failed: dict[int, list[Attempt]] = {}
                 for number, *attempt in store.rows(ATTEMPTS, first, last):
                     failed.setdefault(number, []).append(Attempt(*attempt))
                 yield from (_reply(row, failed.get(row[4], ())) for row in rows)
 
     def export(self, out: str | Path) -> None:
-        """Write the results again, one JSON line a row and scorer, as the command that made the run does."""
+        """Write the results again, one JSON line a row and scorer, as the command that made the run did."""
         from adjudge.datasets import whole_file
 
         lines = verdict_line if self.plan.kind == "judge" else score_lines
@@ -190,10 +190,10 @@ def open_run(file: str | Path) -> RunFile:
     """Open a run file to read it.
 
     `cases()`, `scores()`, `trajectories()` and `replies()` give what is in it, `plan`, `counts`, `summary` and `state`
-    what it amounts to. A file that is not a run raises `RunError`, one that is not there `UsageError`.
+    describe it. A file that is not a run raises `RunError`, one that does not exist `UsageError`.
     """
     run = RunFile(file)
-    _ = run.plan
+    _ = run.plan  # reading it shows at once whether the file is a run
     return run
 
 
@@ -203,7 +203,7 @@ def _reply(row: tuple[Any, ...], attempts: Sequence[Attempt]) -> RowReply:
     check(asked_sum, "requests", asked, number, case.seq, key)
     request = decode_as(ChatRequest, asked) if key else None  # an agent's own call has no key
     source, seconds, calls, cost, fault, body, sum_ = row[9:]
-    if source is None:  # asked, and no answer was kept
+    if source is None:  # the run was killed before the reply came
         return RowReply(case.id, request, None, at=at, attempts=tuple(attempts))
     reply = read_reply(number, source, fault, body, sum_)
     return RowReply(case.id, request, reply, fault, source, at, seconds, calls, cost, tuple(attempts))
@@ -211,7 +211,7 @@ def _reply(row: tuple[Any, ...], attempts: Sequence[Attempt]) -> RowReply:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """How a run stands: `state` is `done`, `running`, `stopped` or `damaged`."""
+    """How far a run is: `state` is `done`, `running`, `stopped` or `damaged`."""
 
     file: Path
     state: str
@@ -230,16 +230,17 @@ class RunState:
 
 
 def list_runs(folder: str | None = None) -> list[RunState]:
-    """Return the runs of a folder, by default the one of runs without a place of their own, oldest first."""
+    """Return the runs of a folder, oldest first; by default that of runs whose file nobody named."""
     if folder is not None and not Path(folder).is_dir():
         raise UsageError(f"{folder}: there is no such folder", code="cannot-read")
     place = Path(folder) if folder is not None else runs_folder()
+    # By the last change, then by name: runs of the same second keep one order.
     files = sorted(place.glob(f"*{SUFFIX}"), key=lambda path: (path.stat().st_mtime, path.name))
     return [run_state(path) for path in files]
 
 
 def run_state(path: Path) -> RunState:
-    """Say how one run stands; a file that cannot be read is a damaged one."""
+    """Return how far one run is; a file that cannot be read is a damaged one."""
     try:
         with Store.read(path) as store:
             plan = plan_from(store.meta(PLAN), path)
@@ -249,6 +250,7 @@ def run_state(path: Path) -> RunState:
             canaries = store.open_canaries(number_of(cases), -1)
     except RunError as error:
         return RunState(path, "damaged", fault=error.message)
+    # Scores of all rows are not enough: a judge may still owe its canaries.
     is_done = is_complete and sum(counts.values()) == cases and not canaries
     state = "running" if run_lock(path).holder() is not None else "done" if is_done else "stopped"
     return RunState(path, state, cases, counts, attempts, tokens, cost, plan)

@@ -1,19 +1,18 @@
-"""What stands in a run file: its tables, and its records as they are written, read back and checked.
+"""What a run file holds: its tables, and its records as they are written, read back and checked.
 
-A `Write` is a statement with its values; the journal executes it. Reading a record whose checksum does not fit raises
-`RunError`: a damaged record is never taken for a true one.
+A `Write` is a statement with its values; the journal executes it. Reading a record whose checksum does not match raises
+`RunError`: a damaged record is never taken for a good one.
 
     meta           what the run is: plan, limits, when the cases were complete
     cases          what was wanted, one row a case, in order of input; cases of one unit are scored together; the canary
-                   of case n, which is for the judge alone, is case -(n + 1)
-    requests       what was about to be asked, before it was
-    replies        what came back, raw, before anybody interpreted it; or the fault that came instead
-    attempts       attempts of a call that failed and were made again, or not
+                   of case n, which only the judge sees, is case -(n + 1)
+    requests       what is asked, written before it is sent
+    replies        what came back, raw, written before anybody interprets it; or the fault that came instead
+    attempts       failed attempts of a call, whether or not another one followed
     trajectories   what the agent did, or why it did nothing
     scores         one row a case and scorer
 
-Nothing is updated in place: a row is written once, with a checksum over its keys and body that is checked on every
-read.
+Nothing is updated in place: a row is written once, with a checksum over its keys and body, and every read checks it.
 """
 
 import sqlite3
@@ -30,7 +29,8 @@ from adjudge.model import ChatReply, Score, Trajectory, decode_json, encode_json
 
 T = TypeVar("T")
 
-APPLICATION = 0x41444A47  # "ADJG": what `file` and we tell a run file by
+APPLICATION = 0x41444A47  # "ADJG": by which `file` and we recognise a run file
+COMPLETE = "complete"  # the name in `meta` of the number of cases, written once all have been read
 
 MIGRATIONS = (
     """
@@ -73,7 +73,7 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class CaseRecord:
-    """One case: its columns, or why it has none, or why it cannot be scored as it stands."""
+    """One case: its columns, or why it has none, or why it cannot be scored."""
 
     seq: int
     unit: int  # the first case of those that are scored together
@@ -84,7 +84,7 @@ class CaseRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRecord:
-    """What came of one request, with what it took."""
+    """The outcome of one request, with its time, attempts and cost."""
 
     reply: ChatReply | None
     fault: str | None = None
@@ -104,7 +104,7 @@ class TrajectoryRecord:
 
 
 def encode(value: object) -> bytes:
-    """Return JSON; odd text and large integers, which msgspec refuses, go the longer way."""
+    """Return JSON; lone surrogates and large integers, which msgspec refuses, take a slower way."""
     try:
         return _encode(value)
     except (UnicodeEncodeError, OverflowError):
@@ -112,13 +112,14 @@ def encode(value: object) -> bytes:
 
 
 def write_meta(name: str, value: object) -> Write:
-    """Say something of the whole run."""
+    """Keep a value of the whole run under a name."""
     body = encode(value)
     return "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (name, body, checksum("meta", body, name))
 
 
 def write_case(case: CaseRecord) -> Write:
     """Keep a case; one that JSON cannot hold is kept as a fault."""
+    # A row that JSON cannot hold must not end the run: it becomes an error row with its number.
     try:
         body = encode({"id": case.id, "row": case.row, "fault": case.fault})
     except (TypeError, ValueError, RecursionError, DataError) as error:
@@ -129,17 +130,17 @@ def write_case(case: CaseRecord) -> Write:
 
 
 def write_request(number: int, seq: int, key: bytes, at: float, body: bytes) -> Write:
-    """Keep what is about to be asked."""
+    """Keep a request, before it is sent."""
     values = (number, seq, key, at, body, checksum("requests", body, number, seq, key))
     return _REQUEST, values
 
 
 def write_reply(number: int, record: ReplyRecord, body: bytes | None = None) -> Write:
-    """Keep what came back; `body` is the reply as JSON, where somebody has it already."""
+    """Keep what came back; `body` is the reply as JSON, where the caller has it already."""
     reply = record.reply
     body = encode(reply) if body is None else body
     counts = (None, None) if reply is None else (reply.prompt_tokens, reply.completion_tokens)
-    # An endpoint may say what it likes; SQLite holds 63 bits.
+    # An endpoint may report any number of tokens; SQLite holds 63 bits.
     known = [None if count is None else max(0, min(count, 1 << 62)) for count in counts]
     fault = _plain(record.fault)
     sum_ = checksum("replies", body, number, record.source, fault)
@@ -174,7 +175,7 @@ def write_scores(seq: int, scores: Sequence[Score], first: int = 0) -> list[Writ
 
 
 def read_meta(name: str, body: bytes, sum_: bytes) -> Any:
-    """Read what was said of the run."""
+    """Read a value of the whole run."""
     check(sum_, "meta", body, name)
     return decode_json(body)
 
@@ -209,6 +210,7 @@ def read_score(seq: int, scorer: int, status: str, body: bytes, sum_: bytes) -> 
 
 def decode_as(kind: type[T], body: bytes) -> T | None:
     """Read JSON of a kind, or null."""
+    # The fast decoder first; it refuses lone surrogates and large integers, which the slow one takes.
     if body == b"null":
         return None
     try:
@@ -221,9 +223,9 @@ def decode_as(kind: type[T], body: bytes) -> T | None:
 
 
 def check(sum_: bytes, table: str, body: object, *keys: object) -> None:
-    """Refuse a record that is not what was written."""
+    """Raise `RunError` for a record that differs from what was written."""
     if not isinstance(body, bytes) or checksum(table, body, *keys) != sum_:
-        raise RunError(f"a record of {table} does not fit its checksum: the run file is damaged", code="run-damaged")
+        raise RunError(f"a record of {table} does not match its checksum: the run file is damaged", code="run-damaged")
 
 
 def checksum(table: str, body: bytes, *keys: object) -> bytes:
@@ -232,8 +234,8 @@ def checksum(table: str, body: bytes, *keys: object) -> bytes:
     >>> checksum("cases", b"a", 1) == checksum("cases", b"a", 1) != checksum("cases", b"a", 2)
     True
     """
-    head = f"{table}{keys!r}".encode("utf-8", "surrogatepass")  # a tuple's text says itself where it ends
-    return sha256(head + body).digest()[:8]  # the fastest where processors have it built in
+    head = f"{table}{keys!r}".encode("utf-8", "surrogatepass")  # the text of a tuple ends with its bracket
+    return sha256(head + body).digest()[:8]  # the fastest hash on processors that have it built in
 
 
 def check_kind(connection: sqlite3.Connection, path: object) -> int:
@@ -245,17 +247,6 @@ def check_kind(connection: sqlite3.Connection, path: object) -> int:
         message = f"{path} was written by a newer adjudge (its schema is {version}, this one reads up to {VERSION})"
         raise RunError(f"{message}: update adjudge", code="run-newer")
     return version
-
-
-def migrate(connection: sqlite3.Connection, path: object) -> None:
-    """Bring a new or older file to the current version, all of it or nothing."""
-    version = check_kind(connection, path)
-    if version == VERSION:
-        return
-    steps = "".join(MIGRATIONS[version:])
-    connection.executescript(
-        f"BEGIN IMMEDIATE; {steps} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-    )
 
 
 def _plain(text: str | None) -> str | None:

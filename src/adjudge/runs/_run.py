@@ -1,4 +1,4 @@
-"""One session of a run: the file opened and locked, everything joined together, and closed again whatever happens."""
+"""One session of a run: opens and locks the file, connects all parts, and closes them again whatever happens."""
 
 import asyncio
 import signal
@@ -9,17 +9,15 @@ from pathlib import Path
 
 from adjudge.errors import AdjudgeError, Caught, RunError, RunStopped, UsageError
 from adjudge.judges import Calibration
-from adjudge.runs._ask import Asker
-from adjudge.runs._budget import Budget
+from adjudge.runs._ask import Asker, Budget
 from adjudge.runs._cache import Cache
 from adjudge.runs._cases import Cases, digest_of, read_cases, with_canaries
 from adjudge.runs._engine import Engine, Progress
 from adjudge.runs._export import keep_known
-from adjudge.runs._job import GROUP, Job, clients_of
 from adjudge.runs._journal import Journal
-from adjudge.runs._plan import PLAN, Plan, RunConfig, plan_from
+from adjudge.runs._plan import GROUP, PLAN, Job, Plan, RunConfig, clients_of, plan_from
 from adjudge.runs._records import write_meta
-from adjudge.runs._source import COMPLETE, Source
+from adjudge.runs._source import Source
 from adjudge.runs._store import Store
 
 TICK = 0.25  # seconds between two looks at the progress
@@ -27,7 +25,7 @@ TICK = 0.25  # seconds between two looks at the progress
 
 @dataclass(frozen=True, slots=True)
 class RunTask:
-    """What one session is given: the job, the cases (None: they are in the file already), and its limits."""
+    """What one session does: its job, its cases (None: the file has them already), and its limits."""
 
     path: Path
     job: Job
@@ -36,14 +34,14 @@ class RunTask:
     cases: Cases | None = None
     trajectories: object = None
     retry_failed: bool = False
-    signals: bool = False  # whether SIGINT and SIGTERM stop the run in good order
+    signals: bool = False  # whether SIGINT and SIGTERM stop the run properly
     watch: Callable[[Progress], None] | None = None
     calibration: Calibration | None = None  # what was measured of the judge
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """How a session ended: by itself, or by what stopped it."""
+    """How a session ended: at its last case, or by the error that stopped it."""
 
     plan: Plan
     stopped: AdjudgeError | None = None
@@ -52,13 +50,14 @@ class Session:
 
 
 async def run_session(work: RunTask) -> Session:
-    """Do one session of a run; `RunError` where the file cannot be used, everything else that stops it is returned."""
+    """Do one session of a run; `RunError` where the file cannot be used, any other error that stops it is returned."""
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
         plan = _agree(store, work)
         keep_known(store, work.job.judge, work.calibration)
         if work.retry_failed:
             store.forget_failures()
+        # A cache only saves money: a run without one is still right, so a fault of it is a warning.
         warnings: list[str] = []
         cache: Cache | None = None
         if work.config.cache_path is not None:
@@ -66,12 +65,13 @@ async def run_session(work: RunTask) -> Session:
                 cache = Cache.open(work.config.cache_path)
                 stack.callback(cache.close)
             except RunError as error:
-                warnings.append(f"{error.message}; going on without")
+                warnings.append(f"{error.message}; the run continues without a cache")
         journal = Journal(store, cache)
         try:
             async with clients_of(work.job, work.config, cache):
                 stopped, number = await _work_through(work, journal, cache)
         finally:
+            # Shielded: what was paid for must reach the file even where the session itself is cancelled.
             await asyncio.shield(asyncio.ensure_future(journal.close()))
         if journal.fault is not None:
             raise journal.fault
@@ -81,9 +81,9 @@ async def run_session(work: RunTask) -> Session:
 
 
 def _agree(store: Store, work: RunTask) -> Plan:
-    """Write the plan into a new file, or check that it is the one of an older file."""
+    """Write the plan into a new file, or check that an older file has the same one."""
     if work.config.canaries and work.job.judge is None:
-        raise UsageError("canaries are for a judge, and the run has none")
+        raise UsageError("canaries need a judge, and the run has none")
     plan = work.plan.resolved(work.job, work.config)
     if isinstance(work.cases, str | Path):
         plan = replace(plan, source=str(work.cases), digest=digest_of(work.cases))
@@ -91,24 +91,24 @@ def _agree(store: Store, work: RunTask) -> Plan:
     if stored is None:
         store.commit([write_meta(PLAN, plan)])
         return plan
+    # A session without cases resumes those in the file, so their digest is not compared.
     older = plan_from(stored, store.path)
     older.check_same(plan if work.cases is not None else replace(plan, digest=older.digest), store.path)
     return older
 
 
 async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) -> tuple[AdjudgeError | None, int | None]:
+    """Work until the run is done or stopped; return the error and the signal that stopped it."""
     config, job = work.config, work.job
-    standing = await journal.read(Store.standing)
-    total = await journal.read(Store.meta, COMPLETE)
-    there = await journal.read(Store.count)
-    budget = Budget(config, standing.attempts, standing.tokens, standing.cost)
-    asker = Asker(journal, budget, cache, workers=config.workers, last_request=standing.last_request)
-    source = Source(journal, unit_column=job.unit_column, begun=standing.begun, resumed=there > 0, in_pages=job.is_pure)
-    source.has_canaries = config.canaries > 0
-    source.complete, source.count = total is not None, 0 if total is None else total
+    reached = await journal.read(Store.checkpoint)
+    budget = Budget(config, reached.attempts, reached.tokens, reached.cost)
+    asker = Asker(journal, budget, cache, workers=config.workers, last_request=reached.last_request)
+    source = Source(
+        journal, reached, unit_column=job.unit_column, in_pages=job.is_pure, has_canaries=config.canaries > 0
+    )
     engine = Engine(job, source, asker, workers=config.workers, deadline=config.deadline)
-    engine.progress.counts.update(standing.counts)
-    engine.progress.done = sum(standing.counts.values())
+    engine.progress.counts.update(reached.counts)
+    engine.progress.done = sum(reached.counts.values())
     with ExitStack() as stack:
         caught = stack.enter_context(_signals(engine)) if work.signals else []
         if work.watch is not None:
@@ -119,17 +119,16 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
             if not source.complete:
                 reading = asyncio.create_task(_read(work, source, engine))
                 if job.unit_column == GROUP:
-                    await reading  # a torn group is found before anything is scored
+                    await reading  # a torn group must be found before anything is scored
             await engine.run()
-        except RunError as error:
-            if not isinstance(error, RunStopped):
-                raise
-            stopped = error
         except AdjudgeError as error:
+            if isinstance(error, RunError) and not isinstance(error, RunStopped):
+                raise
             stopped = error
         finally:
             if reading is not None:
-                # Every case is to be in the file, unless there is no time for that.
+                # A run that a budget stopped still reads its cases to the end, so that `adjudge resume` has them all;
+                # a person who interrupts it does not want to wait for that.
                 if stopped is None or caught:
                     reading.cancel()
                 with suppress(asyncio.CancelledError):
@@ -141,6 +140,7 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
 
 
 async def _read(work: RunTask, source: Source, engine: Engine) -> None:
+    """Read the cases into the file; any failure stops the engine, which would wait for more cases for ever."""
     cases = (
         None
         if work.cases is None
@@ -152,7 +152,7 @@ async def _read(work: RunTask, source: Source, engine: Engine) -> None:
         await source.read(cases, check_groups=work.job.unit_column == GROUP)
     if isinstance(caught.error, AdjudgeError):
         engine.stop(caught.error)
-    elif caught.reason is not None:  # nobody would wake the engine, which waits for cases
+    elif caught.reason is not None:
         engine.stop(RunError(f"the cases cannot be read: {caught.reason}", code="bad-cases"))
 
 

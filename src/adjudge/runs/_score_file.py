@@ -23,19 +23,19 @@ from adjudge.runs._summary import Summary, Tally
 
 GROUP = "group_id"
 ENOUGH = 1024  # rows after which a chunk ends with its group
-LARGEST = 65_536  # rows of one group that are held at once
+LARGEST = 65_536  # rows of one group that are held in memory
 
 Columns: TypeAlias = tuple[tuple[str, str], ...]
-"""Which columns go under other names: the name of an argument, then that of the column."""
+"""Pairs: the name of an argument, and the column that supplies it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkScores:
-    """What came of one chunk."""
+    """The result of one chunk."""
 
     lines: bytes
     tallies: tuple[Tally, ...]
-    ids: list[bytes]  # in piles, for the RepeatFinder
+    ids: list[bytes]  # sorted by `sort_ids`, for the RepeatFinder
     rows: int
     size: int
 
@@ -50,11 +50,11 @@ def score_file(
     format: Format | None = None,  # noqa: A002 (the word that users expect)
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Summary:
-    """Score every row of a file (`-`: standard input) with every scorer, and say what came of it.
+    """Score every row of a file (`-`: standard input) with every scorer, and return the summary.
 
     `columns` maps argument names to column names. `out` gets one JSON line a row and scorer, in input order. A row
-    that cannot be read or scored is an error row, not the end of the run. `on_progress` is told the rows and bytes
-    done so far.
+    that cannot be read or scored is an error row, not the end of the run. `on_progress` is called with the rows and
+    bytes done so far.
     """
     named, specs = tuple((columns or {}).items()), tuple(scorers)
     made = _scorers(specs)
@@ -107,6 +107,7 @@ def score_chunk(scorers: tuple[str, ...], columns: Columns, chunk: Chunk) -> Chu
         for label, *scores in zip(labels, *given, strict=True)
         for score in scores
     ]
+    # Rows without an id are named by their numbers, which cannot repeat.
     ids = sort_ids(
         (label_of(label), row.number)
         for label, row in zip(labels, rows, strict=True)
@@ -116,7 +117,7 @@ def score_chunk(scorers: tuple[str, ...], columns: Columns, chunk: Chunk) -> Chu
 
 
 def row_label(row: Mapping[str, Any] | None, number: int) -> Any:
-    """Return what a row is called in the output: its id, else its number."""
+    """Return the name of a row in the output: its id, else its number."""
     identity = None if row is None else row.get("id")
     if isinstance(identity, float) and identity - identity != 0:
         return repr(identity)  # JSON cannot hold it as a number
@@ -124,7 +125,8 @@ def row_label(row: Mapping[str, Any] | None, number: int) -> Any:
 
 
 def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:
-    """Score the rows that can be; the others are errors in their places."""
+    """Score the rows that can be scored; the others get errors in their places."""
+    # Nearly always no row is at fault: then nothing is copied.
     faults = [_fault(row, scorer.is_group) for row in rows]
     asked = rows if not any(faults) else [row for row, fault in zip(rows, faults, strict=True) if fault is None]
     columns = [row.columns for row in asked if row.columns is not None]
@@ -140,7 +142,7 @@ def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:
 
 
 def _fault(row: RowRead, grouped: bool) -> str | None:
-    """Say why a row cannot be given to a scorer, if so."""
+    """Return why a row cannot be scored, or None."""
     if row.columns is None:
         return row.fault or "bad-row"
     if grouped and row.columns.get(GROUP) is None:
@@ -149,7 +151,7 @@ def _fault(row: RowRead, grouped: bool) -> str | None:
 
 
 def score_line(identity: Any, score: Score) -> dict[str, Any]:
-    """Return a score as it stands in an output file."""
+    """Return a score as a line of an output file has it."""
     provenance = score.provenance
     line: dict[str, Any] = {
         "id": identity,
@@ -173,12 +175,13 @@ def _scorers(names: tuple[str, ...]) -> tuple[Scorer, ...]:
 
 
 def check_call(scorers: Sequence[Scorer], columns: Columns, source: str, *written: str | None) -> None:
-    """Refuse a call that would lose its input, or that names an argument which nobody takes."""
+    """Raise for a call that would overwrite its input, or that maps an argument which no scorer takes."""
     for path in written:
         files = [Path(one) for one in (source, path) if one and one != "-" and Path(one).exists()]
         if len(files) == 2 and files[0].samefile(files[1]):
             raise UsageError(f"{path} is the input: it would be overwritten", code="cannot-write")
     taken = [scorer.accepts for scorer in scorers]
+    # A scorer that takes everything (`accepts` is None) makes every mapping a valid one.
     known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction"}
     for name, _ in columns:
         if name not in known and None not in taken:
@@ -186,7 +189,7 @@ def check_call(scorers: Sequence[Scorer], columns: Columns, source: str, *writte
 
 
 def _checked(chunks: Iterable[Chunk], scorers: Sequence[Scorer], columns: Columns, source: str) -> Iterator[Chunk]:
-    """Look at the first chunk before anything is scored, and refuse a file whose rows cannot be."""
+    """Check the columns of the first chunk before anything is scored."""
     source_chunks = iter(chunks)
     first = next(source_chunks, None)
     if first is None:
@@ -198,42 +201,44 @@ def _checked(chunks: Iterable[Chunk], scorers: Sequence[Scorer], columns: Column
 def check_columns(
     rows: Iterable[tuple[int, Mapping[str, Any]]], scorers: Sequence[Scorer], columns: Columns, source: str
 ) -> None:
-    """Refuse a file whose first rows, given with their numbers, lack a column that a scorer needs."""
+    """Raise for a file whose first rows, given with their numbers, lack a column that a scorer needs."""
     found = list(rows)
-    there = dict.fromkeys(name for _, row in found for name in row)
-    if not there:
+    present = dict.fromkeys(name for _, row in found for name in row)
+    if not present:
         return
     for name, column in columns:
-        if column not in there:
-            message = f"{source} has no column {column!r}, which --map gives to {name!r}{closest(column, there)}"
+        if column not in present:
+            message = f"{source} has no column {column!r}, which --map gives to {name!r}{closest(column, present)}"
             raise ArgumentError(message)
-    named = [*there, *(name for name, _ in columns)]
+    named = [*present, *(name for name, _ in columns)]
     for scorer in scorers:
         try:
             scorer.check(named)
         except ArgumentError as error:
             message = f"{source} (from row {found[0][0]} on) has {error.message}"
-            raise ArgumentError(f"{message}; its columns are {', '.join(there)}") from None
+            raise ArgumentError(f"{message}; its columns are {', '.join(present)}") from None
         if scorer.is_group and GROUP not in named:
             message = f"{source} has no column {GROUP!r}, by which {scorer.name} groups rollouts"
-            raise ArgumentError(f"{message}{closest(GROUP, there)}; --map {GROUP}=COLUMN names it")
+            raise ArgumentError(f"{message}{closest(GROUP, present)}; --map {GROUP}=COLUMN names it")
 
 
 def refuse_torn(groups: RepeatFinder) -> None:
-    """Refuse groups of rollouts whose rows do not stand together."""
+    """Raise for groups of rollouts whose rows are not next to one another."""
     count, torn = groups.repeats(1)
     if count:
-        message = f"the rows of group {torn[0].id} do not stand together (rows {torn[0].first} and {torn[0].second})"
+        message = (
+            f"the rows of group {torn[0].id} are not next to one another (rows {torn[0].first} and {torn[0].second})"
+        )
         raise DataError(f"{message}: sort the rows by group_id", code="torn-group")
 
 
 def by_group(
     chunks: Iterable[Chunk], named: Callable[[dict[str, Any]], dict[str, Any]], seen: RepeatFinder
 ) -> Iterator[Chunk]:
-    """Cut the rows anew so that rows of one `group_id` that stand together stay together.
+    """Cut the rows into new chunks so that neighbours with the same `group_id` stay in one chunk.
 
-    `named` gives a row its argument names. `seen` is told where each group begins, so that one that begins twice can
-    be found. Rows without a group, unreadable ones among them, do not part the rows around them.
+    `named` gives a row its argument names. `seen` collects where each group begins, so that one that begins twice can
+    be found. Rows without a group, and unreadable ones, do not separate the rows around them.
     """
     records: list[dict[str, Any] | str] = []
     numbers: list[int] = []
@@ -254,7 +259,7 @@ def by_group(
                 raise DataError(f"group {current} has more than {LARGEST} rows", code="group-too-large")
             records.append(fault or "bad-row" if columns is None else columns)
             numbers.append(number)
-            if strays > LARGEST:  # the group is over; if it goes on after all, it is a torn one
+            if strays > LARGEST:  # count the group as ended; if more of it comes, it is a torn one
                 yield Chunk(numbers[0], records=records, numbers=numbers)
                 records, numbers, current, size, strays = [], [], "", 0, 0
     if records:
@@ -268,12 +273,12 @@ def _warnings(rows: int, source: str, repeats: RepeatFinder) -> Iterator[str]:
 
 
 def label_of(id_: object) -> str:
-    """Return an id as the finder of repeats takes it: the text "1" is not the number 1."""
+    """Return an id as a text for the RepeatFinder: the text "1" is not the number 1."""
     return id_ if isinstance(id_, str) else f"\0{id_!r}"
 
 
 def repeat_warnings(repeats: RepeatFinder) -> Iterator[str]:
-    """Say which ids several rows have: their lines cannot be told apart."""
+    """Warn of ids that several rows have: their lines look alike."""
     count, found = repeats.repeats()
     if count:
         examples = ", ".join(f"{_shown(one.id)} on rows {one.first} and {one.second}" for one in found)

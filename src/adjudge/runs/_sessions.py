@@ -1,4 +1,4 @@
-"""What the commands do with runs: judge a file, go on, score again; each returns how it ended and its exit code."""
+"""What the commands do with runs: judge a file, resume, score again; each returns how it ended and its exit code."""
 
 import asyncio
 import gc
@@ -16,24 +16,23 @@ from adjudge.judges import Calibration
 from adjudge.runs._cases import CaseRead, answered, trajectory_columns
 from adjudge.runs._engine import Progress
 from adjudge.runs._export import check_calibration, score_lines, summarise, verdict_line
-from adjudge.runs._job import Job, make_job
-from adjudge.runs._plan import PLAN, Plan, RunConfig, plan_from
+from adjudge.runs._plan import PLAN, Job, Plan, RunConfig, make_job, plan_from
 from adjudge.runs._reading import NOT_RUN
+from adjudge.runs._records import COMPLETE
 from adjudge.runs._run import RunTask, run_session
 from adjudge.runs._score_file import check_call, check_columns
-from adjudge.runs._source import COMPLETE
 from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
 
 UNDECIDED = 3
-LOOKED_AT = 256  # rows whose columns are looked at before anything is asked
+LOOKED_AT = 256  # rows whose columns are checked before anything is asked
 
 Watch = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command's run ended; `undecided` says in words why its numbers decide nothing, if so."""
+    """How a command's run ended; `undecided` says why its numbers decide nothing, or is None."""
 
     file: Path
     summary: Summary | None = None
@@ -67,12 +66,13 @@ def judge_file(
 ) -> Finished:
     """Judge every row of a file: `id`, `question`, `reference` and `response` in, a verdict a row out.
 
-    `calibration` is what was measured of this very judge: the summary then has its mean corrected, too.
+    `calibration` is what was measured of this very judge: the summary then has the corrected mean, too.
     """
     config = config or RunConfig()
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **options)
-    check_calibration(calibration, job.judge)
+    if calibration is not None:
+        check_calibration(calibration, job.judge)
     plan = Plan("judge", judge=judge, options=public(options), by_name=True)
     path = _checked_run(rows, job, plan, run, out)
     return finish(RunTask(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration), out)
@@ -89,7 +89,7 @@ def score_run(
     out: str | None = None,
     watch: Watch | None = None,
 ) -> Finished:
-    """Score every row of a file as `score_file` does, in a run: everything is kept, and it can be gone on with."""
+    """Score every row of a file as `score_file` does, in a run: everything is kept, and the run can be resumed."""
     job = make_job(scorers=scorers)
     named = tuple((columns or {}).items())
     plan = Plan("evaluate", scorers=tuple(scorers), columns=named, format=format, by_name=True)
@@ -98,13 +98,12 @@ def score_run(
 
 
 def _checked_run(rows: str, job: Job, plan: Plan, run: str | None, out: str | None) -> Path:
-    """Return the run file, once the call and the first rows are found to be in order."""
+    """Check the call and the first rows, and return the path of the run file."""
     check_call(job.scorers, plan.columns, rows, out, run)
     check_place(out)
-    if rows != "-":  # which can be read only once
+    if rows != "-":  # standard input can be read only once
         first = islice(read_rows(rows, plan.format), LOOKED_AT)
-        there = ((row.number, row.columns) for row in first if row.columns)
-        check_columns(there, job.scorers, plan.columns, rows)
+        check_columns(((row.number, row.columns) for row in first if row.columns), job.scorers, plan.columns, rows)
     return Path(run) if run is not None else new_run_file("judge" if plan.kind == "judge" else "score")
 
 
@@ -117,20 +116,20 @@ def resume_run(
     retry_failed: bool = False,
     watch: Watch | None = None,
 ) -> Finished:
-    """Go on with a run where it was stopped; `limits` and `options` replace those it began with."""
+    """Resume a run where it was stopped; `limits` and `options` replace those it began with."""
     check_place(out)
     work = work_of(path, options, limits)
     return finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
 
 
 def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None) -> RunTask:
-    """Return what the run in a file was asked to do, with some of its options and limits replaced."""
+    """Return the task of the run in a file, with some of its options and limits replaced."""
     with Store.read(path) as store:
         plan = plan_from(store.meta(PLAN), Path(path))
         is_complete = store.meta(COMPLETE) is not None
     if not plan.by_name:
         again = plan.resumed_by.replace("FILE", path) or f"do the same again with the run file {path!r}"
-        raise UsageError(f"{path} was started with what has no name: {again}", code="not-by-name")
+        raise UsageError(f"{path} was started with objects that have no name: {again}", code="not-by-name")
     changed = {name: value for name, value in (limits or {}).items() if value is not None}
     config = replace(plan.run_config(), **changed)
     given = {**plan.options, **{name: value for name, value in (options or {}).items() if value is not None}}
@@ -158,7 +157,7 @@ def rescore_run(
     plan = Plan(kind, scorers=tuple(scorers), judge=judge, options=public(options), by_name=True)
     target = Path(run) if run is not None else new_run_file("rescore")
     if target.resolve() == Path(path).resolve():
-        raise UsageError(f"{path} is the run that is scored again: name another file", code="cannot-write")
+        raise UsageError(f"{path} is the run to score again: name another file for the result", code="cannot-write")
     with Store.read(path) as store:
         if store.meta(COMPLETE) is None:
             raise UsageError(f"{path} does not hold all its cases yet: adjudge resume {path}", code="not-complete")
@@ -166,7 +165,7 @@ def rescore_run(
 
 
 def public(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options without anything secret: what stands before an @ in an address is a password."""
+    """Return the options without anything secret: what comes before an @ in a URL is a password."""
     from urllib.parse import urlsplit, urlunsplit
 
     kept = {name: value for name, value in options.items() if name != "api_key"}
@@ -177,7 +176,7 @@ def public(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def finish(work: RunTask, out: str | None) -> Finished:
-    """Do the session, write what came of it, and say whether it decides anything."""
+    """Do the session, write its results, and say whether they decide anything."""
     with _calm_collector():
         session = asyncio.run(run_session(work))
     warnings = session.warnings
@@ -202,7 +201,8 @@ def finish(work: RunTask, out: str | None) -> Finished:
 
 @contextmanager
 def _calm_collector() -> Iterator[None]:
-    """Look for garbage less often: a run makes much of it, hardly any in cycles, and a tenth of its time went there."""
+    """Collect garbage less often: a run makes much of it, hardly any in cycles, and spent a tenth of its time on it."""
+    # What exists before the run, mostly modules, is not looked at again.
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -215,18 +215,19 @@ def _calm_collector() -> Iterator[None]:
 
 
 def check_place(out: str | None) -> None:
-    """Refuse an output that cannot be written before anybody is paid for what would stand in it."""
+    """Raise `UsageError` for an output that cannot be written, before anybody is paid for its content."""
     if out is None or out == "-":
         return
+    # The file itself need not be writable: it is written beside its place and renamed.
     folder = Path(out).resolve().parent
     if Path(out).is_dir():
         raise UsageError(f"{out}: Is a directory", code="cannot-write")
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"{out}: {folder} is no folder that can be written to", code="cannot-write")
+        raise UsageError(f"{out}: {folder} is not a folder that can be written to", code="cannot-write")
 
 
 def answers_of(store: Store) -> Iterator[CaseRead]:
-    """Give a run's cases with what its agent did; a case that it was not asked about is no answer of its."""
+    """Give a run's cases with the answers of its agent; a case that the agent was not asked about is a fault."""
     has_agent = plan_from(store.meta(PLAN), store.path).agent is not None
     last = -1
     while cases := store.cases(last, 256):

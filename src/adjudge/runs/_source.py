@@ -1,7 +1,7 @@
 """Where the engine's work comes from: cases go into the run file as they are read, and come out unit by unit.
 
-Reading runs ahead of the work; when it is complete the file holds everything, and what the cases were read from is no
-longer needed.
+Reading runs ahead of the work. When it is complete the run file holds every case, and the file that they were read from
+is not needed any more.
 """
 
 import asyncio
@@ -15,31 +15,36 @@ from adjudge.errors import Caught, DataError, RunError
 from adjudge.model import ChatReply
 from adjudge.runs._cases import CaseRead, number_of
 from adjudge.runs._journal import Journal
-from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_case, write_meta
+from adjudge.runs._records import COMPLETE, CaseRecord, TrajectoryRecord, write_case, write_meta
 from adjudge.runs._score_file import refuse_torn
-from adjudge.runs._store import Store
+from adjudge.runs._store import Checkpoint, Store
 
 PAGE = 256  # cases read at once
-COMPLETE = "complete"
 
 
 class Source:
     """The cases of one run, in order; `take` gives each unit to one worker."""
 
     def __init__(
-        self, journal: Journal, *, unit_column: str | None, begun: set[int], resumed: bool, in_pages: bool = False
+        self,
+        journal: Journal,
+        checkpoint: Checkpoint,
+        *,
+        unit_column: str | None,
+        in_pages: bool = False,
+        has_canaries: bool = False,
     ) -> None:
-        self.count = 0  # cases in the file
-        self.complete = False
+        self.count = checkpoint.total or 0  # cases that have been read
+        self.complete = checkpoint.total is not None
+        self.begun = checkpoint.begun
+        self._stored = checkpoint.cases  # cases in the file when the session began
         self._journal = journal
         self._unit_column = unit_column
-        self._in_pages = in_pages and unit_column is None  # whether cases that need nobody are worked on by the page
-        self._begun = begun
-        self._resumed = resumed
-        self._after = -1
-        self.has_canaries = False
+        self._in_pages = in_pages and unit_column is None  # cases that wait for nothing are scored a page at a time
+        self._has_canaries = has_canaries
+        self._after = -1  # the last case that came out of the file
         self._swept = -1  # the last case whose canary has been taken
-        self._open: list[CaseRecord] = []  # the unit whose end has not been seen yet
+        self._open: list[CaseRecord] = []  # the unit that may have more cases
         self._units: deque[list[CaseRecord]] = deque()
         self._taking = asyncio.Lock()
         self._more = asyncio.Event()
@@ -51,14 +56,13 @@ class Source:
         self._more.set()
 
     async def read(self, cases: Iterator[CaseRead] | None, *, check_groups: bool) -> None:
-        """Put cases into the file; those that are there already must be the same ones."""
+        """Put cases into the file; those that it has already must be the same ones."""
         try:
-            there = await self._journal.read(Store.count)
             if cases is None:
                 raise RunError("the run was stopped before all its cases were read: give them again", code="no-cases")
             with ExitStack() as stack:
                 groups = stack.enter_context(RepeatFinder()) if check_groups else None
-                await self._read(cases, there, groups)
+                await self._read(cases, groups)
                 if groups is not None:
                     refuse_torn(groups)
             await self._journal.commit(write_meta(COMPLETE, self.count))
@@ -66,9 +70,10 @@ class Source:
         finally:
             self._more.set()
 
-    async def _read(self, cases: Iterator[CaseRead], there: int, groups: RepeatFinder | None) -> None:
+    async def _read(self, cases: Iterator[CaseRead], groups: RepeatFinder | None) -> None:
         unit, current = 0, None
         while True:
+            # Whatever iterable the caller gave may raise and may block, so it runs in a thread.
             with Caught() as caught:
                 page = await asyncio.to_thread(list, islice(cases, PAGE))
             if caught.reason is not None:
@@ -79,6 +84,7 @@ class Source:
             canaries: list[CaseRecord] = []
             for read in page:
                 seq = self.count + len(records)
+                # Neighbours with the same value in the unit column are one unit; a case without one is a unit alone.
                 value = None if read.row is None or self._unit_column is None else read.row.get(self._unit_column)
                 name = None if value is None else repr(value)
                 if name is None or name != current:
@@ -86,17 +92,18 @@ class Source:
                     if groups is not None and name is not None:
                         groups.add(sort_ids([(name, seq + 1)]))
                 records.append(CaseRecord(seq, unit, read.id, read.row, read.fault))
-                if read.canary is not None and seq >= there:
+                if read.canary is not None and seq >= self._stored:
                     number = number_of(seq)
                     canaries.append(CaseRecord(number, number, read.canary["id"], read.canary))
-            await self._write(records, there, canaries)
+            await self._write(records, canaries)
             self.count += len(records)
             self._more.set()
 
-    async def _write(self, records: Sequence[CaseRecord], there: int, canaries: Sequence[CaseRecord]) -> None:
+    async def _write(self, records: Sequence[CaseRecord], canaries: Sequence[CaseRecord]) -> None:
         writes = [write_case(record) for record in records]
-        new = [write for write in writes if write[1][0] >= there]
+        new = [write for write in writes if write[1][0] >= self._stored]
         known = writes[: len(writes) - len(new)]
+        # An earlier session wrote the first cases: compare their checksums instead of writing them again.
         if known:
             first, last = known[0][1][0], known[-1][1][0]
             sums = await self._journal.read(Store.case_sums, first, last)
@@ -107,13 +114,14 @@ class Source:
             await self._journal.commit(*new, *map(write_case, canaries))
 
     async def take(self) -> list[CaseRecord] | None:
-        """Return the next unit without scores; None when there is none left."""
+        """Return the next unit without scores; None when no unit is left."""
         async with self._taking:
             while not self._units and not self._closed:
+                # In this order: cases that are written after the look at `complete` set `more` again.
                 self._more.clear()
                 complete = self.complete
                 page = await self._journal.read(Store.pending, self._after, PAGE)
-                if self.has_canaries and (page or complete):
+                if self._has_canaries and (page or complete):
                     await self._sweep(page[-1].seq if page else self.count - 1)
                 for case in page:
                     self._after = case.seq
@@ -121,6 +129,7 @@ class Source:
                         self._units.append(self._open)
                         self._open = []
                     self._open.append(case)
+                # Without a unit column the end of a page ends the unit; else only the next unit, or the end, does.
                 if page and self._unit_column is None:
                     self._units.append(self._open)
                     self._open = []
@@ -142,14 +151,12 @@ class Source:
         self._units.extend([case] for case in open_)
 
     async def known(self, seq: int) -> Mapping[bytes, ChatReply]:
-        """Return the replies that a case was given before the run was interrupted."""
-        if seq not in self._begun:
-            return {}
+        """Return the replies that one of the cases in `begun` got before the run was interrupted."""
         return await self._journal.read(Store.replies, seq)
 
     async def trajectory(self, seq: int) -> TrajectoryRecord | None:
         """Return what the agent did for a case before the run was interrupted."""
-        if not self._resumed:
+        if not self._stored:
             return None
         found = await self._journal.read(Store.trajectories, seq, seq)
         return found.get(seq)

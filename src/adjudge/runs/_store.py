@@ -1,8 +1,8 @@
 """The run file itself: opened, locked, read. One thread at a time may use a store.
 
-`synchronous=FULL`: what is committed is on disk, through a power cut too. Write-ahead log where the file system allows
-it (readers may look while the run goes on), else a rollback journal under an exclusive lock. What a killed process had
-kept beside the file (see `_tail`) is put into it first.
+`synchronous=FULL`: what is committed is on disk and survives a power cut. Write-ahead log where the file system allows
+it (others may read while the run is written), else a rollback journal under an exclusive lock. What a killed process
+left in the tail beside the file (see `_journal`) is written into it first.
 """
 
 import os
@@ -17,13 +17,16 @@ from typing import Any, NamedTuple, Self
 from adjudge.errors import RunError, UsageError
 from adjudge.files import FileLock, connect, sqlite_fault
 from adjudge.model import ChatReply, Score
-from adjudge.runs._journal import read_tail, remove_tail
+from adjudge.runs._journal import Tail
 from adjudge.runs._records import (
+    APPLICATION,
+    COMPLETE,
+    MIGRATIONS,
+    VERSION,
     CaseRecord,
     TrajectoryRecord,
     Write,
     check_kind,
-    migrate,
     read_case,
     read_meta,
     read_reply,
@@ -31,7 +34,7 @@ from adjudge.runs._records import (
     read_trajectory,
 )
 
-TOGETHER = 32  # rows of one statement
+BATCH = 32  # rows of one statement
 PENDING = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
@@ -59,19 +62,21 @@ TOTALS = """
 """
 
 
-class RunStanding(NamedTuple):
-    """How far a run is: what it has spent, its last request, the cases that were asked about, the rows by outcome."""
+class Checkpoint(NamedTuple):
+    """How far a run is: its cases, what it has spent, its last request, the cases it asked about, rows by outcome."""
 
+    cases: int  # in the file so far
+    total: int | None  # how many there are in all; None: they have not all been read
     attempts: int
     tokens: int
     cost: float
     last_request: int
-    begun: set[int]  # cases that have no scores, but for which something was asked already
+    begun: set[int]  # cases that have no scores, but for which a model was asked already
     counts: dict[str, int]
 
 
 class Store:
-    """One run file; `Store.write(path)` to write it, `Store.read(path)` only to look."""
+    """One run file; `Store.write(path)` opens it to write, `Store.read(path)` only to read."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: FileLock | None) -> None:
         self.path = path
@@ -83,18 +88,19 @@ class Store:
         """Open a run file to write it, a new one if there is none; another writer raises `RunError` with its pid."""
         path = Path(path)
         if not path.parent.is_dir():
-            raise UsageError(f"{path.parent} is no folder for a run file", code="cannot-write")
+            raise UsageError(f"{path.parent} is not a folder: a run file cannot be written there", code="cannot-write")
+        # The lock comes first: nothing is read or changed while another process writes.
         lock = run_lock(path)
         lock.acquire()
         try:
-            with trouble(path):
-                connection = _connect(path)
-                migrate(connection, path)
-            store = cls(path, connection, lock)
-            left = list(read_tail(path))
+            with translate_errors(path):
+                store = cls(path, _connect(path), lock)
+            # The process before us may have been killed: what it paid for goes into the file before anything else.
+            tail = Tail(path)
+            left = list(tail.read())
             if left:
                 store.commit(left)
-            remove_tail(path)
+            tail.close()
         except BaseException:
             lock.release()
             raise
@@ -102,27 +108,27 @@ class Store:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Open a run file to look at it, also while somebody writes it."""
+        """Open a run file to read it, also while another process writes it."""
         path = Path(path)
         if not path.is_file():
             raise UsageError(f"{path}: there is no such run file", code="cannot-read")
-        with trouble(path):
+        with translate_errors(path):
             connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
             if not check_kind(connection, path):
                 connection.close()
-                raise RunError(f"{path} holds no run yet", code="not-a-run")
+                raise RunError(f"{path} does not hold a run yet", code="not-a-run")
         return cls(path, connection, None)
 
     def hold(self) -> None:
-        """See the file from now on as it is now, whatever somebody writes; only for a store that is read."""
+        """Read the file from now on as it is now, whatever others write; only for a store opened by `read`."""
         self.rows("BEGIN")
-        self.rows("SELECT count(*) FROM meta")  # the view is taken with the first look
+        self.rows("SELECT count(*) FROM meta")  # SQLite takes its snapshot with the first query
 
-    def close(self) -> None:
+    def close(self, *_: object) -> None:
         """Close the file; the log is folded into it, so that a run at rest is one file."""
         try:
             if self._lock is not None:
-                with suppress(sqlite3.Error):  # somebody is looking at it, or the disk is full: the log stays
+                with suppress(sqlite3.Error):  # another process reads the file, or the disk is full: the log stays
                     self._connection.execute("PRAGMA journal_mode = DELETE")
             self._connection.close()
         finally:
@@ -132,16 +138,15 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    __exit__ = close
 
     def commit(self, writes: Iterable[Write]) -> None:
         """Write a group: all of it is on disk when this returns, or none of it is in the file."""
         connection = self._connection
-        with trouble(self.path):
+        with translate_errors(self.path):
             connection.execute("BEGIN IMMEDIATE")
             try:
-                for statement, values in joined(writes):
+                for statement, values in join_inserts(writes):
                     connection.execute(statement, values)
                 connection.execute("COMMIT")
             except BaseException:
@@ -150,7 +155,7 @@ class Store:
                 raise
 
     def meta(self, name: str) -> Any:
-        """Return what was said of the run under that name, or None."""
+        """Return the value that the run keeps under that name, or None."""
         found = self.rows("SELECT name, body, sum FROM meta WHERE name = ?", name)
         return read_meta(*found[0]) if found else None
 
@@ -158,7 +163,7 @@ class Store:
         """Return the next cases without scores, in order."""
         return [read_case(*row) for row in self.rows(PENDING, after, most)]
 
-    def failed(self, after: int, most: int) -> list[CaseRecord]:
+    def failures(self, after: int, most: int) -> list[CaseRecord]:
         """Return the next cases of units in which a case ended in an error, in order."""
         return [read_case(*row) for row in self.rows(FAILED, after, most)]
 
@@ -210,10 +215,12 @@ class Store:
                    FROM requests JOIN replies USING (number) WHERE seq BETWEEN ? AND ? GROUP BY seq"""
         return {seq: None if known else cost for seq, cost, known in self.rows(query, first, last)}
 
-    def standing(self) -> "RunStanding":
-        """Return how far the run is, for whoever goes on with it."""
+    def checkpoint(self) -> Checkpoint:
+        """Return how far the run is, for the session that resumes it."""
         _, attempts, tokens, cost, _ = self.rows(TOTALS)[0]
-        return RunStanding(
+        return Checkpoint(
+            cases=self.count(),
+            total=self.meta(COMPLETE),
             attempts=int(attempts),
             tokens=int(tokens),
             cost=float(cost),
@@ -227,7 +234,7 @@ class Store:
         return int(self.rows("SELECT coalesce(max(seq), -1) + 1 FROM cases")[0][0])
 
     def counts(self) -> dict[str, int]:
-        """Return how many cases ended in each outcome, by the first scorer that says so least well."""
+        """Return how many cases ended in each outcome; a case counts as its worst score."""
         query = """SELECT max(CASE status WHEN 'error' THEN 2 WHEN 'unscored' THEN 1 ELSE 0 END) AS worst
                    FROM scores WHERE seq >= 0 GROUP BY seq"""
         names = ("scored", "unscored", "error")
@@ -240,7 +247,8 @@ class Store:
         return int(calls), int(attempts), int(tokens), float(cost), int(failed)
 
     def forget_failures(self) -> None:
-        """Take back the scores, and failed answers of the agent, of units in which a case ended in an error."""
+        """Delete the scores, and failed answers of the agent, of units in which a case ended in an error."""
+        # Good answers of the agent stay: only what failed is asked again.
         failed = "SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error'"
         errors = f"SELECT seq FROM cases WHERE unit IN ({failed})"  # noqa: S608 (our own text)
         self.commit(
@@ -251,13 +259,17 @@ class Store:
         )
 
     def rows(self, query: str, *values: object) -> list[Any]:
-        """Return what a query finds, as it stands in the file: checksums are for the caller to check."""
-        with trouble(self.path):
+        """Return the rows that a query finds; the caller checks their checksums."""
+        with translate_errors(self.path):
             return self._connection.execute(query, values).fetchall()
 
 
-def joined(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Put inserts of one kind together: a statement for many rows hands the interpreter's lock over only once."""
+def join_inserts(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Join inserts of one kind to statements of many rows.
+
+    SQLite releases the interpreter's lock for every statement; with one for each row the journal's thread would wait
+    for the event loop that often.
+    """
     groups: dict[str, list[tuple[Any, ...]]] = {}
     for statement, values in writes:
         if statement.startswith("INSERT"):
@@ -266,46 +278,48 @@ def joined(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
             yield statement, values
     for statement, rows in groups.items():
         head, _, places = statement.partition(" VALUES ")
-        for start in range(0, len(rows), TOGETHER):
-            part = rows[start : start + TOGETHER]
+        for start in range(0, len(rows), BATCH):
+            part = rows[start : start + BATCH]
             yield f"{head} VALUES {', '.join([places] * len(part))}", [value for row in part for value in row]
 
 
 def run_lock(path: Path) -> FileLock:
-    """Return the right to write one run; `RunError` names the process that has it."""
+    """Return the lock on one run; taking it raises `RunError` with the id of the process that has it."""
     return FileLock(path, RunError, code="run-locked")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    """Open the file for its one writer, and bring it to the current schema."""
     connection = connect(path)
     try:
-        check_kind(connection, path)
-        if not _logs_ahead(connection):
+        version = check_kind(connection, path)
+        # Some file systems accept the mode and fail only when the log is first used, so it is tried out here.
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            if sqlite_fault(error) == "full":
+                raise
+            mode = None
+        if mode != "wal":
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = FULL")
+        if version < VERSION:
+            # In one transaction: a file that was killed in the middle has its old version and can be opened again.
+            steps = "".join(MIGRATIONS[version:])
+            kind = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+            connection.executescript(f"BEGIN IMMEDIATE; {steps} {kind} COMMIT;")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _logs_ahead(connection: sqlite3.Connection) -> bool:
-    """Switch to a write-ahead log; say whether the file system allows it."""
-    try:
-        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
-    except sqlite3.OperationalError as error:
-        if sqlite_fault(error) == "full":
-            raise
-        return False
-    return bool(mode == "wal")
-
-
 @contextmanager
-def trouble(path: Path) -> Iterator[None]:
-    """Say in our words what SQLite complains of."""
+def translate_errors(path: Path) -> Iterator[None]:
+    """Raise a `RunError` with its code for whatever SQLite raises."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -322,7 +336,7 @@ def trouble(path: Path) -> Iterator[None]:
 
 
 def runs_folder() -> Path:
-    """Return the folder of runs that nobody gave a place: `ADJUDGE_RUNS`, else the user's state folder."""
+    """Return the folder of runs whose file nobody named: `ADJUDGE_RUNS`, else the user's state folder."""
     given = os.environ.get("ADJUDGE_RUNS")
     if given:
         return Path(given)
@@ -331,7 +345,7 @@ def runs_folder() -> Path:
 
 
 def new_run_file(kind: str) -> Path:
-    """Return a name for a run file that nobody has."""
+    """Return the path of a new run file in that folder."""
     folder = runs_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

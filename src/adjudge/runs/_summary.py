@@ -1,4 +1,4 @@
-"""What a run amounts to: the three counts, the mean with its interval, and what is not known beside it."""
+"""The summary of a run: the three counts, the mean with its interval, and how much of it is not known."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,13 +11,13 @@ from adjudge.statistics import Mean, Moments, mean_of
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport, Corrected
 
-KINDS = 50  # kinds of reasons that a tally tells apart
+KINDS = 50  # kinds of reasons that a tally counts separately
 SHOWN = 3  # failed rows that a summary shows
 
 
 @dataclass(slots=True)
 class Tally:
-    """The scores of one scorer, counted as they come; tallies of consecutive chunks can be added."""
+    """The counts of one scorer's scores; tallies of consecutive chunks can be merged."""
 
     scorer: str
     range: tuple[float, float] | None = None
@@ -27,7 +27,7 @@ class Tally:
     failures: list[str] = field(default_factory=list)  # the first few, in words
 
     def add(self, labels: Iterable[object], scores: Iterable[Score]) -> None:
-        """Count scores; the labels are what failures call their rows."""
+        """Count scores; failures name their rows by the labels."""
         values: list[float] = []
         for label, score in zip(labels, scores, strict=True):
             self.counts[score.status] += 1
@@ -49,7 +49,7 @@ class Tally:
         self.failures = (self.failures + later.failures)[:SHOWN]
 
     def _count_reason(self, code: str, count: int) -> None:
-        """Count a reason by its code; reasons of somebody's own making may have none, and are not all remembered."""
+        """Count a reason by its code; a custom reason may have none, and beyond `KINDS` they count as `other`."""
         known = code in self.reasons or (len(self.reasons) < KINDS and len(code) <= 60)
         self.reasons[code if known else "other"] += count
 
@@ -70,7 +70,8 @@ class Tally:
 
     @property
     def mean(self) -> Mean | None:
-        """The mean over the scored rows, with its 95 % interval, which ends where the scorer's range does."""
+        """The mean over the scored rows, with its 95 % interval, cut to the scorer's range."""
+        # Student's interval may exceed what the scorer can give.
         mean = mean_of(self.moments)
         if mean is None or mean.low is None or mean.high is None or self.range is None:
             return mean
@@ -78,7 +79,7 @@ class Tally:
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The mean if all missing rows were as bad, or as good, as can be; None where that is not known."""
+        """The mean if all missing rows had the worst, or the best, value; None where the range is not known."""
         if not self.missing or self.range is None:
             return None
         known = self.moments.mean * self.moments.n
@@ -88,15 +89,15 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What came of scoring a file: a tally for each scorer, in the order they were asked for."""
+    """The result of scoring: a tally for each scorer, in their order."""
 
     rows: int
     tallies: tuple[Tally, ...]
     warnings: tuple[str, ...] = ()
     canaries: "CanaryReport | None" = None  # how the judge did on answers that are known to be bad
-    cascade: "CascadeReport | None" = None  # how much of the work its second judge had
-    agreement: str | None = None  # how far the judge is known to agree with people, where it says so
-    corrected: "Corrected | None" = None  # the judge's mean once its faults are taken out, where it was calibrated
+    cascade: "CascadeReport | None" = None  # how many rows went to its second judge
+    agreement: str | None = None  # how far the judge claims to agree with people, where it does
+    corrected: "Corrected | None" = None  # the judge's mean corrected for its errors, where it was calibrated
 
     @property
     def failed_share(self) -> float:

@@ -14,18 +14,15 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from adjudge.sinks._checks import Check, Outcome
-    from adjudge.sinks._github import github_annotations, github_summary
     from adjudge.sinks._json import JsonSink, json_report
-    from adjudge.sinks._junit import junit_xml
     from adjudge.sinks._langfuse import LangfuseSink, LangfuseWire, langfuse_keys
     from adjudge.sinks._mlflow import MlflowSink
-    from adjudge.sinks._names import scenario_scores
     from adjudge.sinks._otel import OtelSink
     from adjudge.sinks._outbox import Outbox, OutboxError
     from adjudge.sinks._phoenix import PhoenixSink
+    from adjudge.sinks._reports import Check, Outcome, github_annotations, github_summary, junit_xml
     from adjudge.sinks._resend import resend
-    from adjudge.sinks._scores import DataType, OutScore, Receipt, Rejected, Sink
+    from adjudge.sinks._scores import DataType, OutScore, Receipt, Rejected, Sink, scenario_scores
 
 __all__ = [
     "Check",
@@ -55,17 +52,14 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_checks": ("Check", "Outcome"),
-        "_github": ("github_annotations", "github_summary"),
         "_json": ("JsonSink", "json_report"),
-        "_junit": ("junit_xml",),
         "_langfuse": ("LangfuseSink", "LangfuseWire", "langfuse_keys"),
         "_mlflow": ("MlflowSink",),
-        "_names": ("scenario_scores",),
         "_otel": ("OtelSink",),
         "_outbox": ("Outbox", "OutboxError"),
         "_phoenix": ("PhoenixSink",),
+        "_reports": ("Check", "Outcome", "github_annotations", "github_summary", "junit_xml"),
         "_resend": ("resend",),
-        "_scores": ("DataType", "OutScore", "Receipt", "Rejected", "Sink"),
+        "_scores": ("DataType", "OutScore", "Receipt", "Rejected", "Sink", "scenario_scores"),
     },
 )

@@ -1,4 +1,4 @@
-"""From the outbox to a receiver: in batches, marked as they are acknowledged, halved where a batch is refused."""
+"""Delivery from the outbox to a receiver: in batches, marked when acknowledged, halved where a batch is refused."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Iterator, Sequence
@@ -8,15 +8,14 @@ from typing import Any
 
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.http import BadStatus, HttpClient, Limits
-from adjudge.sinks._errors import BatchRefused, OutboxError
 from adjudge.sinks._outbox import End, Entry, Outbox
 from adjudge.sinks._scores import OutScore, Receipt
-from adjudge.sinks._wire import Unready, Wire
+from adjudge.sinks._wire import BatchRefused, OutboxError, Unready, Wire
 
 __all__ = ["LIMITS", "RemoteSink", "deliver"]
 
 LIMITS = Limits(in_flight=8, attempts=6, attempt_timeout_s=30.0, deadline_s=60.0, max_wait_s=30.0)
-"""How far one request goes before its scores are left pending."""
+"""The limits of one request; beyond them its scores stay pending."""
 
 _READ = 1_000  # entries read from the outbox at a time
 _AT_ONCE = 8  # sessions that are looked up at once
@@ -32,11 +31,11 @@ class RemoteSink:
         self._limits = limits or LIMITS
 
     def send(self, scores: Iterable[OutScore]) -> Receipt:
-        """Keep the scores, send what is pending, and say how all of it stands. Not inside an event loop."""
+        """Keep the scores, send what is pending, and return the receipt of all. Not inside an event loop."""
         return run_sync(self.asend(scores))
 
     async def asend(self, scores: Iterable[OutScore]) -> Receipt:
-        """Keep the scores, send what is pending, and say how all of it stands."""
+        """Keep the scores, send what is pending, and return the receipt of all."""
         with Outbox(self.outbox) as outbox:
             outbox.add(self._wire.name, self._wire.about(), scores)
             try:
@@ -44,7 +43,7 @@ class RemoteSink:
             except OutboxError as error:
                 if error.code != "outbox-locked":
                     raise
-                return outbox.receipt(self._wire.name, error.reason)  # they are kept, and somebody is sending
+                return outbox.receipt(self._wire.name, error.reason)  # they are kept, and another process sends
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(outbox={str(self.outbox)!r})"
@@ -57,11 +56,11 @@ def run_sync(work: Coroutine[Any, Any, Receipt]) -> Receipt:
     except RuntimeError:
         return asyncio.run(work)
     work.close()
-    raise UsageError("a sink that sends over a network awaits it: inside an event loop use `await sink.asend(...)`")
+    raise UsageError("sending has to wait for the network: inside an event loop use `await sink.asend(...)`")
 
 
 async def deliver(outbox: Outbox, wire: Wire, limits: Limits = LIMITS) -> Receipt:
-    """Send what is pending for one receiver; what it does not acknowledge stays, with the reason in the receipt."""
+    """Send the pending scores of one receiver; those not acknowledged stay, with the reason in the receipt."""
     with outbox.sending():
         async with HttpClient(limits) as client:
             fault = await _Delivery(outbox, wire, client).run()
@@ -79,23 +78,23 @@ class _Delivery:
         self._failures = 0
 
     async def run(self) -> str | None:
-        """Return why something is still pending, if so."""
+        """Send everything that is pending, and return why something still is, or None."""
         after = 0
         while self._failures < _FAILURES and (entries := self._outbox.pending(self._wire.name, after, _READ)):
             after = entries[-1].number
-            placed = await self._placed(self._sendable(entries))
-            for batch in self._batches(placed):
+            for batch in self._batches(await self._find_traces(self._sendable(entries))):
                 await self._post(batch)
         return self._fault
 
     def _sendable(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return the entries that the receiver can take, and reject the others."""
         reasons = [self._wire.why_not(entry.score) for entry in entries]
         pairs = list(zip(entries, reasons, strict=True))
         self._outbox.end(End(entry, "rejected", reason) for entry, reason in pairs if reason is not None)
         return [entry for entry, reason in pairs if reason is None]
 
-    async def _placed(self, entries: list[Entry]) -> list[Entry]:
-        """Find the traces of scores that name only a session; where that fails the session it is."""
+    async def _find_traces(self, entries: list[Entry]) -> list[Entry]:
+        """Find the traces of scores that name only a session; where that fails they keep the session."""
         sessions = {entry.score.session_id: None for entry in entries if entry.score.trace_id is None}
         found = await self._traces([session for session in sessions if session is not None])
         placed = []
@@ -122,6 +121,7 @@ class _Delivery:
 
     async def _trace(self, session: str) -> str | None:
         name = self._wire.name
+        # What the receiver said once is kept: every attempt must send a score to the same place.
         known, trace = self._outbox.trace_of(name, session)
         if not known:
             known, trace = await self._wire.trace_of(self._client, session)
@@ -151,6 +151,7 @@ class _Delivery:
             if len(batch) == 1:
                 self._mark(batch, [refusal.reason])
                 return
+            # The receiver does not say which score it refuses: halve the batch until that one is alone.
             half = len(batch) // 2
             await self._post(batch[:half])
             await self._post(batch[half:])
@@ -158,7 +159,7 @@ class _Delivery:
             raise
         except AdjudgeError as error:
             self._fault = error.reason
-            # A server that fails on one batch may take the next; one that is not there, or wants another key, will not.
+            # A server that fails on one batch may take the next; one that is down, or wants another key, will not.
             fails_here = isinstance(error, BadStatus) and error.status >= 500
             self._failures = self._failures + 1 if fails_here else _FAILURES
         else:
@@ -168,6 +169,7 @@ class _Delivery:
     def _mark(self, batch: Sequence[Entry], reasons: Sequence[str | None]) -> None:
         ends = []
         for entry, reason in zip(batch, reasons, strict=True):
+            # What is not ready has no end: the next delivery tries it again.
             if isinstance(reason, Unready):
                 self._fault = reason
             else:

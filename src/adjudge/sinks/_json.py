@@ -1,4 +1,4 @@
-"""JSON: scores one a line, or a report of checks; plain ASCII that no terminal, page or template takes for its own."""
+"""JSON: scores one a line, or a report of checks; plain ASCII without effect in terminals, pages and templates."""
 
 import json
 import os
@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import UsageError
-from adjudge.sinks._checks import Check, tally
-from adjudge.sinks._clean import cleaned_score, plain
-from adjudge.sinks._scores import OutScore, Receipt
+from adjudge.sinks._reports import Check, tally
+from adjudge.sinks._scores import OutScore, Receipt, cleaned_score, plain
 
 __all__ = ["JsonSink", "json_report"]
 
@@ -26,7 +25,7 @@ class JsonSink:
 
     def send(self, scores: Iterable[OutScore]) -> Receipt:
         """Write all scores, also those without a value: null, with the reason."""
-        lines = [_dumped(_row(cleaned_score(score))) for score in scores]
+        lines = [_to_ascii(_row(cleaned_score(score))) for score in scores]
         _write_whole(self.path, "".join(f"{line}\n" for line in lines))
         return Receipt(delivered=len(lines))
 
@@ -37,7 +36,7 @@ def json_report(checks: Sequence[Check]) -> str:
     >>> json_report([Check("<b>", "passed", scores={"f1": 0.5})])[:52]
     '{"counts": {"passed": 1, "failed": 0, "undecided": 0'
     """
-    return _dumped({"counts": tally(checks), "checks": [plain(asdict(check)) for check in checks]})
+    return _to_ascii({"counts": tally(checks), "checks": [plain(asdict(check)) for check in checks]})
 
 
 def _row(score: OutScore) -> dict[str, Any]:
@@ -45,8 +44,8 @@ def _row(score: OutScore) -> dict[str, Any]:
     return {**asdict(score), "metadata": dict(score.metadata), "timestamp": at}
 
 
-def _dumped(value: object) -> str:
-    # These three can only stand inside strings, where their escapes mean the same.
+def _to_ascii(value: object) -> str:
+    # These three occur only inside strings, where their escapes mean the same.
     return json.dumps(value, allow_nan=False, default=str).translate(_INERT)
 
 

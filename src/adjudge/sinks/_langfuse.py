@@ -5,7 +5,8 @@ take one score a request. Both replace a score that comes again with the same id
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
 from typing import Any, Literal
@@ -13,14 +14,24 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from adjudge.errors import Caught, UsageError
 from adjudge.http import HttpClient, HttpReply, Limits, Request
-from adjudge.sinks._clean import cleaned_score, why_not_sendable
-from adjudge.sinks._client import hand_over
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._errors import BatchRefused, DeliveryFault
-from adjudge.sinks._keys import BasicKeys, address, as_json, setting
-from adjudge.sinks._scores import OutScore, Receipt
-from adjudge.sinks._wire import REFUSALS, each, exchange, json_object, refused, said_by
+from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score, why_not_sendable
+from adjudge.sinks._wire import (
+    REFUSALS,
+    BasicKeys,
+    BatchRefused,
+    DeliveryFault,
+    address,
+    as_json,
+    each,
+    exchange,
+    json_object,
+    refused,
+    said_by,
+    setting,
+)
 
 __all__ = ["LangfuseSink", "LangfuseWire", "langfuse_keys"]
 
@@ -79,7 +90,7 @@ def langfuse_keys(public_key: str | None = None, secret_key: str | None = None) 
 
 
 class LangfuseWire:
-    """How Langfuse is spoken to."""
+    """The requests to Langfuse and their replies."""
 
     name = "langfuse"
     most_bytes = 900_000  # the server takes a body of 1 MB
@@ -125,11 +136,12 @@ class LangfuseWire:
             return await each(lambda score: self._post_one(client, score), scores)
         reply = await self._ask(client, msgspec.json.encode([self._body(score) for score in scores]))
         if 200 <= reply.status < 300:
-            told = self._acknowledged(reply)
+            counts = self._acknowledgement(reply)
             self._form = "list"
-            if told.get("rejected"):
+            if counts.get("rejected"):
                 raise refused(reply, self._keys.secrets())
             return [None] * len(scores)
+        # An older server refuses a list as such: try one score alone before blaming the scores.
         if self._form is None and reply.status != 413:
             return await self._try_objects(client, scores, reply)
         raise self._refusal(reply)
@@ -151,17 +163,17 @@ class LangfuseWire:
         reply = await self._ask(client, msgspec.json.encode(self._body(score)))
         if reply.status >= 300:
             raise self._refusal(reply)
-        self._acknowledged(reply)
+        self._acknowledgement(reply)
 
     async def _ask(self, client: HttpClient, body: bytes) -> HttpReply:
         request = Request(f"{self._host}/api/public/scores", body, headers=as_json(self._keys.headers))
         return await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
 
-    def _acknowledged(self, reply: HttpReply) -> dict[str, Any]:
-        told = json_object(reply, _RECEIVER)
-        if not told.keys() & {"message", "accepted", "id"}:
+    def _acknowledgement(self, reply: HttpReply) -> dict[str, Any]:
+        found = json_object(reply, _RECEIVER)
+        if not found.keys() & {"message", "accepted", "id"}:
             raise DeliveryFault(f"{_RECEIVER} answered {reply.status} without an acknowledgement", code="reply")
-        return told
+        return found
 
     def _refusal(self, reply: HttpReply) -> BatchRefused | DeliveryFault:
         if reply.status in REFUSALS:
@@ -184,3 +196,71 @@ class LangfuseWire:
             "timestamp": score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds"),
         }
         return {key: value for key, value in body.items() if value is not None}
+
+
+def hand_over(client: object, scores: Sequence[OutScore]) -> Receipt:
+    """Call the client once a score, then its `flush`, if it has one; an exception is that score's reason."""
+    call = _call_of(client)
+    rejected = [_rejected(score, reason) for score in scores if (reason := _hand_one(call, score)) is not None]
+    flush = getattr(client, "flush", None)
+    if callable(flush):
+        with Caught(fatal_too=True):  # the scores count as unconfirmed either way
+            flush()
+    return Receipt(unconfirmed=len(scores) - len(rejected), rejected=tuple(rejected))
+
+
+def _call_of(client: object) -> Callable[..., object]:
+    for name in ("create_score", "score"):
+        call = getattr(client, name, None)
+        if callable(call):
+            found: Callable[..., object] = call
+            return found
+    raise UsageError(f"a Langfuse client must have create_score, got {type(client).__name__}", code="bad-client")
+
+
+def _hand_one(call: Callable[..., object], score: OutScore) -> str | None:
+    reason = why_not_sendable(score, placed=True)
+    if reason is not None:
+        return reason
+    wanted = _arguments(score)
+    taken = _accepted(call, wanted)
+    if not taken.keys() & {"trace_id", "session_id"}:
+        return "no-trace: this client cannot attach a score to a session"
+    with Caught(fatal_too=True) as caught:
+        call(**taken)
+    return caught.reason
+
+
+def _arguments(score: OutScore) -> dict[str, Any]:
+    at_trace = score.trace_id is not None
+    wanted: dict[str, Any] = {
+        "name": score.name,
+        "value": float(score.value) if isinstance(score.value, bool) else score.value,
+        "trace_id": score.trace_id,
+        "session_id": None if at_trace else score.session_id,
+        "observation_id": score.observation_id if at_trace else None,
+        "score_id": score.id,
+        "id": score.id,
+        "data_type": str(score.data_type).upper(),
+        "comment": score.comment,
+        "metadata": dict(score.metadata) or None,
+        "timestamp": score.timestamp,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _accepted(call: Callable[..., object], wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that this release of the client has parameters for."""
+    try:
+        parameters = dict(inspect.signature(call).parameters)
+    except (TypeError, ValueError):
+        parameters = {}
+    named = {name for name, one in parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)}
+    takes_all = not parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    if takes_all and "id" not in named:
+        named |= wanted.keys() - {"id"}
+    return {name: value for name, value in wanted.items() if name in named}
+
+
+def _rejected(score: OutScore, reason: str) -> Rejected:
+    return Rejected(score.id, score.name, reason, score.trace_id)

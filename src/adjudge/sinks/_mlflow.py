@@ -1,4 +1,4 @@
-"""MLflow: assessments of traces, one request each, under our own ids: one that is there already is updated."""
+"""MLflow: assessments of traces, one request each, under our own ids: one that exists already is updated."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC
@@ -9,12 +9,21 @@ from urllib.parse import quote
 import msgspec
 
 from adjudge.http import HttpClient, HttpReply, Limits, Request
-from adjudge.sinks._clean import why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._errors import DeliveryFault
-from adjudge.sinks._keys import TokenKey, address, as_json
-from adjudge.sinks._scores import OutScore
-from adjudge.sinks._wire import REFUSALS, Unready, each, exchange, json_object, refused, said_by
+from adjudge.sinks._scores import OutScore, why_not_sendable
+from adjudge.sinks._wire import (
+    REFUSALS,
+    DeliveryFault,
+    TokenKey,
+    Unready,
+    address,
+    as_json,
+    each,
+    exchange,
+    json_object,
+    refused,
+    said_by,
+)
 
 __all__ = ["MlflowSink", "MlflowWire"]
 
@@ -36,7 +45,7 @@ class MlflowSink(RemoteSink):
 
 
 class MlflowWire:
-    """How MLflow is spoken to."""
+    """The requests to MLflow and their replies."""
 
     name = "mlflow"
     most = 8  # on their way at once
@@ -58,7 +67,7 @@ class MlflowWire:
         return reason
 
     async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:  # noqa: ARG002 (the protocol's)
-        """Know no sessions."""
+        """MLflow has no sessions."""
         return False, None
 
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
@@ -69,7 +78,7 @@ class MlflowWire:
     def _host(self) -> str:
         host = address(self._given, "MLFLOW_TRACKING_URI")
         if host is None:
-            raise DeliveryFault("there is no address: set MLFLOW_TRACKING_URI", code="no-address")
+            raise DeliveryFault("the URL is missing: set MLFLOW_TRACKING_URI", code="no-address")
         return host
 
     async def _post_one(self, client: HttpClient, score: OutScore) -> str | None:
@@ -77,8 +86,9 @@ class MlflowWire:
         trace = trace if trace.startswith(_PREFIX) else f"{_PREFIX}{trace}"
         place = f"{self._host}/api/3.0/mlflow/traces/{quote(trace, safe='')}/assessments"
         body = _assessment(score, trace)
-        there = await self._ask(client, Request(f"{place}/{score.id}", method="GET", headers=self._key.headers))
-        if 200 <= there.status < 300:
+        # Creating and updating are different requests: look first whether the assessment exists.
+        older = await self._ask(client, Request(f"{place}/{score.id}", method="GET", headers=self._key.headers))
+        if 200 <= older.status < 300:
             changes = {"assessment": body, "update_mask": "feedback,rationale,metadata"}
             request = self._request(f"{place}/{score.id}", changes, "PATCH")
         else:
@@ -100,7 +110,7 @@ class MlflowWire:
 
 def _assessment(score: OutScore, trace: str) -> dict[str, Any]:
     at = score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    told = {str(key): msgspec.json.encode(value).decode() for key, value in score.metadata.items()}
+    metadata = {str(key): msgspec.json.encode(value).decode() for key, value in score.metadata.items()}
     body = {
         "assessment_id": score.id,
         "assessment_name": score.name,
@@ -111,6 +121,6 @@ def _assessment(score: OutScore, trace: str) -> dict[str, Any]:
         "last_update_time": at,
         "feedback": {"value": score.value},
         "rationale": score.comment,
-        "metadata": {**told, "adjudge.run": score.run},
+        "metadata": {**metadata, "adjudge.run": score.run},
     }
     return {key: value for key, value in body.items() if value is not None}

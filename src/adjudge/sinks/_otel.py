@@ -1,7 +1,7 @@
 """OpenTelemetry: one `gen_ai.evaluation.result` event a score, as a log record of the trace that it judges.
 
 Without a logger provider the events go as OTLP/HTTP with JSON, through the outbox, one a request, so that a partial
-success names its event. A collector keeps what comes twice; `adjudge.score.id` tells such events by.
+success names its event. A collector keeps an event that comes twice; `adjudge.score.id` shows that it is the same.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +13,9 @@ import msgspec
 
 from adjudge.errors import Caught, MissingExtra
 from adjudge.http import HttpClient, Limits, Request
-from adjudge.sinks._clean import cleaned_score, why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._errors import DeliveryFault
-from adjudge.sinks._keys import address, as_json, setting
-from adjudge.sinks._scores import OutScore, Receipt, Rejected
-from adjudge.sinks._wire import REFUSALS, exchange, json_object, refused
+from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score, why_not_sendable
+from adjudge.sinks._wire import REFUSALS, DeliveryFault, address, as_json, exchange, json_object, refused, setting
 
 __all__ = ["OtelSink", "OtelWire"]
 
@@ -33,7 +30,7 @@ class OtelSink:
     """Scores as OpenTelemetry events: through an outbox to an OTLP/HTTP endpoint, or to a `logger_provider`.
 
     `endpoint` is the address of the collector, by default that of `OTEL_EXPORTER_OTLP_ENDPOINT`, with headers of
-    `OTEL_EXPORTER_OTLP_HEADERS`. What a provider makes of its events it does not say: they count as `unconfirmed`.
+    `OTEL_EXPORTER_OTLP_HEADERS`. A provider does not report what it does with its events: they count as `unconfirmed`.
     """
 
     def __init__(
@@ -71,7 +68,7 @@ class OtelSink:
 
 
 class OtelWire:
-    """How an OTLP/HTTP endpoint is spoken to."""
+    """The requests to an OTLP/HTTP endpoint and their replies."""
 
     name = "otel"
     most = 1
@@ -91,11 +88,11 @@ class OtelWire:
         return {"kind": "otel", "host": self._url}
 
     def why_not(self, score: OutScore) -> str | None:
-        """Ask for a value alone: an event without a trace is an event."""
+        """Ask only for a value: an event needs no trace."""
         return why_not_sendable(score, placed=False)
 
     async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:  # noqa: ARG002 (the protocol's)
-        """Know no sessions."""
+        """OpenTelemetry has no sessions."""
         return False, None
 
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
@@ -124,7 +121,7 @@ def attributes_of(score: OutScore) -> dict[str, str | float]:
         "adjudge.score.id": score.id,
         "adjudge.run": score.run or None,
         "session.id": score.session_id,
-        **{f"adjudge.{key}": _told(one) for key, one in score.metadata.items()},
+        **{f"adjudge.{key}": _as_text(one) for key, one in score.metadata.items()},
     }
     return {key: one for key, one in found.items() if one is not None}
 
@@ -135,7 +132,7 @@ def _label(value: bool | float | str | None) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
@@ -172,7 +169,7 @@ def _own_headers() -> dict[str, str]:
 
 
 def _emitter(provider: Any) -> Any:
-    """Return what emits one score through the given provider."""
+    """Return a function that emits one score through the given provider."""
     try:
         from opentelemetry._logs import LogRecord, SeverityNumber
         from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context

@@ -1,11 +1,11 @@
-"""The outbox: one SQLite file in which scores stand before they are sent, and until they are acknowledged.
+"""The outbox: one SQLite file that holds scores before they are sent, and until they are acknowledged.
 
     sinks       where scores go, without keys
     scores      what is to be sent, as it is sent, once for each sink and id
-    ends        what became of it: delivered, or rejected with the reason; what has no end is pending
-    sessions    which trace a session stands for, once a receiver has said so
+    ends        what became of a score: delivered, or rejected with the reason; without an end it is pending
+    sessions    the trace of a session, once a receiver has named it
 
-`synchronous=FULL`: what is committed is on disk, through a power cut too.
+`synchronous=FULL`: what is committed is on disk, and survives a power cut.
 """
 
 import sqlite3
@@ -19,13 +19,12 @@ import msgspec
 
 from adjudge.errors import UsageError
 from adjudge.files import FileLock, connect, file_kind, sqlite_fault
-from adjudge.sinks._clean import cleaned_score
-from adjudge.sinks._errors import OutboxError
-from adjudge.sinks._scores import OutScore, Receipt, Rejected
+from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score
+from adjudge.sinks._wire import OutboxError
 
 __all__ = ["End", "Entry", "Outbox", "OutboxError"]
 
-_APPLICATION = 0x41444A4F  # "ADJO": what `file` and we tell an outbox by
+_APPLICATION = 0x41444A4F  # "ADJO": by which `file` and we recognise an outbox
 _VERSION = 1
 _SCHEMA = f"""
     BEGIN IMMEDIATE;
@@ -92,7 +91,7 @@ class Outbox:
         self.path = Path(path)
         if not create and not self.path.is_file():
             raise UsageError(f"{self.path}: there is no such outbox", code="cannot-read")
-        with _trouble(self.path):
+        with _translate_errors(self.path):
             self._connection = _connect(self.path)
 
     def close(self) -> None:
@@ -113,13 +112,13 @@ class Outbox:
     def add(self, sink: str, about: Mapping[str, str], scores: Iterable[OutScore]) -> None:
         """Keep scores for a sink; all of them are on disk when this returns.
 
-        A score that is there already stays as it was. One with the same id and another value takes its place, with
+        A score that the outbox has already stays as it was. One with the same id and another value replaces it, with
         the time of the first, and is pending again.
         """
         cleaned = [cleaned_score(score) for score in scores]
         with self._transaction() as connection:
-            told = msgspec.json.encode(dict(about))
-            connection.execute("INSERT OR REPLACE INTO sinks VALUES (?, ?)", (sink, told))
+            body = msgspec.json.encode(dict(about))
+            connection.execute("INSERT OR REPLACE INTO sinks VALUES (?, ?)", (sink, body))
             for score in cleaned:
                 self._add(connection, sink, score)
 
@@ -130,8 +129,9 @@ class Outbox:
             values = (sink, score.id, msgspec.json.encode(score))
             connection.execute("INSERT INTO scores (sink, id, body) VALUES (?, ?, ?)", values)
             return
+        # The time of the first is kept, because receivers recognise a score by its id and time.
         number, before = found
-        body = msgspec.json.encode(replace(score, timestamp=_decoded(before).timestamp))
+        body = msgspec.json.encode(replace(score, timestamp=_decode(before).timestamp))
         if body != before:
             connection.execute("UPDATE scores SET body = ?, version = version + 1 WHERE number = ?", (body, number))
             connection.execute("DELETE FROM ends WHERE number = ?", (number,))
@@ -142,12 +142,13 @@ class Outbox:
         return {name: msgspec.json.decode(about, type=dict[str, str]) for name, about in rows}
 
     def pending(self, sink: str, after: int, most: int) -> list[Entry]:
-        """Return the next scores that have not come to an end, in order."""
+        """Return the next pending scores, in order."""
         rows = self._rows(_PENDING, sink, after, most)
-        return [Entry(number, _decoded(body), len(body), version) for number, body, version in rows]
+        return [Entry(number, _decode(body), len(body), version) for number, body, version in rows]
 
     def end(self, ends: Iterable[End]) -> None:
         """Write down what became of scores; it is on disk when this returns. One replaced meanwhile stays pending."""
+        # With its version: an entry that was replaced while it was on its way has still to be sent.
         rows = [(end.state, end.reason, end.entry.number, end.entry.version) for end in ends]
         if rows:
             with self._transaction() as connection:
@@ -159,30 +160,30 @@ class Outbox:
             connection.execute(_RETRY, (sink,))
 
     def trace_of(self, sink: str, session: str) -> tuple[bool, str | None]:
-        """Return whether it is known which trace a session stands for, and that trace, if there is one."""
+        """Return whether the trace of a session was looked up, and that trace, if it has one."""
         rows = self._rows("SELECT trace FROM sessions WHERE sink = ? AND session = ?", sink, session)
         return (True, rows[0][0]) if rows else (False, None)
 
     def keep_trace(self, sink: str, session: str, trace: str | None) -> None:
-        """Write down which trace a session stands for, so that every attempt says the same."""
+        """Write down the trace of a session, so that every attempt uses the same."""
         with self._transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?)", (sink, session, trace))
 
     def receipt(self, sink: str, fault: str | None = None) -> Receipt:
-        """Return how the scores for a sink stand."""
+        """Return what became of the scores for a sink."""
         counts = dict(self._rows(_COUNTS, sink))
-        listed = [(_decoded(body), reason) for body, reason in self._rows(_REJECTED, sink)]
+        listed = [(_decode(body), reason) for body, reason in self._rows(_REJECTED, sink)]
         rejected = tuple(Rejected(score.id, score.name, reason or "", score.trace_id) for score, reason in listed)
         pending = counts.get("pending", 0)
         return Receipt(counts.get("delivered", 0), pending, rejected, fault=fault if pending else None)
 
     def _rows(self, query: str, *values: object) -> list[Any]:
-        with _trouble(self.path):
+        with _translate_errors(self.path):
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _trouble(self.path):
+        with _translate_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -193,7 +194,7 @@ class Outbox:
                 raise
 
 
-def _decoded(body: bytes) -> OutScore:
+def _decode(body: bytes) -> OutScore:
     try:
         return msgspec.json.decode(body, type=OutScore)
     except msgspec.DecodeError:
@@ -222,8 +223,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _trouble(path: Path) -> Iterator[None]:
-    """Say in our words what SQLite complains of."""
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Raise an `OutboxError` with its code for whatever SQLite raises."""
     try:
         yield
     except sqlite3.DatabaseError as error:

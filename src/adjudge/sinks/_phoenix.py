@@ -7,11 +7,9 @@ from typing import Any
 import msgspec
 
 from adjudge.http import HttpClient, Limits, Request
-from adjudge.sinks._clean import why_not_sendable
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._keys import TokenKey, address, as_json
-from adjudge.sinks._scores import OutScore
-from adjudge.sinks._wire import REFUSALS, Unready, exchange, json_object, refused, said_by
+from adjudge.sinks._scores import OutScore, why_not_sendable
+from adjudge.sinks._wire import REFUSALS, TokenKey, Unready, address, as_json, exchange, json_object, refused, said_by
 
 __all__ = ["PhoenixSink", "PhoenixWire"]
 
@@ -33,7 +31,7 @@ class PhoenixSink(RemoteSink):
 
 
 class PhoenixWire:
-    """How Phoenix is spoken to."""
+    """The requests to Phoenix and their replies."""
 
     name = "phoenix"
     most = 50

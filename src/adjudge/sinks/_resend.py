@@ -6,15 +6,13 @@ from pathlib import Path
 from adjudge.errors import UsageError
 from adjudge.http import Limits
 from adjudge.sinks._delivery import LIMITS, deliver, run_sync
-from adjudge.sinks._errors import OutboxError
-from adjudge.sinks._keys import TokenKey
 from adjudge.sinks._langfuse import LangfuseWire, langfuse_keys
 from adjudge.sinks._mlflow import MlflowWire
 from adjudge.sinks._otel import OtelWire
 from adjudge.sinks._outbox import Outbox
 from adjudge.sinks._phoenix import PhoenixWire
 from adjudge.sinks._scores import Receipt
-from adjudge.sinks._wire import Wire
+from adjudge.sinks._wire import OutboxError, TokenKey, Wire
 
 __all__ = ["resend"]
 
@@ -29,16 +27,16 @@ _WIRES: dict[str, Callable[[str | None, Mapping[str, str]], Wire]] = {
 def resend(
     path: str | Path, *, host: str | None = None, refused: bool = False, limits: Limits | None = None
 ) -> dict[str, Receipt]:
-    """Send what is pending in an outbox and return how it stands, by receiver; keys come from the environment.
+    """Send the pending scores of an outbox and return the receipts by receiver; keys come from the environment.
 
-    It goes to the address that it was meant for, unless `host` gives another; with `refused` also what a receiver had
-    refused. Not inside an event loop.
+    They go to the address that they were meant for, unless `host` gives another; with `refused` also those that a
+    receiver had refused. Not inside an event loop.
     """
     receipts = {}
     with Outbox(path, create=False) as outbox:
         sinks = outbox.sinks()
         if host is not None and len(sinks) > 1:
-            message = f"{path} has scores for {', '.join(sinks)}: one host cannot be that of all, leave it out"
+            message = f"{path} has scores for {', '.join(sinks)}: leave out the host, it cannot be that of all"
             raise UsageError(message, code="bad-option")
         for name, about in sinks.items():
             make = _WIRES.get(about.get("kind", ""))

@@ -1,15 +1,126 @@
-"""How one kind of receiver is spoken to, and what its replies mean."""
+"""How one kind of receiver is spoken to: its keys, its requests, and what its replies mean.
+
+OutboxError         the outbox cannot be used: held by another process, damaged, too new, no room
+DeliveryFault       nothing was acknowledged, and not because of a score: it stays pending
+BatchRefused        the receiver refuses what is in the request: it is cut in halves until the bad score is alone
+"""
 
 import asyncio
+import os
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
-from adjudge.errors import AdjudgeError
+from adjudge.chat import Key
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Request, is_transient
-from adjudge.sinks._errors import BatchRefused, DeliveryFault
 from adjudge.sinks._scores import OutScore
 
-__all__ = ["REFUSALS", "Unready", "Wire", "each", "exchange", "json_object", "refused", "said_by"]
+__all__ = [
+    "REFUSALS",
+    "BasicKeys",
+    "BatchRefused",
+    "DeliveryFault",
+    "OutboxError",
+    "TokenKey",
+    "Unready",
+    "Wire",
+    "address",
+    "as_json",
+    "each",
+    "exchange",
+    "json_object",
+    "refused",
+    "said_by",
+    "setting",
+]
+
+
+class OutboxError(AdjudgeError):
+    """An outbox cannot be used: another process holds it, it is damaged, or there is no room for it."""
+
+    default_code = "outbox"
+
+
+class DeliveryFault(AdjudgeError):
+    """A receiver acknowledged nothing, for a reason that is not in the scores; they stay pending."""
+
+    default_code = "not-delivered"
+
+
+class BatchRefused(AdjudgeError):
+    """A receiver refuses a request because of something in it."""
+
+    default_code = "refused"
+
+
+def setting(given: str | None, *names: str) -> str | None:
+    """Return what was given, or the first of the environment variables that is set."""
+    return given or next((value for name in names if (value := os.environ.get(name))), None)
+
+
+def address(given: str | None, *names: str) -> str | None:
+    """Return the URL that was given or is set; it is kept with the scores, so one with a password is refused."""
+    found = setting(given, *names)
+    if found is None:
+        return None
+    if "@" in (found.partition("://")[2] or found).partition("/")[0]:
+        raise UsageError(f"remove the password from the URL and pass it as a key ({' or '.join(names)})")
+    if not found.lower().startswith(("http://", "https://")):
+        raise UsageError(f"a URL must begin with http:// or https://, got {found[:80]!r} ({' or '.join(names)})")
+    return found.rstrip("/")
+
+
+class BasicKeys:
+    """A public and a secret key, given or from the environment variables of these names, as basic authentication."""
+
+    def __init__(self, public: str | None, secret: str | None, names: tuple[str, str]) -> None:
+        self._user, self._password = Key(public, names[0]), Key(secret, names[1])
+        self._names = " and ".join(names)
+
+    def headers(self) -> dict[str, str]:
+        """Return the header; without keys raise a `DeliveryFault` that names the missing variables."""
+        user, password = self._user.reveal(), self._password.reveal()
+        if not user or not password:
+            raise DeliveryFault(f"keys are missing: set {self._names}", code="no-key")
+        return {"Authorization": f"Basic {_packed(user, password)}"}
+
+    def secrets(self) -> list[str]:
+        """Return what must not be shown, the longest first."""
+        user, password = self._user.reveal() or "", self._password.reveal() or ""
+        return [_packed(user, password), password]
+
+    def __repr__(self) -> str:
+        return "BasicKeys(...)"
+
+
+class TokenKey:
+    """A bearer token, given or from the environment variable of this name; without one no header is sent."""
+
+    def __init__(self, token: str | None, name: str) -> None:
+        self._key = Key(token, name)
+
+    def headers(self) -> dict[str, str]:
+        """Return the header, if there is a token."""
+        token = self._key.reveal()
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+    def secrets(self) -> list[str]:
+        """Return what must not be shown."""
+        return [self._key.reveal() or ""]
+
+    def __repr__(self) -> str:
+        return "TokenKey(...)"
+
+
+def as_json(more: Callable[[], Mapping[str, str]]) -> Callable[[], Mapping[str, str]]:
+    """Return headers for a JSON body, with those that `more` gives at the time of sending."""
+    return lambda: {"Content-Type": "application/json", **more()}
+
+
+def _packed(user: str, password: str) -> str:
+    return b64encode(f"{user}:{password}".encode()).decode("ascii")
+
 
 REFUSALS = (400, 413, 422)
 """Statuses with which receivers refuse what is in a request."""
@@ -19,13 +130,13 @@ _MOST_BYTES = 20_000  # well over that, so that no key is cut in two and overloo
 
 
 class Unready(str):
-    """Why a receiver cannot have a score yet, as where its trace has not arrived: the score stays pending."""
+    """Why a receiver cannot take a score yet, for example because its trace has not arrived: it stays pending."""
 
     __slots__ = ()
 
 
 class Wire(Protocol):
-    """One receiver: what it takes and how it is asked."""
+    """One receiver: what it takes and how to send it."""
 
     name: str
 
@@ -44,11 +155,11 @@ class Wire(Protocol):
         ...
 
     def why_not(self, score: OutScore) -> str | None:
-        """Say why this receiver cannot have a score, if so."""
+        """Return why this receiver cannot take a score, or None."""
         ...
 
     async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:
-        """Return whether the receiver said which trace a session stands for, and that trace, if there is one."""
+        """Return whether the receiver knows the session, and the one trace of the session, if it has exactly one."""
         ...
 
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
@@ -61,7 +172,8 @@ class Wire(Protocol):
 
 
 async def each(post: Callable[[OutScore], Awaitable[str | None]], scores: Sequence[OutScore]) -> list[str | None]:
-    """Send one request a score, all at once; what some acknowledge counts, also where others come to nothing."""
+    """Send one request a score, all at once; those that are acknowledged count even where others fail."""
+    # Raised: a programming error, or a fault of every request. One fault among others leaves its score pending.
     results = await asyncio.gather(*(post(score) for score in scores), return_exceptions=True)
     faults = [one for one in results if isinstance(one, BaseException) and not isinstance(one, BatchRefused)]
     strange = [fault for fault in faults if not isinstance(fault, AdjudgeError)]
@@ -77,7 +189,7 @@ def _reason_of(result: str | BaseException | None) -> str | None:
 
 
 async def exchange(client: HttpClient, request: Request, *, receiver: str, keys: str) -> HttpReply:
-    """Send a request, again where that may help; what comes back is a 2xx or a status of `REFUSALS`, 404 or 405."""
+    """Send a request, with retries; the reply has a status of 2xx, of `REFUSALS`, 404 or 405."""
     reply = await client.send(request, _settled)
     if reply.status in (401, 403):
         raise DeliveryFault(f"{receiver} answered {reply.status}: check {keys}", code="unauthorised")
@@ -93,7 +205,7 @@ def _settled(reply: HttpReply) -> "HttpReply | Again":
 
 
 def json_object(reply: HttpReply, receiver: str) -> dict[str, Any]:
-    """Read an acknowledgement; a web page with status 200 is none."""
+    """Read an acknowledgement; a web page with status 200 is not one."""
     from adjudge.errors import RowError
     from adjudge.model import decode_json
 
@@ -107,7 +219,7 @@ def json_object(reply: HttpReply, receiver: str) -> dict[str, Any]:
 
 
 def said_by(reply: HttpReply, secrets: Sequence[str] = ()) -> str:
-    """Return what a receiver says about a request it refuses: on one line, short, without our keys."""
+    """Return the text of a refusal: on one line, short, without our keys."""
     text = reply.body[:_MOST_BYTES].decode("utf-8", "replace")
     for secret in secrets:
         text = text.replace(secret, "***") if secret else text
@@ -116,5 +228,5 @@ def said_by(reply: HttpReply, secrets: Sequence[str] = ()) -> str:
 
 
 def refused(reply: HttpReply, secrets: Sequence[str] = ()) -> BatchRefused:
-    """Return the error that stands for a refusal, with what the receiver says."""
+    """Return the error for a refusal, with the text of the reply."""
     return BatchRefused(said_by(reply, secrets))

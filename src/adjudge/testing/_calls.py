@@ -1,4 +1,4 @@
-"""One call as the server received it, read as far as somebody asks."""
+"""One call as the server received it, parsed only when it is used."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class ChatCall:
 
     @cached_property
     def json(self) -> dict[str, Any]:
-        """The body, read as JSON; empty where it is none."""
+        """The body, read as JSON; empty where it is not JSON."""
         try:
             value = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -43,7 +43,7 @@ class ChatCall:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages; the system text of a messages call stands first."""
+        """The messages; the system text of a messages call comes first."""
         listed = self.json.get("messages")
         messages = [message for message in listed if isinstance(message, dict)] if isinstance(listed, list) else []
         system = self.json.get("system")

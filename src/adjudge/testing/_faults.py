@@ -12,7 +12,7 @@
 "no-choices"                 the right shape with nothing in it
 "null"                       null content
 "refusal"                    the model refuses
-"not-utf8"                   bytes that are no text
+"not-utf8"                   bytes that are not text
 "huge"                       a reply of 10 MB
 "html"                       a web page with status 200
 "echo"                       the whole prompt as the reply
@@ -85,7 +85,7 @@ def act_of_status(
 
 
 def act_of_fault(call: ChatCall, fault: Fault) -> Act:
-    """Say what a fault looks like on the wire."""
+    """Return what a fault sends over the wire."""
     if fault.status is not None:
         return act_of_status(fault.status, f"scripted {fault.kind}", headers=_retry_headers(fault))
     if fault.kind == "quota":

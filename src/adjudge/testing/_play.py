@@ -22,7 +22,7 @@ _KEPT_CALLS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What the server allows: calls at once and calls in any one second. Anything more is refused with 429."""
+    """The limits of a server: calls at once and calls in any one second. Any more are refused with 429."""
 
     in_flight: int | None = None
     per_s: int | None = None
@@ -31,7 +31,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that one server was told."""
+    """The settings of one server."""
 
     script: Script
     latency_s: float = 0.0
@@ -44,7 +44,7 @@ class Settings:
 
 @dataclass(slots=True)
 class ServerCounts:
-    """What a server has seen: calls, repeats (the same body again), those over its limit, and faults by kind."""
+    """The counts of a server: calls, repeats (the same body again), those over its limit, and faults by kind."""
 
     calls: int = 0
     repeats: int = 0
@@ -65,7 +65,7 @@ class Play:
         self._accepted: deque[float] = deque()
 
     def begin(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[Act, float]:
-        """Take a call in: what it will be answered with, and after how long. `done` ends it."""
+        """Take a call, and return its answer and the seconds to wait before it; `done` ends the call."""
         counts = self.counts
         digest = hash(body)
         repeat = self._bodies.get(digest, 0)

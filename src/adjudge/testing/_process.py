@@ -1,4 +1,4 @@
-"""The server in a process of its own: settings go in by a pipe, counts come out by one, and it ends with its owner."""
+"""The server in a process of its own: it gets settings and gives counts through pipes, and ends with its owner."""
 
 import asyncio
 import contextlib

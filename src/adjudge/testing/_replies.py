@@ -1,4 +1,4 @@
-"""What a scripted model says, in the form that the call asks for."""
+"""The answers of a scripted model, in the form that the call asks for."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _NONCE = re.compile(r"(?=[0-9A-Za-z]*[0-9])[0-9A-Za-z]{6,}")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer: its text (None for null content), or a refusal, with the tokens it says it used."""
+    """A model's answer: its text (None for null content), or a refusal, with the tokens that it reports."""
 
     text: str | None = ""
     refusal: str | None = None
@@ -28,7 +28,7 @@ class Reply:
 
 
 def correct(call: ChatCall) -> str:
-    """Answer CORRECT in the form that the call asks for; a script for a judge that likes everything."""
+    """Answer CORRECT in the form that the call asks for; a script for a judge that accepts everything."""
     return verdict(call, "CORRECT")
 
 
@@ -64,9 +64,9 @@ def _by_schema(schema: dict[str, Any], word: str, value: float) -> Any:
 
 
 def _nonce_line(prompt: str, word: str) -> str | None:
-    """Find the line on which the prompt asks for a verdict beside a nonce, and fill it in; the last one counts."""
+    """Find the line on which the prompt asks for a verdict with a nonce, and fill it in; the last one counts."""
     for line in reversed(prompt.splitlines()):
-        # The template may stand inside a sentence: what is quoted there is the line that is wanted.
+        # The template may be quoted inside a sentence: the quoted part is then the line to fill in.
         pieces: list[str] = [*_QUOTED.findall(line), line]
         for piece in pieces:
             if _NONCE.search(piece) is None:

@@ -1,8 +1,12 @@
 """A dashboard that takes scores, behind a real socket: the wire contract of Langfuse, strict, with scripted faults."""
 
+import json
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,13 +14,17 @@ from adjudge.errors import UsageError
 from adjudge.testing._calls import ChatCall
 from adjudge.testing._faults import Act, Fault, act_of_json, act_of_status
 from adjudge.testing._play import Play, ServerCounts, Settings
-from adjudge.testing._scores_rules import basic, read_scores, response, why_not
 from adjudge.testing._server import ServerThread
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 __all__ = ["ScoreServer"]
+
+_FIELDS = {
+    *("id", "traceId", "sessionId", "observationId", "datasetRunId", "name", "value", "comment", "metadata"),
+    *("environment", "dataType", "configId", "timestamp"),
+}
 
 ScoreScript: TypeAlias = Sequence[Fault | None] | Callable[[ChatCall], Fault | None]
 
@@ -36,8 +44,8 @@ class ScoreServer:
     """A local HTTP server that keeps scores as Langfuse does: one for each id, the last one sent.
 
     `script` says what goes wrong with which post (a list in order of arrival, then nothing, or a function); the posts
-    whose numbers are in `lost` are taken in, but their replies are not sent. `refuse` gives the reason for refusing a
-    score; of a list that holds such a score the server says, as the real one, only how many it refuses. `form="object"`
+    whose numbers are in `lost` are accepted, but their replies are not sent. `refuse` gives the reason for refusing a
+    score; like the real server, it then reports only how many scores of a list it refuses. `form="object"`
     is an older server, which takes one score a request. `sessions` are the traces of each session.
 
     >>> with ScoreServer() as server:
@@ -70,19 +78,19 @@ class ScoreServer:
 
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
-        """The scores that were taken in, by id."""
+        """The scores that the server has accepted, by id."""
         with self._play.lock:
             return dict(self._play.kept)
 
     @property
     def arrivals(self) -> list[str]:
-        """The ids of all scores that were taken in, also those that came again."""
+        """The ids of all scores that the server has accepted, also those that came again."""
         with self._play.lock:
             return list(self._play.arrived)
 
     @property
     def counts(self) -> ServerCounts:
-        """What the server has seen so far."""
+        """The counts so far."""
         return self._thread.counts()
 
     @property
@@ -114,7 +122,7 @@ class _ScorePlay(Play):
 
     def _answer(self, call: ChatCall) -> Act:
         keys = self.rules.keys
-        if keys is not None and call.headers.get("authorization") != basic(*keys):
+        if keys is not None and call.headers.get("authorization") != _basic(*keys):
             return act_of_status(401, f"Invalid credentials: {call.headers.get('authorization')}")
         parts = urlsplit(call.path)
         if parts.path == "/api/public/traces":
@@ -139,19 +147,82 @@ class _ScorePlay(Play):
     def _take(self, body: bytes) -> Act:
         if len(body) > self.rules.most_bytes:
             return act_of_status(413, f"Body exceeded {self.rules.most_bytes} bytes")
-        scores, fault = read_scores(body, self.rules.form)
+        scores, fault = _read_scores(body, self.rules.form)
         if fault is not None:
             return act_of_status(400, fault)
-        reasons = [why_not(score) or (self.rules.refuse(score) if self.rules.refuse else None) for score in scores]
+        reasons = [_why_not(score) or (self.rules.refuse(score) if self.rules.refuse else None) for score in scores]
         good = [score for score, reason in zip(scores, reasons, strict=True) if reason is None]
-        told = [reason for reason in reasons if reason is not None]
+        faults = [reason for reason in reasons if reason is not None]
         with self.lock:
             for score in good:
                 self.kept[score["id"]] = score
                 self.arrived.append(score["id"])
         if self.rules.form == "object":
-            return act_of_status(400, told[0]) if told else response(200, {"id": scores[0]["id"]})
-        if told:
-            counts = {"accepted": len(good), "rejected": len(told), "errors": [{"message": one} for one in told]}
-            return response(207, counts)
-        return response(202, {"message": "Accepted"})
+            return act_of_status(400, faults[0]) if faults else _response(200, {"id": scores[0]["id"]})
+        if faults:
+            counts = {
+                "accepted": len(good),
+                "rejected": len(faults),
+                "errors": [{"message": fault} for fault in faults],
+            }
+            return _response(207, counts)
+        return _response(202, {"message": "Accepted"})
+
+
+def _basic(user: str, password: str) -> str:
+    """Return the header of HTTP basic authentication."""
+    return f"Basic {b64encode(f'{user}:{password}'.encode()).decode('ascii')}"
+
+
+def _read_scores(body: bytes, form: Literal["list", "object"]) -> tuple[list[dict[str, Any]], str | None]:
+    """Return the scores of a body, or what is wrong with it as a whole."""
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_refuse)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")  # an escaped lone surrogate cannot be stored
+    except (ValueError, RecursionError) as error:
+        return [], f"Invalid request data: {type(error).__name__}"
+    listed = value if form == "list" else [value]
+    if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
+        return [], f"Invalid request data: expected {'an array of scores' if form == 'list' else 'a score'}"
+    return listed, None
+
+
+def _why_not(score: Mapping[str, Any]) -> str | None:
+    """Return the rule of the interface that a score breaks, or None."""
+    wrong = {
+        "unknown field": not score.keys() <= _FIELDS,
+        "id": not isinstance(score.get("id"), str) or not score["id"],
+        "name": not isinstance(score.get("name"), str) or not score["name"] or "\x00" in score["name"],
+        "value": not _fits(score.get("value"), score.get("dataType")),
+        "traceId or sessionId": (score.get("traceId") is None) == (score.get("sessionId") is None),
+        "observationId": score.get("observationId") is not None and score.get("traceId") is None,
+        "timestamp": not _has_offset(score.get("timestamp")),
+    }
+    return next((f"Invalid request data: {what}" for what, is_wrong in wrong.items() if is_wrong), None)
+
+
+def _response(status: int, value: object) -> Act:
+    """Answer with JSON."""
+    body = json.dumps(value).encode()
+    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
+    return Act((f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body,))
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(name)
+
+
+def _fits(value: object, kind: object) -> bool:
+    if kind == "CATEGORICAL":
+        return isinstance(value, str) and bool(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and (kind in ("NUMERIC", None) or (kind == "BOOLEAN" and value in (0, 1)))
+
+
+def _has_offset(value: object) -> bool:
+    if value is None:
+        return True
+    try:
+        return datetime.fromisoformat(str(value)).tzinfo is not None
+    except ValueError:
+        return False

@@ -1,4 +1,4 @@
-"""A model that does what it is told, behind a real socket."""
+"""A scripted model behind a real socket."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -63,14 +63,14 @@ class ChatServer:
 
     @property
     def counts(self) -> ServerCounts:
-        """What the server has seen so far; of a stopped one, what it saw until then."""
+        """The counts so far; of a stopped server, those until then."""
         return self._home.counts()
 
     @property
     def calls(self) -> list[ChatCall]:
         """The last 1,000 calls, oldest first; not for a server in a process of its own."""
         if isinstance(self._home, ServerProcess):
-            raise UsageError("a server in its own process keeps its calls to itself", code="not-here")
+            raise UsageError("the calls of a server in its own process cannot be read", code="not-here")
         return list(self._home.play.seen)
 
     def start(self) -> None:
@@ -123,7 +123,7 @@ class ServerThread:
             thread.stop()
 
     def counts(self) -> ServerCounts:
-        """Return what the server has seen so far."""
+        """Return the counts so far."""
         from copy import deepcopy
 
         return deepcopy(self.play.counts)

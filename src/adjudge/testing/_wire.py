@@ -1,4 +1,4 @@
-"""HTTP/1.1 as far as a chat server needs it, close enough to the socket to break it on purpose."""
+"""The part of HTTP/1.1 that a chat server needs, low enough to break connections on purpose."""
 
 import asyncio
 import socket
@@ -17,14 +17,14 @@ _LARGEST_HEAD = 64 << 10
 
 @asynccontextmanager
 async def listening(play: Play) -> AsyncIterator[int]:
-    """Serve on a free port of the loopback address, which is given, and cut every connection in the end."""
+    """Serve on a free port of the loopback address, give the port, and cut every connection at the end."""
     connections: set[Connection] = set()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Connection(play, connections), "127.0.0.1", 0, backlog=1024)
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
-        await _turns()  # whoever is being accepted gets in first: asyncio leaks a connection that comes later
+        await _turns()  # connections being accepted get in first: asyncio leaks one that comes later
         server.close()
         await _turns()
         for connection in tuple(connections):
