@@ -39,7 +39,7 @@ __all__ = [
     "UnknownReward",
     "UsageError",
     "closest",
-    "told",
+    "describe_error",
 ]
 
 
@@ -158,11 +158,11 @@ class Caught:
         if getattr(error, "fatal", False) and not self._fatal_too:
             return False
         self.error = error
-        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {told(error)}"
+        self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {describe_error(error)}"
         return True
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return an exception's type and message, even where its own `str` fails."""
     from traceback import format_exception_only
 

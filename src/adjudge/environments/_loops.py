@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from adjudge.errors import Caught, told
+from adjudge.errors import Caught, describe_error
 from adjudge.processes import register_after_fork
 
 __all__ = ["BACKGROUND", "FairLock", "Ticket", "in_thread"]
@@ -123,7 +123,7 @@ def _settle(future: "Future[T]", result: list[T], error: BaseException | None) -
     else:
         # A StopIteration cannot be put into a future, nor should a SystemExit end somebody's loop.
         is_ordinary = isinstance(error, Exception) and not isinstance(error, StopIteration)
-        future.set_exception(error if is_ordinary else RuntimeError(told(error)))
+        future.set_exception(error if is_ordinary else RuntimeError(describe_error(error)))
 
 
 class Ticket:

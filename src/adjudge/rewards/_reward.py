@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import for_each
-from adjudge.errors import Caught, UsageError, told
+from adjudge.errors import Caught, UsageError, describe_error
 from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import (
     CONTEXT,
@@ -252,7 +252,9 @@ class Reward(Scorer):
                 task = current_task()
                 if task is not None and task.cancelling():
                     raise
-                work.fail(members, f"raised: {told(error)}")  # raised by the reward itself: nobody cancelled us
+                work.fail(
+                    members, f"raised: {describe_error(error)}"
+                )  # by the reward itself: nobody cancelled us
 
         await for_each(work.groups() if self.is_group else [[index] for index in work.ready], one)
 
