@@ -29,3 +29,6 @@ def command(word: str) -> None:
             continue
         click.secho(f"{found.name}{found.signature}", bold=True)
         click.echo(f"    {found.summary}\n    version {found.version}, {found.place}")
+    if not word:
+        judges = "local, openai:MODEL, anthropic:MODEL, litellm:MODEL, panel:A,B, cascade:A,B, quality:openai:MODEL"
+        click.echo(f"Judges are scorers, too: {judges}.")
