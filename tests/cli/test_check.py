@@ -358,7 +358,7 @@ class TestLangfuse:
         write_scenarios(tmp_path, {"s1": "a"})
         done = adjudge("check", "scenarios", *AGENT, "--langfuse", cwd=tmp_path, env={**KEYS, "LANGFUSE_HOST": host})
         assert done.returncode == 2
-        assert "address" in said(done)
+        assert "URL" in said(done)
         assert "secret" not in said(done)
         assert [path.name for path in tmp_path.iterdir() if path.name in ("asked", "adjudge.outbox")] == []
 

@@ -90,6 +90,12 @@ class JudgeScorer(Scorer):
         self.judge = judge
         self.judges = (judge,)
         self.by_rubric = isinstance(judge, GivesScores) if by_rubric is None else by_rubric
+        for member in ("name", "version"):
+            if not isinstance(getattr(judge, member, None), str):
+                kind = type(judge).__name__
+                raise UsageError(f"a judge must have a {member} that is text: {kind} has none", code="wrong-judge")
+        if isinstance(judge, type):
+            raise UsageError(f"a judge is needed, got the class {judge.__name__}: make one", code="wrong-judge")
         self.name = name or judge.name
         self.version = judge.version
         self.parts: tuple[str, ...] | None = getattr(judge, "parts", None)
@@ -133,6 +139,8 @@ class JudgeScorer(Scorer):
         self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
         del contexts, labels
+        from asyncio import CancelledError, current_task
+
         scores, ready = self._read(rows)
         if self._batches and ready:
             judge: Any = self.judge
@@ -151,11 +159,17 @@ class JudgeScorer(Scorer):
             if self.by_rubric and self._takes_sources:
                 options["sources"] = material.sources
             wanted = list(material.criteria if self.by_rubric else material.references)
-            with Caught() as caught:
-                judgement = await self.judge.ajudge(material.question, wanted, material.response, **options)
-                scores[index] = self._score(judgement)
-            if caught.reason is not None:
-                scores[index] = self._failed(caught.reason)
+            try:
+                with Caught() as caught:
+                    judgement = await self.judge.ajudge(material.question, wanted, material.response, **options)
+                    scores[index] = self._score(judgement)
+                if caught.reason is not None:
+                    scores[index] = self._failed(caught.reason)
+            except CancelledError:
+                task = current_task()
+                if task is not None and task.cancelling():
+                    raise
+                scores[index] = self._failed("raised: CancelledError")  # by the judge itself: nobody cancelled us
 
         # A row alone needs no task of its own; the rows of a batch that failed are asked one by one.
         if len(ready) == 1:
@@ -182,8 +196,11 @@ class JudgeScorer(Scorer):
         return Score.error(reason, parts=dict.fromkeys(self.parts or ()), provenance=self.provenance)
 
     def _score(self, judgement: Judgement) -> Score:
-        """Return a judgement as a score."""
-        known: dict[str, float | None] = dict(judgement.scores)
+        """Return a judgement as a score; one whose members are of the wrong kind is an error."""
+        fault = _fault_of(judgement)
+        if fault is not None:
+            return self._failed(f"bad-judgement: {fault}")
+        known: dict[str, float | None] = {name: float(value) for name, value in judgement.scores.items()}
         if judgement.reasons or judgement.tier is not None:
             known["probability"] = judgement.probability
         parts = known if self.parts is None else {name: known.get(name) for name in self.parts}
@@ -204,11 +221,28 @@ class JudgeScorer(Scorer):
             return make(judgement.reason or judgement.status, parts=dict.fromkeys(parts), **more)
         if judgement.verdict is not None:
             value = 1.0 if judgement.verdict == "CORRECT" else 0.0
-        elif judgement.scores:
-            value = sum(judgement.scores.values()) / len(judgement.scores)
         else:
-            return self._failed("bad-judgement: scored, but neither a verdict nor scores")
+            value = sum(judgement.scores.values()) / len(judgement.scores)
         return Score.scored(value, reason=judgement.reason, parts=parts, **more)
+
+
+def _fault_of(judgement: Any) -> str | None:
+    """Say what is wrong with a judgement, which may be of somebody else's making."""
+    if not isinstance(judgement, Judgement):  # whatever the protocol says
+        return f"the judge gave a {type(judgement).__name__}, not a Judgement"
+    if judgement.verdict is not None and judgement.verdict not in ("CORRECT", "WRONG"):
+        return f"the verdict must be CORRECT or WRONG, got {str(judgement.verdict)[:40]!r}"
+    if judgement.status == "scored" and judgement.verdict is None and not judgement.scores:
+        return "scored, but neither a verdict nor scores"
+    for name in ("reason", "raw"):
+        value = getattr(judgement, name)
+        if value is not None and not isinstance(value, str):
+            return f"its {name} must be text, got {type(value).__name__}"
+    numbers: dict[str, Any] = {**judgement.scores, "probability": judgement.probability}
+    for name, number in numbers.items():
+        if number is not None and (not isinstance(number, int | float) or number - number != 0):
+            return f"{name} must be a finite number, got {str(number)[:40]!r}"
+    return None
 
 
 def _rebuild(judge: Judge, name: str, by_rubric: bool) -> JudgeScorer:

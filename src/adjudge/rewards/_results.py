@@ -26,8 +26,10 @@ def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
             result.close()
         raise ResultError("the reward returned something to await: write it with `async def`")
     if isinstance(result, Score):
-        _check_numbers(result)
-        return _checked(result, tag, provenance)
+        if not isinstance(result.provenance, Provenance | None):
+            raise ResultError(f"provenance must be a Provenance, got {type(result.provenance).__name__}")
+        parts = {name: None if value is None else _number(value, name) for name, value in result.parts.items()}
+        return _checked(replace(result, parts=parts, steps=_steps(result.steps)), tag, provenance)
     if isinstance(result, Mapping):
         return _checked(_from_mapping(result), tag, provenance)
     return _checked(Score.scored(_number(result, "reward")), tag, provenance)
@@ -80,13 +82,6 @@ def _number(value: object, name: str) -> float:
     if number - number != 0:
         raise ResultError(f"{name} is {number}", code="not-finite")
     return number
-
-
-def _check_numbers(score: Score) -> None:
-    for name, value in score.parts.items():
-        if value is not None:
-            _number(value, name)
-    _steps(score.steps)
 
 
 def _checked(score: Score, tag: Tag, provenance: Provenance) -> Score:

@@ -252,9 +252,7 @@ class Reward(Scorer):
                 task = current_task()
                 if task is not None and task.cancelling():
                     raise
-                work.fail(
-                    members, f"raised: {describe_error(error)}"
-                )  # by the reward itself: nobody cancelled us
+                work.fail(members, f"raised: {describe_error(error)}")  # by the reward itself: nobody cancelled us
 
         await for_each(work.groups() if self.is_group else [[index] for index in work.ready], one)
 

@@ -37,6 +37,12 @@ Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | CaseRead]
 """The cases of a run: a file, or cases or rows in any iterable."""
 
 
+def check_cases(cases: object) -> None:
+    """Raise `UsageError` for cases that cannot be gone through."""
+    if not isinstance(cases, Iterable):
+        raise UsageError(f"cases must be a file, or cases or rows in an iterable, got {type(cases).__name__}")
+
+
 def read_cases(
     cases: Cases,
     trajectories: Any = None,
@@ -48,6 +54,7 @@ def read_cases(
 
     `columns` gives columns of a file other names, too.
     """
+    check_cases(cases)
     if isinstance(cases, str | Path):
         rows = read_rows(str(cases), format)
         if columns:  # before the label is taken: the id may be a mapped column

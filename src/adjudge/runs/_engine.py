@@ -77,21 +77,39 @@ class Gathering:
         batch.rows.extend(rows)
         if len(batch.rows) >= ENOUGH:
             self._judge_now(batch)
+        batch.waiting += 1
         self.leave()  # a worker that waits here brings no more rows until it has its judgements
         try:
             with clock:
                 await batch.has_begun.wait()
             return (await asyncio.shield(batch.judgements))[first : first + len(rows)]
         finally:
-            self.expected += 1
+            if not batch.judgements.done():  # cancelled: whoever is judged is expected again by the batch itself
+                batch.waiting -= 1
+                self.expected += 1
 
     def _judge_now(self, batch: _Batch) -> None:
         """Judge the rows that have gathered, unless they have been judged."""
         if self._batches.get(id(batch.judge)) is batch:
             del self._batches[id(batch.judge)]
             batch.has_begun.set()
-            self._tasks.add(task := asyncio.create_task(batch.run()))
+            self._tasks.add(task := asyncio.create_task(self._run(batch)))
             task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, batch: _Batch) -> None:
+        """Ask the judge once, and expect everybody again before anybody can come back with the next row."""
+        with Caught(fatal_too=True) as caught:
+            found = await batch.judge.ajudge_many(batch.rows)
+            if len(found) != len(batch.rows):
+                raise UsageError(f"{batch.judge.name} gave {len(found)} judgements for {len(batch.rows)} rows")
+        self.expected += batch.waiting
+        if caught.reason is None:
+            batch.judgements.set_result(found)
+            return
+        # A future cannot hold every exception; ours may be fatal, and stay what they are.
+        error = caught.error if isinstance(caught.error, AdjudgeError) else RuntimeError(caught.reason)
+        batch.judgements.set_exception(error)
+        batch.judgements.exception()  # marks it as seen: all who waited may have been cancelled
 
 
 class _Batch:
@@ -100,21 +118,9 @@ class _Batch:
     def __init__(self, judge: Judge) -> None:
         self.judge: Any = judge
         self.rows: list[Mapping[str, Any]] = []
+        self.waiting = 0  # workers that wait for it
         self.has_begun = asyncio.Event()
         self.judgements: asyncio.Future[Sequence[Judgement]] = asyncio.get_running_loop().create_future()
-
-    async def run(self) -> None:
-        """Ask the judge, once."""
-        with Caught(fatal_too=True) as caught:
-            found = await self.judge.ajudge_many(self.rows)
-            if len(found) != len(self.rows):
-                raise UsageError(f"{self.judge.name} gave {len(found)} judgements for {len(self.rows)} rows")
-            self.judgements.set_result(found)
-        if caught.reason is not None:
-            # A future cannot hold every exception; ours may be fatal, and stay what they are.
-            error = caught.error if isinstance(caught.error, AdjudgeError) else RuntimeError(caught.reason)
-            self.judgements.set_exception(error)
-            self.judgements.exception()  # marks it as seen: all who waited may have been cancelled
 
 
 class Engine:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import run_sync
 from adjudge.errors import RunStopped
+from adjudge.runs._cases import check_cases
 from adjudge.runs._export import check_calibration
 from adjudge.runs._plan import Job, Plan, RunConfig, make_job
 from adjudge.runs._reading import RowScore, RunFile
@@ -105,6 +106,7 @@ async def aevaluate(
     from adjudge.judges import load_calibration
     from adjudge.runs._run import RunTask, run_session
 
+    check_cases(cases)
     job = make_job(scorers=scorers, judge=judge, agent=agent)
     path = Path(run) if run is not None else new_run_file("evaluate")
     plan = _plan_of(job, scorers, judge, agent, by_name=trajectories is None)

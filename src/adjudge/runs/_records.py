@@ -15,11 +15,15 @@ A `Write` is a statement with its values; the journal executes it. Reading a rec
 Nothing is updated in place: a row is written once, with a checksum over its keys and body, and every read checks it.
 """
 
+import math
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias, TypeVar
+from uuid import UUID
 
 import msgspec
 
@@ -69,6 +73,7 @@ KEPT = (_REQUEST, _REPLY, _TRAJECTORY)
 """The statements of records that must outlive the process from the moment they are made."""
 
 _encode = msgspec.json.Encoder().encode
+_PLAIN = (str, int, bool, type(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,30 @@ def encode(value: object) -> bytes:
         return encode_json(value)
 
 
+def keepable(value: Any) -> Any:
+    """Return a value of a row as JSON holds it; raise `TypeError` where it would come back as something else.
+
+    Values of data libraries are unwrapped: an array is its list, a scalar its number. The encoder would also take
+    bytes, dates, decimals and sets, but as texts and lists that nobody wrote.
+    """
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, float):
+        if value in (math.inf, -math.inf):
+            raise TypeError(f"JSON has no {value}")
+        return float(value)
+    if isinstance(value, Mapping):
+        return {name: keepable(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [keepable(one) for one in value]
+    unwrap = getattr(value, "tolist", None)
+    if callable(unwrap):
+        return keepable(unwrap())
+    if isinstance(value, bytes | bytearray | memoryview | date | time | timedelta | Decimal | UUID | set | frozenset):
+        raise TypeError(f"a {type(value).__name__} is not a JSON value")
+    return value
+
+
 def write_meta(name: str, value: object) -> Write:
     """Keep a value of the whole run under a name."""
     body = encode(value)
@@ -121,7 +150,7 @@ def write_case(case: CaseRecord) -> Write:
     """Keep a case; one that JSON cannot hold is kept as a fault."""
     # A row that JSON cannot hold must not end the run: it becomes an error row with its number.
     try:
-        body = encode({"id": case.id, "row": case.row, "fault": case.fault})
+        body = encode({"id": keepable(case.id), "row": keepable(case.row), "fault": case.fault})
     except (TypeError, ValueError, RecursionError, DataError) as error:
         fault = f"bad-row: row {case.seq + 1} cannot be kept as JSON: {error}"
         body = encode({"id": case.seq + 1, "row": None, "fault": fault})
@@ -166,8 +195,14 @@ def write_trajectory(seq: int, record: TrajectoryRecord) -> Write:
 def write_scores(seq: int, scores: Sequence[Score], first: int = 0) -> list[Write]:
     """Keep the scores of one case, by all scorers from the first on."""
     writes: list[Write] = []
-    for scorer, score in enumerate(scores, first):
-        body = encode(score)
+    for scorer, given in enumerate(scores, first):
+        score = given
+        try:
+            body = encode(score)
+        except (TypeError, ValueError, RecursionError, DataError) as error:
+            # A score that JSON cannot hold must not end the run: it becomes an error of its row.
+            score = Score.error(f"bad-result: the score cannot be kept as JSON: {error}")
+            body = encode(score)
         sum_ = checksum("scores", body, seq, scorer, score.status)
         values = (seq, scorer, score.status, score.value, _plain(score.reason), body, sum_)
         writes.append(("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", values))

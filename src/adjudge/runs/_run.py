@@ -141,14 +141,12 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
 
 async def _read(work: RunTask, source: Source, engine: Engine) -> None:
     """Read the cases into the file; any failure stops the engine, which would wait for more cases for ever."""
-    cases = (
-        None
-        if work.cases is None
-        else read_cases(work.cases, work.trajectories, columns=work.plan.columns, format=work.plan.format)
-    )
-    if cases is not None and work.config.canaries:
-        cases = with_canaries(cases, work.config.canaries, work.config.seed)
     with Caught(fatal_too=True) as caught:
+        cases = None
+        if work.cases is not None:
+            cases = read_cases(work.cases, work.trajectories, columns=work.plan.columns, format=work.plan.format)
+        if cases is not None and work.config.canaries:
+            cases = with_canaries(cases, work.config.canaries, work.config.seed)
         await source.read(cases, check_groups=work.job.unit_column == GROUP)
     if isinstance(caught.error, AdjudgeError):
         engine.stop(caught.error)

@@ -174,12 +174,21 @@ def _scorers(names: tuple[str, ...]) -> tuple[Scorer, ...]:
     return tuple(get_scorer(name) for name in names)
 
 
+def refuse_overwriting(written: str | Path | None, *read: str | Path | None) -> None:
+    """Raise `UsageError` where a file that is written is one of those that are read, or the run itself."""
+    if written is None or str(written) == "-":
+        return
+    target = Path(written)
+    for other in (Path(one) for one in read if one is not None and str(one) != "-"):
+        is_same = target.samefile(other) if target.exists() and other.exists() else target.resolve() == other.resolve()
+        if is_same:
+            raise UsageError(f"{written} is read by this call: it would be overwritten", code="cannot-write")
+
+
 def check_call(scorers: Sequence[Scorer], columns: Columns, source: str, *written: str | None) -> None:
     """Raise for a call that would overwrite its input, or that maps an argument which no scorer takes."""
     for path in written:
-        files = [Path(one) for one in (source, path) if one and one != "-" and Path(one).exists()]
-        if len(files) == 2 and files[0].samefile(files[1]):
-            raise UsageError(f"{path} is the input: it would be overwritten", code="cannot-write")
+        refuse_overwriting(path, source)
     taken = [scorer.accepts for scorer in scorers]
     # A scorer that takes everything (`accepts` is None) makes every mapping a valid one.
     known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction"}

@@ -20,7 +20,7 @@ from adjudge.runs._plan import PLAN, Job, Plan, RunConfig, make_job, plan_from
 from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._records import COMPLETE
 from adjudge.runs._run import RunTask, run_session
-from adjudge.runs._score_file import check_call, check_columns
+from adjudge.runs._score_file import check_call, check_columns, refuse_overwriting
 from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
 
@@ -100,7 +100,7 @@ def score_run(
 def _checked_run(rows: str, job: Job, plan: Plan, run: str | None, out: str | None) -> Path:
     """Check the call and the first rows, and return the path of the run file."""
     check_call(job.scorers, plan.columns, rows, out, run)
-    check_place(out)
+    check_place(out, run)
     if rows != "-":  # standard input can be read only once
         first = islice(read_rows(rows, plan.format), LOOKED_AT)
         check_columns(((row.number, row.columns) for row in first if row.columns), job.scorers, plan.columns, rows)
@@ -117,7 +117,7 @@ def resume_run(
     watch: Watch | None = None,
 ) -> Finished:
     """Resume a run where it was stopped; `limits` and `options` replace those it began with."""
-    check_place(out)
+    check_place(out, path)
     work = work_of(path, options, limits)
     return finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
 
@@ -149,7 +149,7 @@ def rescore_run(
     watch: Watch | None = None,
 ) -> Finished:
     """Score what a run's agent did again, by other scorers or another judge, into a run file of its own."""
-    check_place(out)
+    check_place(out, path, run)
     config = config or RunConfig()
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, **options)
@@ -214,10 +214,11 @@ def _calm_collector() -> Iterator[None]:
         gc.unfreeze()
 
 
-def check_place(out: str | None) -> None:
-    """Raise `UsageError` for an output that cannot be written, before anybody is paid for its content."""
+def check_place(out: str | None, *runs: str | Path | None) -> None:
+    """Raise `UsageError` for an output that cannot be written, or is one of the runs, before anybody is paid."""
     if out is None or out == "-":
         return
+    refuse_overwriting(out, *runs)
     # The file itself need not be writable: it is written beside its place and renamed.
     folder = Path(out).resolve().parent
     if Path(out).is_dir():

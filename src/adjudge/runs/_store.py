@@ -322,6 +322,8 @@ def translate_errors(path: Path) -> Iterator[None]:
     """Raise a `RunError` with its code for whatever SQLite raises."""
     try:
         yield
+    except UnicodeDecodeError as error:  # of the names of tables and columns
+        raise RunError(f"{path} is damaged: {error}", code="run-damaged") from error
     except sqlite3.DatabaseError as error:
         fault = sqlite_fault(error)
         if fault == "full":
