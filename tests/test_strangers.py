@@ -138,6 +138,13 @@ def test_half_a_judge_is_refused(judge: Any) -> None:
         get_scorer(judge)
 
 
+@pytest.mark.parametrize("options", [{"base_url": 3}, {"temperature": "hot"}, {"max_tokens": "many"}])
+def test_options_of_the_wrong_kind_are_refused(options: dict[str, Any]) -> None:
+    """An option of a judge that makes no sense is refused when the judge is made."""
+    with pytest.raises(UsageError, match=next(iter(options))):
+        get_scorer("openai:m", **options)
+
+
 @pytest.mark.parametrize(
     "command",
     [

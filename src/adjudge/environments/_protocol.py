@@ -6,6 +6,7 @@ The answer is the JSON of a `Step` or an `Outcome`; an error is a list of three 
 message. The first payload that a worker gets is the spec, which builds the world.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, TypeVar
 
 import msgspec
@@ -50,7 +51,7 @@ def restore_error(kind: str, code: str, message: str) -> AdjudgeError:
     return _ERRORS.get(kind, EnvError)(message, code=code)
 
 
-class AskedInstance(Instance):
+class AskedInstance(Instance, ABC):
     """An instance that answers questions: what is left to do is to send them."""
 
     async def reset(self, task: Any) -> Step:
@@ -72,9 +73,9 @@ class AskedInstance(Instance):
             return True
         return False
 
+    @abstractmethod
     async def _ask(self, what: str, decoder: "msgspec.json.Decoder[T]", **arguments: Any) -> T:
         """Send a question and decode its answer."""
-        raise NotImplementedError
 
 
 _worlds: list[World] = []

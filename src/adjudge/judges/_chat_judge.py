@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import AdjudgeError, UsageError
@@ -64,6 +65,11 @@ class ChatJudge:
         """Check what was given, and load the prompt."""
         if not self.model and self.chat is None:
             raise UsageError("a judge needs the name of a model, or a chat model")
+        kinds: dict[str, type | UnionType] = {"base_url": str, "temperature": int | float, "max_tokens": int}
+        for option, kind in kinds.items():
+            value = getattr(self, option)
+            if value is not None and not isinstance(value, kind):
+                raise UsageError(f"{option} of a judge cannot be {value!r}", code="bad-option")
         self.name = self.name or (f"{self.api}:{self.model}" if self.chat is None else self.chat.name)
         self.model = self.model or self.name
         self._prompt = load_prompt(self.prompt) if isinstance(self.prompt, str) else self.prompt

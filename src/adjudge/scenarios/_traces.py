@@ -133,7 +133,7 @@ def _by_name(file: Path, root: Path, scenarios: Collection[str]) -> str | None:
 def _inside(file: Path) -> tuple[dict[str, set[str]], Literal["spans", "samples"] | None]:
     """Return the traces that a file holds with the scenarios that they name; and what it has.
 
-    `spans` are OTLP in lines, which can be read trace by trace; `samples` are Inspect's, whose ids are no trace ids.
+    `spans` are OTLP in lines, which can be read trace by trace; `samples` are Inspect's, whose ids are not trace ids.
     """
     found: dict[str, set[str]] = {}
     kind: Literal["spans", "samples"] | None = None
