@@ -39,7 +39,7 @@ Cases: TypeAlias = str | Path | Iterable[Case | Mapping[str, Any] | CaseRead]
 
 def check_cases(cases: object) -> None:
     """Raise `UsageError` for cases that cannot be gone through."""
-    if not isinstance(cases, Iterable):
+    if not isinstance(cases, Path | Iterable):
         raise UsageError(f"cases must be a file, or cases or rows in an iterable, got {type(cases).__name__}")
 
 
