@@ -161,3 +161,18 @@ def test_the_watch_sees_what_it_should(tmp_path: Path) -> None:
     result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
     kinds = {line.partition(":")[0] for line in json.loads(result.stdout.splitlines()[0])}
     assert kinds >= {"environment", "write", "atexit", "thread"}
+
+
+def test_scoring_a_file_loads_no_database_and_no_client(tmp_path: Path) -> None:
+    """`adjudge score` is a light pass: no run file, no HTTP, no judge is loaded for it."""
+    (tmp_path / "rows.jsonl").write_text('{"answer": "x", "final_response": "x"}\n', encoding="utf-8")
+    code = (
+        "import sys; sys.argv = ['adjudge', 'score', 'rows.jsonl', '--scorer', 'qa_f1_reward']\n"
+        "from adjudge.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print(*sorted(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "adjudge.runs" in loaded
+    assert not loaded & {"sqlite3", "aiohttp", "asyncio", "adjudge.http", "adjudge.judges", "adjudge.runs._store"}

@@ -1,5 +1,7 @@
 """Runs on the terminal: their progress, how they ended, and their summaries with what the numbers leave out."""
 
+from __future__ import annotations
+
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,10 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from adjudge.cli._options import printable
-from adjudge.runs import Finished, Progress, Summary, Tally
 
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport, Corrected
+    from adjudge.runs import Finished, Progress, Summary, Tally
     from adjudge.statistics import Estimate
 
 PATIENCE = 2.0  # seconds before a progress bar appears
@@ -132,7 +134,7 @@ def show_summary(summary: Summary, console: Console) -> None:
         console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
 
 
-def _show_corrected(found: "Corrected", console: Console) -> None:
+def _show_corrected(found: Corrected, console: Console) -> None:
     """Print what the mean is once the faults of the judge are taken out."""
     ways = {"by the judge's error rates": found.rogan_gladen, "by its mean error": found.prediction_powered}
     means = [f"{plus_minus(one)} {how}" for how, one in ways.items() if one is not None]
@@ -141,14 +143,14 @@ def _show_corrected(found: "Corrected", console: Console) -> None:
         console.print(Text(f"    {note}", style="yellow"), soft_wrap=True)
 
 
-def plus_minus(found: "Estimate") -> str:
+def plus_minus(found: Estimate) -> str:
     """Return a number with how far its interval reaches, on the side where it reaches farther."""
     if found.low is None or found.high is None:
         return f"{found.value:.3f}"
     return f"{found.value:.3f} ± {max(found.high - found.value, found.value - found.low):.3f}"
 
 
-def _show_cascade(report: "CascadeReport", console: Console) -> None:
+def _show_cascade(report: CascadeReport, console: Console) -> None:
     """Print how much of the work the second judge of a cascade had, and what that saved."""
     words = (
         f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
@@ -162,7 +164,7 @@ def _show_cascade(report: "CascadeReport", console: Console) -> None:
     console.print(Text(words), soft_wrap=True)
 
 
-def _show_canaries(report: "CanaryReport", console: Console) -> None:
+def _show_canaries(report: CanaryReport, console: Console) -> None:
     """Print how often the judge accepted an answer that is known to be bad, and of which kinds."""
     words = f"canaries: {report.false_positives:,} of {report.scored:,} known-bad answers were called CORRECT"
     if report.rate is not None and report.low is not None and report.high is not None:
