@@ -201,3 +201,32 @@ def test_a_judge_that_is_cancelled_inside(tmp_path: Path) -> None:
     result = evaluate(ROWS[:3], judge=Cancelled(), run=tmp_path / "a.run")
     assert result.counts["error"] == 3
     assert open_run(tmp_path / "a.run").state.state == "done"
+
+
+def test_workers_limit_a_judge_of_ones_own(tmp_path: Path) -> None:
+    """A judge that has its own means is asked about at most `workers` rows at once, as a model is."""
+    asked, most = 0, 0
+
+    class Slow(Own):
+        async def ajudge(self, question: str, reference: Any, response: str | None, *, ask: Any = None) -> Judgement:
+            nonlocal asked, most
+            asked += 1
+            most = max(most, asked)
+            await asyncio.sleep(0.01)
+            asked -= 1
+            return Judgement("scored", verdict="CORRECT")
+
+    evaluate(ROWS, judge=Slow(), run=tmp_path / "a.run", config=RunConfig(workers=3))
+    assert most == 3
+
+
+def test_a_mapped_column_counts_or_is_refused(tmp_path: Path) -> None:
+    """A name given by `--map` that another column of the row would hide is an error that says which name to use."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({"question": "Capital?", "answer": "Rome", "x": "Paris", "response": "Paris"}) + "\n")
+    command = [sys.executable, "-m", "adjudge", "score", str(rows), "--scorer", "local:0", "--out", "-"]
+    hidden = subprocess.run([*command, "--map", "ground_truth=x"], capture_output=True, text=True, check=False)
+    assert hidden.returncode == 2
+    assert "--map reference=x" in hidden.stderr
+    used = subprocess.run([*command, "--map", "reference=x"], capture_output=True, text=True, check=True)
+    assert json.loads(used.stdout.splitlines()[0])["value"] == 1.0

@@ -54,7 +54,7 @@ def test_permanent_faults(tmp_path: Path) -> None:
     """Every fault that there is, each on a row of its own: that row has its cause, the others have their verdicts."""
     count = 3 * len(PERMANENT) + 60
     write_rows(tmp_path / "rows.jsonl", count)
-    limits = ["--deadline", "9", "--attempt-timeout", "3", "--max-unscored", "50%"]
+    limits = ["--deadline", "20", "--attempt-timeout", "3", "--max-unscored", "50%"]
     with ChatServer(permanent, process=True) as server:
         result = judge(tmp_path, server, *limits)
     assert result.returncode == 0, result.stderr
@@ -89,7 +89,7 @@ def test_more_time_on_resume(tmp_path: Path) -> None:
         result = judge(tmp_path, server, "--deadline", "1", "--attempt-timeout", "0.5")
         assert result.returncode == 3
         assert {line["reason"].split(":")[0] for line in lines(tmp_path / "out.jsonl")} == {"deadline"}
-        more = ["--retry-failed", "--deadline", "60", "--attempt-timeout", "30", "--out", "out.jsonl"]
+        more = ["--retry-failed", "--deadline", "20", "--attempt-timeout", "30", "--out", "out.jsonl"]
         result = adjudge("resume", "a.run", *more, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
     assert result.returncode == 0, result.stderr
     assert {line["status"] for line in lines(tmp_path / "out.jsonl")} == {"scored"}

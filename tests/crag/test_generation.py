@@ -253,7 +253,7 @@ def test_faults_of_agents(way: str, code: str, size: int) -> None:
     assert all(turn["agent_response"] == "" for turn in turns if "fault" in turn)
     after = next(history for history in agent.histories if len(history) == 4 and "1.0" in history[0]["content"])
     assert after[3] == {"role": "assistant", "content": ""}
-    evaluator = CRAGEvaluator(eval_model_name="local", config=QUICK)
+    evaluator = CRAGEvaluator(eval_model_name="local", config=RunConfig(cache="off"))
     results, scores = evaluator.evaluate_agent_responses(turns)
     assert [row["interaction_id"] for row in results if row["status"] == "error"] == list(faults)
     assert scores["all"]["errors"] == len(faults)

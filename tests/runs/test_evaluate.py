@@ -379,7 +379,7 @@ def test_reading_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: object) -> None:
         raise KeyError("lost")
 
-    monkeypatch.setattr(Source, "_write", broken)
+    monkeypatch.setattr(Source, "_read", broken)
     with pytest.raises(RunError, match="cannot be read: raised: KeyError"):
         evaluate(rows(8), judge=AskingJudge(), run=tmp_path / "a.run", config=OFF)
 

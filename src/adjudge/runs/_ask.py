@@ -11,8 +11,10 @@ can cost is set aside first, and its real cost is booked when it is known.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn
 
 from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
@@ -21,7 +23,7 @@ from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest
 from adjudge.runs._cache import Cache, is_worth_keeping, request_key
 from adjudge.runs._journal import Journal
 from adjudge.runs._plan import RunConfig
-from adjudge.runs._records import ReplyRecord, encode, write_attempt, write_reply, write_request
+from adjudge.runs._records import ReplyRecord, Source, encode, write_attempt, write_reply, write_request
 
 REPLY_TOKENS = 1024  # set aside for a reply whose length the request does not bound
 IMAGE_TOKENS = 3000  # set aside for an image: more than any common model counts for one
@@ -173,164 +175,12 @@ class Clock:
         return (self._since if self._pauses else time.monotonic()) - self._began - self._paused
 
 
-class Asker:
-    """Asks models on behalf of the rows of one run."""
-
-    def __init__(
-        self, journal: Journal, budget: Budget, cache: Cache | None, *, workers: int, last_request: int = 0
-    ) -> None:
-        self.journal = journal
-        self.budget = budget
-        self.cache = cache
-        self.places = asyncio.Semaphore(workers)
-        self.in_flight = 0
-        self.stopping: AdjudgeError | None = None
-        self.on_stop: Callable[[AdjudgeError], None] | None = None
-        self.last_number = last_request  # the number of the last request in the file
-        self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
-
-    def of(self, row: Row, chats: Mapping[str, ChatModel], *, is_agent: bool = False) -> Ask:
-        """Return the function with which this row asks those models.
-
-        An agent's answers are samples: they are neither shared with other rows nor taken from other runs.
-        """
-
-        async def ask(request: ChatRequest) -> ChatReply:
-            chat = chats.get(request.model)
-            if chat is None:
-                raise UsageError(f"there is no client for the model {request.model!r}", code="unknown-model")
-            body = encode(request)
-            key = request_key(chat, body)
-            # A resumed run: what an earlier session paid for is not asked again.
-            known = row.known.get(key)
-            if known is not None:
-                return known
-            if is_agent:
-                return await self._call(row, request, body, key, chat.complete, keep=False)
-            return await self._new(row, request, body, key, chat.complete)
-
-        return ask
-
-    async def enter(self, row: Row) -> None:
-        """Wait for one of the places in flight, and hold it until `leave`."""
-        with row.clock:
-            await self.places.acquire()
-        self.in_flight += 1
-        if self.stopping is not None:  # while the row waited
-            self.leave()
-            self.refuse(row, self.stopping)
-
-    def leave(self) -> None:
-        """Give up a place in flight."""
-        self.in_flight -= 1
-        self.places.release()
-
-    async def _new(self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask) -> ChatReply:
-        """Answer a request that the run file has no reply to."""
-        # Another row may be asking the same: its reply is ours, and its failure, too.
-        while (shared := self._shared.get(key)) is not None:
-            with row.clock:  # the row that asks has a clock of its own
-                reply, error = await asyncio.shield(shared)
-            if error is not None:
-                row.stopped = self.stopping
-                raise error
-            if reply is not None:  # else that row was cancelled, and one of the others has to ask
-                self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
-                return reply
-        cached = None if self.cache is None else self.cache.find(key)
-        if cached is not None:
-            self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
-            return cached
-        # From here on rows that ask the same wait for this one.
-        future = asyncio.get_running_loop().create_future()
-        self._shared[key] = future
-        try:
-            reply = await self._call(row, request, body, key, transport)
-            future.set_result((reply, None))
-        except AdjudgeError as error:
-            future.set_result((None, error))
-            raise
-        finally:
-            del self._shared[key]
-            if not future.done():
-                future.set_result((None, None))
-        return reply
-
-    async def _call(
-        self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask, *, keep: bool = True
-    ) -> ChatReply:
-        """Call the model, within the budgets, with the request on record before and the reply after."""
-        if self.stopping is not None:
-            self.refuse(row, self.stopping)
-        with row.clock:
-            try:
-                reserve = await self.budget.reserve(request)
-            except RunStopped as error:
-                self.stop(row, error)
-                raise
-        self.last_number += 1
-        number = self.last_number
-        watch = Watch(number, self.journal, self.budget, row)
-        # What the file says of the call if it is cancelled before it ends.
-        record = ReplyRecord(None, fault="cancelled: the call was given up")
-        failure: AdjudgeError | None = None
-        await self.enter(row)
-        try:
-            self.journal.keep(write_request(number, row.seq, key, time.time(), body))
-            started = time.monotonic()
-            try:
-                reply, fault, failure = await _attempt(transport, request, watch)
-                record = ReplyRecord(reply, fault, seconds=time.monotonic() - started)
-            finally:
-                # A client that knows that its endpoint takes no schemas fails without calling anybody.
-                made = watch.has_begun or failure is None or failure.code != "schema-unsupported"
-                cost = self.budget.settle(reserve, record.reply, made=made)
-                record = replace(record, attempts=watch.attempts if made else 0, cost=cost)
-                if record.reply is None and self.journal.fault is None:
-                    self.journal.put(write_reply(number, record))
-            # Before the place is free: at most `workers` replies can be lost to a kill.
-            if record.reply is not None:
-                raw = encode(record.reply)
-                is_for_cache = keep and self.cache is not None and is_worth_keeping(record.reply)
-                entry = (key, raw) if is_for_cache else None
-                written = self.journal.keep(write_reply(number, record, raw), entry=entry)
-        finally:
-            self.leave()
-        # The place is free for another call while this row waits for the disk.
-        if record.reply is not None:
-            with row.clock:
-                await written
-            self.journal.check()
-        if failure is not None:
-            if getattr(failure, "fatal", False):
-                self.stop(row, failure)
-            raise failure
-        if record.reply is None:
-            raise AdjudgeError(f"the model failed: {record.fault}", code="model-failed")
-        return record.reply
-
-    def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
-        """Write a request together with its reply, which cost nothing."""
-        self.last_number += 1
-        number = self.last_number
-        self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
-
-    def refuse(self, row: Row, error: AdjudgeError) -> NoReturn:
-        """Raise `RunStopped`: a run that is being stopped because of this error makes no more calls."""
-        row.stopped = error
-        raise RunStopped("the run is being stopped")
-
-    def stop(self, row: Row, error: AdjudgeError) -> None:
-        """Stop the run because of an error of this row."""
-        row.stopped = error
-        self.stopping = self.stopping or error
-        if self.on_stop is not None:
-            self.on_stop(error)
-
-
 @dataclass(slots=True, eq=False)
-class Watch:
-    """Counts the attempts of one call against the budget and its row, and keeps why they failed."""
+class CallInFlight:
+    """One call in flight, and how it ended.
+
+    As an `AttemptWatch` it counts the call's attempts against the budget and its row, and keeps why they failed.
+    """
 
     number: int
     journal: Journal
@@ -338,7 +188,11 @@ class Watch:
     row: Row
     attempts: int = 1
     has_begun: bool = False
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.monotonic)  # the attempt that is in progress
+    reply: ChatReply | None = None
+    fault: str | None = "cancelled: the call was given up"  # unless it comes to its end
+    error: BaseException | None = None
+    written: asyncio.Future[None] | None = None  # done when the reply is on disk
 
     def waiting(self) -> Clock:
         """Return the context in which the row's clock is paused."""
@@ -360,16 +214,158 @@ class Watch:
         self.journal.put(write_attempt(self.number, attempt, seconds, error.reason))
 
 
-async def _attempt(
-    transport: Ask, request: ChatRequest, watch: Watch
-) -> tuple[ChatReply | None, str | None, AdjudgeError | None]:
-    """Call the model: return its reply, or the fault in words and, where it is an error of ours, that error."""
-    token = attempt_watch.set(watch)
-    with Caught() as caught:
+class Asker:
+    """Asks models on behalf of the rows of one run."""
+
+    def __init__(
+        self, journal: Journal, budget: Budget, cache: Cache | None, *, workers: int, last_request: int = 0
+    ) -> None:
+        self.journal = journal
+        self.budget = budget
+        self.cache = cache
+        self.places = asyncio.Semaphore(workers)
+        self.in_flight = 0
+        self.stopping: AdjudgeError | None = None
+        self.on_stop: Callable[[AdjudgeError], None] | None = None
+        self.last_number = last_request  # the number of the last request in the file
+        self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
+
+    def of(self, row: Row, chats: Mapping[str, ChatModel], *, is_agent: bool = False) -> Ask:
+        """Return the function with which this row asks those models.
+
+        An agent's answers are samples: they are neither shared with other rows nor taken from other runs.
+        """
+        return partial(self._answer, row, chats, is_agent)
+
+    async def _answer(
+        self, row: Row, chats: Mapping[str, ChatModel], is_agent: bool, request: ChatRequest
+    ) -> ChatReply:
+        """Answer a request: from the file, with another row, from the cache, or by a call."""
+        chat = chats.get(request.model)
+        if chat is None:
+            raise UsageError(f"there is no client for the model {request.model!r}", code="unknown-model")
+        body = encode(request)
+        key = request_key(chat, body)
+        # A resumed run: what an earlier session paid for is not asked again.
+        known = row.known.get(key)
+        if known is not None:
+            return known
+        if is_agent:
+            return await self._call(row, request, body, key, chat.complete, keep=False)
+        # Another row may be asking the same: its reply is ours, and its failure, too.
+        while (shared := self._shared.get(key)) is not None:
+            with row.clock:  # the row that asks has a clock of its own
+                reply, error = await asyncio.shield(shared)
+            if error is not None:
+                row.stopped = self.stopping
+                raise error
+            if reply is not None:  # else that row was cancelled, and one of the others has to ask
+                self._write_both(row, body, key, ReplyRecord(reply, source="shared"))
+                return reply
+        cached = None if self.cache is None else self.cache.find(key)
+        if cached is not None:
+            self._write_both(row, body, key, ReplyRecord(cached, source="cache"))
+            return cached
+        # From here on rows that ask the same wait for this one.
+        future = asyncio.get_running_loop().create_future()
+        self._shared[key] = future
         try:
-            return await transport(request), None, None
+            reply = await self._call(row, request, body, key, chat.complete)
+            future.set_result((reply, None))
         except AdjudgeError as error:
-            return None, error.reason, error
+            future.set_result((None, error))
+            raise
         finally:
-            attempt_watch.reset(token)
-    return None, caught.reason, None
+            del self._shared[key]
+            if not future.done():
+                future.set_result((None, None))
+        return reply
+
+    async def _call(
+        self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask, *, keep: bool = True
+    ) -> ChatReply:
+        """Call the model; its reply is on disk when this returns."""
+        async with self.call(row, key, body, request, keep=keep) as call:
+            with Caught(fatal_too=True) as caught:
+                call.reply = await transport(request)
+            call.fault = caught.reason
+            call.error = caught.error
+        # The place is free for another call while this row waits for the disk.
+        if call.written is not None:
+            with row.clock:
+                await call.written
+            self.journal.check()
+        if isinstance(call.error, AdjudgeError):
+            if getattr(call.error, "fatal", False):
+                self.stop(row, call.error)
+            raise call.error
+        if call.reply is None:
+            raise AdjudgeError(f"the model failed: {call.fault}", code="model-failed")
+        return call.reply
+
+    @asynccontextmanager
+    async def call(
+        self, row: Row, key: bytes, body: bytes, request: ChatRequest | None = None, *, keep: bool = False
+    ) -> AsyncIterator[CallInFlight]:
+        """Make room for one call, within the budgets, and write it down: before it is made, and how it ended.
+
+        Whoever makes the call fills in its reply or its fault. Without a request it is a call of an agent that has its
+        own client. `keep` says whether the reply may go to the cache.
+        """
+        if self.stopping is not None:
+            self.refuse(row, self.stopping)
+        with row.clock:
+            try:
+                reserve = await self.budget.reserve(request)
+            except RunStopped as error:
+                self.stop(row, error)
+                raise
+            await self.places.acquire()
+        self.in_flight += 1
+        try:
+            if self.stopping is not None:  # while the row waited
+                self.refuse(row, self.stopping)
+            self.last_number += 1
+            call = CallInFlight(self.last_number, self.journal, self.budget, row)
+            self.journal.keep(write_request(call.number, row.seq, key, time.time(), body))
+            started = time.monotonic()
+            token = attempt_watch.set(call)
+            try:
+                yield call
+            finally:
+                attempt_watch.reset(token)
+                # A client that knows that its endpoint takes no schemas fails without calling anybody.
+                made = call.has_begun or getattr(call.error, "code", None) != "schema-unsupported"
+                cost = self.budget.settle(reserve, call.reply, made=made)
+                seconds, attempts = time.monotonic() - started, call.attempts if made else 0
+                source: Source = "agent" if request is None else "call"
+                record = ReplyRecord(call.reply, call.fault, source, seconds, attempts, cost)
+                if call.reply is None and self.journal.fault is None:
+                    self.journal.put(write_reply(call.number, record))
+            # Before the place is free: at most `workers` replies can be lost to a kill.
+            if call.reply is not None:
+                raw = encode(call.reply)
+                is_for_cache = keep and self.cache is not None and is_worth_keeping(call.reply)
+                entry = (key, raw) if is_for_cache else None
+                call.written = self.journal.keep(write_reply(call.number, record, raw), entry=entry)
+        finally:
+            self.in_flight -= 1
+            self.places.release()
+
+    def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
+        """Write a request together with its reply, which cost nothing."""
+        self.last_number += 1
+        number = self.last_number
+        self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
+
+    def refuse(self, row: Row, error: AdjudgeError) -> NoReturn:
+        """Raise `RunStopped`: a run that is being stopped because of this error makes no more calls."""
+        row.stopped = error
+        raise RunStopped("the run is being stopped")
+
+    def stop(self, row: Row, error: AdjudgeError) -> None:
+        """Stop the run because of an error of this row."""
+        row.stopped = error
+        self.stopping = self.stopping or error
+        if self.on_stop is not None:
+            self.on_stop(error)

@@ -10,7 +10,8 @@ from adjudge.runs._export import scored_cases
 from adjudge.runs._plan import Plan, RunConfig, make_job
 from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._run import RunTask
-from adjudge.runs._sessions import UNDECIDED, Finished, Watch, check_place, finish, public
+from adjudge.runs._score_file import check_place
+from adjudge.runs._sessions import UNDECIDED, Finished, Watch, finish, public
 from adjudge.runs._store import Store, new_run_file
 from adjudge.statistics import Mean, Moments, mean_of
 

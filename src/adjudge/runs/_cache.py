@@ -52,15 +52,6 @@ def is_worth_keeping(reply: ChatReply) -> bool:
     return bool(reply.text) and reply.refusal is None and reply.finish_reason not in UNFIT
 
 
-def default_cache() -> Path:
-    """Return the place of the cache: `ADJUDGE_CACHE`, else the user's cache folder."""
-    given = os.environ.get("ADJUDGE_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "adjudge" / "replies.sqlite"
-
-
 class Cache:
     """Replies by the keys of their requests; `find` and `keep` may be called from two different threads."""
 
@@ -74,8 +65,18 @@ class Cache:
         self._written = time.monotonic()
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open a cache, a new one if there is none; `RunError` says why it cannot be used."""
+    def open(cls, place: str, *, create: bool = True) -> Self | None:
+        """Open the cache that `RunConfig.cache` names; None where it is off, or not there and not to be created.
+
+        `user` is `ADJUDGE_CACHE`, else a file in the user's cache folder. `RunError` says why it cannot be used.
+        """
+        path = Path(place)
+        if place == "user":
+            base = os.environ.get("XDG_CACHE_HOME")
+            folder = Path(base) if base else Path.home() / ".cache"
+            path = Path(os.environ.get("ADJUDGE_CACHE") or folder / "adjudge" / "replies.sqlite")
+        if place == "off" or not (create or path.exists()):
+            return None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Two connections: the event loop reads while the journal's thread writes.

@@ -14,13 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, Caught, UsageError
-from adjudge.judges.columns import QUESTIONS, text_in
 from adjudge.model import Message, Score, asking, gathering
 from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
 from adjudge.runs._cases import answered
 from adjudge.runs._plan import Job
-from adjudge.runs._records import CaseRecord, TrajectoryRecord, write_scores
+from adjudge.runs._records import CaseRecord, write_scores
 
 if TYPE_CHECKING:
     from adjudge.model import Judge, Judgement
@@ -133,12 +132,14 @@ class Engine:
         self.progress = Progress()
         self._source = source
         self._deadline = deadline
-        # An agent that answers units together gets as many as it asks for: its batches are then always the same.
-        self._room = getattr(job.agent, "together", None) or 2 * workers + SPARE
+        # More rows than calls: those that wait for the disk hold no place. An agent that answers units together gets as
+        # many as it asks for, so that its batches are always the same.
+        room = workers if job.has_own_means else 2 * workers + SPARE
+        self._room = getattr(job.agent, "together", None) or room
         self._stop = asyncio.Event()
         self._clocks: dict[Clock, float] = {}  # clocks of the rows in progress, with the seconds that each row has
         self._error: AdjudgeError | None = None
-        self._agent = None if job.agent is None else AgentCalls(job.agent, asker, self._clocks, deadline)
+        self._agent = None if job.agent is None else AgentCalls(job.agent, asker, source, self._clocks, deadline)
         self._gathering = Gathering()
         asker.on_stop = self.stop
 
@@ -247,7 +248,7 @@ class Engine:
                 continue
             row_columns = case.row
             if self._agent is not None and not is_canary:
-                record = await self._answer(self._agent, case, row, history)
+                record = await self._agent.answer(case, row, history)
                 if record.trajectory is None:
                     scores[index] = self.job.failed(record.fault or "agent-failed")
                     continue
@@ -276,16 +277,6 @@ class Engine:
                     found[place].append(score)
         for index, all_scores in zip(ready, found, strict=True):
             scores[index] = all_scores
-
-    async def _answer(self, agent: AgentCalls, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
-        """Return the agent's answer to a case: from the file, or by asking it now."""
-        record = await self._source.trajectory(case.seq)
-        if record is None:
-            record = await agent.answer(case, row, history)
-        question = Message("user", text_in(case.row or {}, QUESTIONS) or "")
-        reply = None if record.trajectory is None else record.trajectory.final_response
-        history += [question, Message("assistant", reply or "")]
-        return record
 
     def measure(self) -> Progress:
         """Return the progress so far."""

@@ -123,8 +123,7 @@ def _pending(store: Store, rest: Iterable[CaseRead], *, retry_failed: bool) -> I
 
 async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> CostEstimate:
     # An estimate writes nothing: it opens the cache only where there is one.
-    path = config.cache_path
-    cache = Cache.open(path) if path is not None and path.exists() else None
+    cache = Cache.open(config.cache, create=False)
     estimator = _Estimator(job, cache)
     try:
         async with clients_of(job, config, cache):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
+from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -67,15 +68,6 @@ class RunConfig:
         if self.max_cost is not None and self.price is None:
             raise UsageError("max_cost needs price: dollars for a million prompt and a million completion tokens")
 
-    @property
-    def cache_path(self) -> Path | None:
-        """The path of the cache; None where it is off."""
-        from adjudge.runs._cache import default_cache
-
-        if self.cache == "off":
-            return None
-        return default_cache() if self.cache == "user" else Path(self.cache)
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -84,7 +76,8 @@ class Job:
     `names` and `ranges` are those of the scores, in their order. `judged` is the index of the score that comes from a
     judge (the last one where there are several), `judge` is that judge. Cases with the same value in `unit_column` are
     worked on together: a group because of its scorers, a conversation because of its agent. `is_pure` means that
-    nothing has to be waited for, so many rows can be scored at once.
+    nothing has to be waited for, so many rows can be scored at once. `has_own_means` means that a scorer waits for
+    something that does not go through the run, so only the number of rows in progress can limit it.
     """
 
     scorers: tuple[Scorer, ...] = ()
@@ -95,12 +88,14 @@ class Job:
     judge: Judge | None = field(init=False, default=None)
     unit_column: str | None = field(init=False, default=None)
     is_pure: bool = field(init=False)
+    has_own_means: bool = field(init=False)
 
     def __post_init__(self) -> None:
         known: dict[str, Any] = {
             "names": tuple(scorer.name for scorer in self.scorers),
             "ranges": tuple(scorer.range for scorer in self.scorers),
             "is_pure": self.agent is None and not any(scorer.is_async for scorer in self.scorers),
+            "has_own_means": any(scorer.is_async and not _goes_through_run(scorer) for scorer in self.scorers),
         }
         for index, scorer in enumerate(self.scorers):
             judge = getattr(scorer, "judge", None)
@@ -119,6 +114,19 @@ class Job:
             Score.error(reason, parts=dict.fromkeys(scorer.parts or ()), provenance=scorer.provenance)
             for scorer in self.scorers
         ]
+
+
+def _goes_through_run(scorer: Scorer) -> bool:
+    """Return whether all that a scorer waits for is asked through the run, or judged in batches, one at a time."""
+    judges: list[Any] = list(scorer.judges)
+    for judge in judges:
+        members = getattr(judge, "members", ())
+        judges.extend(members)  # the list grows on the way: members may have members
+        # Without asking for it: `chats` may be a property that makes a client.
+        asks = getattr_static(judge, "chats", None) is not None
+        if not (members or asks or hasattr(judge, "ajudge_many")):
+            return False
+    return bool(judges)
 
 
 def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = None, **options: Any) -> Job:

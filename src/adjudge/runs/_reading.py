@@ -21,7 +21,7 @@ from adjudge.runs._cases import number_of
 from adjudge.runs._export import score_lines, scored_cases, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_case, read_reply
-from adjudge.runs._score_file import refuse_overwriting
+from adjudge.runs._score_file import check_place
 from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
 
@@ -182,7 +182,7 @@ class RunFile:
         """Write the results again, one JSON line a row and scorer, as the command that made the run did."""
         from adjudge.datasets import whole_file
 
-        refuse_overwriting(out, self.file)
+        check_place(out, self.file)
         lines = verdict_line if self.plan.kind == "judge" else score_lines
         with Store.read(self.file) as store, whole_file(str(out)) as file:
             summarise(store, self.plan, NOT_RUN, file.write, lines)

@@ -54,18 +54,19 @@ async def run_session(work: RunTask) -> Session:
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
         plan = _agree(store, work)
-        keep_known(store, work.job.judge, work.calibration)
+        if work.job.judge is not None:
+            keep_known(store, work.job.judge, work.calibration)
         if work.retry_failed:
             store.forget_failures()
         # A cache only saves money: a run without one is still right, so a fault of it is a warning.
         warnings: list[str] = []
         cache: Cache | None = None
-        if work.config.cache_path is not None:
-            try:
-                cache = Cache.open(work.config.cache_path)
-                stack.callback(cache.close)
-            except RunError as error:
-                warnings.append(f"{error.message}; the run continues without a cache")
+        try:
+            cache = Cache.open(work.config.cache)
+        except RunError as error:
+            warnings.append(f"{error.message}; the run continues without a cache")
+        if cache is not None:
+            stack.callback(cache.close)
         journal = Journal(store, cache)
         try:
             async with clients_of(work.job, work.config, cache):

@@ -6,6 +6,7 @@ The parent reads blocks, the workers decode, score and encode, the parent writes
 workers.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -60,7 +61,8 @@ def score_file(
     made = _scorers(specs)
     if not made:
         raise UsageError("name a scorer")
-    check_call(made, named, source, out)
+    check_place(out, source)
+    check_mapping(made, named)
     tallies = tuple(Tally(scorer.name, scorer.range) for scorer in made)
     rows = size = 0
     with ExitStack() as stack:
@@ -174,21 +176,28 @@ def _scorers(names: tuple[str, ...]) -> tuple[Scorer, ...]:
     return tuple(get_scorer(name) for name in names)
 
 
-def refuse_overwriting(written: str | Path | None, *read: str | Path | None) -> None:
-    """Raise `UsageError` where a file that is written is one of those that are read, or the run itself."""
-    if written is None or str(written) == "-":
+def check_place(out: str | Path | None, *read: str | Path | None) -> None:
+    """Raise `UsageError` for an output that cannot be written, or that is one of the files that are read."""
+    if out is None or str(out) == "-":
         return
-    target = Path(written)
+    target = Path(out)
     for other in (Path(one) for one in read if one is not None and str(one) != "-"):
         is_same = target.samefile(other) if target.exists() and other.exists() else target.resolve() == other.resolve()
         if is_same:
-            raise UsageError(f"{written} is read by this call: it would be overwritten", code="cannot-write")
+            raise UsageError(f"{out} is read by this call: it would be overwritten", code="cannot-write")
+    if target.is_dir():
+        raise UsageError(f"{out}: Is a directory", code="cannot-write")
+    # A file is written beside its place and renamed, so its folder must be writable; a pipe or device is written to.
+    folder = target.resolve().parent
+    if target.is_file() or not target.exists():
+        if not folder.is_dir():
+            raise UsageError(f"{out}: No such file or directory", code="cannot-write")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise UsageError(f"{out}: the folder {folder} cannot be written to", code="cannot-write")
 
 
-def check_call(scorers: Sequence[Scorer], columns: Columns, source: str, *written: str | None) -> None:
-    """Raise for a call that would overwrite its input, or that maps an argument which no scorer takes."""
-    for path in written:
-        refuse_overwriting(path, source)
+def check_mapping(scorers: Sequence[Scorer], columns: Columns) -> None:
+    """Raise for a mapping of an argument which no scorer takes."""
     taken = [scorer.accepts for scorer in scorers]
     # A scorer that takes everything (`accepts` is None) makes every mapping a valid one.
     known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction"}
@@ -220,6 +229,8 @@ def check_columns(
             message = f"{source} has no column {column!r}, which --map gives to {name!r}{closest(column, present)}"
             raise ArgumentError(message)
     named = [*present, *(name for name, _ in columns)]
+    if any(hasattr(scorer, "judge") for scorer in scorers):
+        _refuse_hidden(columns, named)
     for scorer in scorers:
         try:
             scorer.check(named)
@@ -229,6 +240,18 @@ def check_columns(
         if scorer.is_group and GROUP not in named:
             message = f"{source} has no column {GROUP!r}, by which {scorer.name} groups rollouts"
             raise ArgumentError(f"{message}{closest(GROUP, present)}; --map {GROUP}=COLUMN names it")
+
+
+def _refuse_hidden(columns: Columns, named: Sequence[str]) -> None:
+    """Raise for a mapping that a judge would not see, because the rows have a column that counts before it."""
+    from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES
+
+    for name, column in columns:
+        for names in (QUESTIONS, REFERENCES, RESPONSES):
+            first = next((one for one in names if one in named), name)
+            if name in names and first != name:
+                message = f"--map {name}={column} has no effect: a judge reads the column {first!r} of these rows first"
+                raise ArgumentError(f"{message}; write --map {names[0]}={column}")
 
 
 def refuse_torn(groups: RepeatFinder) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from adjudge.runs._plan import PLAN, Job, Plan, RunConfig, make_job, plan_from
 from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._records import COMPLETE
 from adjudge.runs._run import RunTask, run_session
-from adjudge.runs._score_file import check_call, check_columns, refuse_overwriting
+from adjudge.runs._score_file import check_columns, check_mapping, check_place
 from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
 
@@ -99,8 +98,9 @@ def score_run(
 
 def _checked_run(rows: str, job: Job, plan: Plan, run: str | None, out: str | None) -> Path:
     """Check the call and the first rows, and return the path of the run file."""
-    check_call(job.scorers, plan.columns, rows, out, run)
-    check_place(out, run)
+    check_place(out, rows, run)
+    check_place(run, rows)
+    check_mapping(job.scorers, plan.columns)
     if rows != "-":  # standard input can be read only once
         first = islice(read_rows(rows, plan.format), LOOKED_AT)
         check_columns(((row.number, row.columns) for row in first if row.columns), job.scorers, plan.columns, rows)
@@ -212,19 +212,6 @@ def _calm_collector() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def check_place(out: str | None, *runs: str | Path | None) -> None:
-    """Raise `UsageError` for an output that cannot be written, or is one of the runs, before anybody is paid."""
-    if out is None or out == "-":
-        return
-    refuse_overwriting(out, *runs)
-    # The file itself need not be writable: it is written beside its place and renamed.
-    folder = Path(out).resolve().parent
-    if Path(out).is_dir():
-        raise UsageError(f"{out}: Is a directory", code="cannot-write")
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(f"{out}: {folder} is not a folder that can be written to", code="cannot-write")
 
 
 def answers_of(store: Store) -> Iterator[CaseRead]:

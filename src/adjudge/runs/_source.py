@@ -6,7 +6,7 @@ is not needed any more.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
 
@@ -71,6 +71,7 @@ class Source:
             self._more.set()
 
     async def _read(self, cases: Iterator[CaseRead], groups: RepeatFinder | None) -> None:
+        """Put cases into the file, a page at a time, and note where each group begins."""
         unit, current = 0, None
         while True:
             # Whatever iterable the caller gave may raise and may block, so it runs in a thread.
@@ -95,23 +96,18 @@ class Source:
                 if read.canary is not None and seq >= self._stored:
                     number = number_of(seq)
                     canaries.append(CaseRecord(number, number, read.canary["id"], read.canary))
-            await self._write(records, canaries)
+            # An earlier session wrote the first cases: compare their checksums instead of writing them again.
+            writes = [write_case(record) for record in records]
+            known = max(0, min(self._stored - self.count, len(writes)))
+            if known:
+                sums = await self._journal.read(Store.case_sums, self.count, self.count + known - 1)
+                if sums != [write[1][3] for write in writes[:known]]:
+                    message = "these are not the cases that the run began with: name another run file"
+                    raise RunError(message, code="run-mismatch")
+            if known < len(writes):
+                await self._journal.commit(*writes[known:], *map(write_case, canaries))
             self.count += len(records)
             self._more.set()
-
-    async def _write(self, records: Sequence[CaseRecord], canaries: Sequence[CaseRecord]) -> None:
-        writes = [write_case(record) for record in records]
-        new = [write for write in writes if write[1][0] >= self._stored]
-        known = writes[: len(writes) - len(new)]
-        # An earlier session wrote the first cases: compare their checksums instead of writing them again.
-        if known:
-            first, last = known[0][1][0], known[-1][1][0]
-            sums = await self._journal.read(Store.case_sums, first, last)
-            if sums != [write[1][3] for write in known]:
-                message = "these are not the cases that the run began with: name another run file"
-                raise RunError(message, code="run-mismatch")
-        if new:
-            await self._journal.commit(*new, *map(write_case, canaries))
 
     async def take(self) -> list[CaseRecord] | None:
         """Return the next unit without scores; None when no unit is left."""
