@@ -5,6 +5,7 @@ load_code("./rewards.py:brevity")     the same from a file
 run_sync(work, "evaluate")            await a coroutine from ordinary code
 await for_each(rows, work)            await something for each row, some at once
 await in_thread(function, 1, 2)       call a function that waits, without holding up the event loop
+source_digest(function)               tells whether its source has changed
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 
 from adjudge.errors import AdjudgeError, Caught, UsageError, closest
 
-__all__ = ["for_each", "in_thread", "load_code", "run_sync"]
+__all__ = ["for_each", "in_thread", "load_code", "run_sync", "source_digest"]
 
 T = TypeVar("T")
 
@@ -69,6 +70,35 @@ def _module(name: str) -> Any:
             del sys.modules[key]
             raise
     return sys.modules[key]
+
+
+def source_digest(code: Any) -> str | None:
+    """Return a digest of the source of a function, or of an object's class; None where it cannot be read.
+
+    It is empty for code of this package, whose parts have versions.
+
+    >>> source_digest(closest)
+    ''
+    >>> source_digest(lambda: 1) is None
+    True
+    """
+    import inspect
+    from functools import partial
+    from hashlib import blake2b
+
+    while isinstance(code, partial):
+        code = code.func
+    definition = inspect.unwrap(code) if inspect.isroutine(code) or isinstance(code, type) else type(code)
+    # What Python takes for the source of a lambda is a line that holds it, maybe with other things.
+    if getattr(definition, "__name__", "") == "<lambda>":
+        return None
+    if str(getattr(definition, "__module__", "")).partition(".")[0] == "adjudge":
+        return ""
+    try:
+        source = inspect.getsource(definition)
+    except (OSError, TypeError):
+        return None
+    return blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def run_sync(work: Coroutine[Any, Any, T], what: str, *, instead: str = "", anywhere: bool = False) -> T:

@@ -297,7 +297,7 @@ def test_other_cases(tmp_path: Path) -> None:
 
     with pytest.raises(RunStopped, match="the disk went away"):
         evaluate(broken(), judge=AskingJudge(), run=path, config=OFF)
-    with pytest.raises(RunError, match="not the cases"):
+    with pytest.raises(RunError, match="case 1 is not the one"):
         evaluate(rows(400, start=1), judge=AskingJudge(), run=path, config=OFF)
     assert evaluate(rows(400), judge=AskingJudge(), run=path, config=OFF).counts["scored"] == 400
 

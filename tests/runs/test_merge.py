@@ -174,7 +174,7 @@ def test_unfinished_shards(tmp_path: Path) -> None:
     assert (merged.cases, merged.missing, run_state(merged.file).state) == (40, 12, "stopped")
     assert [row.score.reason for row in RunResult(merged.file).scores][-1] == "not-run: the run ended before this row"
     model = Model(by_number)
-    run(merged.file, [], judge=AskingJudge(model))
+    run(merged.file, rows(40), judge=AskingJudge(model))
     assert model.calls == 12
     assert exported(merged.file) == exported(run(tmp_path / "whole.run", rows(40)))
 

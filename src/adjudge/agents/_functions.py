@@ -122,6 +122,7 @@ class BatchAgent:
     def __init__(self, agent: Any, *, size: int | None = None, name: str | None = None) -> None:
         self.name: str = name or str(getattr(agent, "__qualname__", type(agent).__name__))
         self.size = max(1, size if size is not None else int(getattr(agent, "get_batch_size", lambda: 16)()))
+        self.agent = agent
         self._call: Callable[..., Any] = getattr(agent, "batch_generate_response", agent)
         self._is_object = self._call is not agent
         self._waiting: deque[tuple[Case, Sequence[Message], asyncio.Future[Trajectory]]] = deque()

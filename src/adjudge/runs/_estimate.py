@@ -14,7 +14,7 @@ from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, asking
 from adjudge.rewards import Scorer
 from adjudge.runs._cache import Cache, request_key
 from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
-from adjudge.runs._plan import CONVERSATION, Job, RunConfig, clients_of, make_job
+from adjudge.runs._plan import CONVERSATION, Job, RunConfig, clients_of, leaves_of, make_job
 from adjudge.runs._records import TrajectoryRecord, encode
 from adjudge.runs._sessions import answers_of, work_of
 from adjudge.runs._store import Store
@@ -144,7 +144,7 @@ class _Estimator:
         self._found = CostEstimate(agent_calls=None if job.agent is None else 0)
         self._seen: set[bytes] = set()
         # A judge's requests can be written without sending them; what other async scorers call is unknown.
-        leaves = [leaf for scorer in job.scorers for leaf in _leaves(scorer)]
+        leaves = list(leaves_of(job.scorers))
         self._asking = [leaf for leaf in leaves if leaf.is_async and getattr(leaf, "judge", None) is not None]
         self._opaque = [leaf.name for leaf in leaves if leaf.is_async and leaf not in self._asking]
         self._later_turns = False
@@ -245,12 +245,3 @@ class _Estimator:
         size = sum(len(message.text.encode("utf-8", "replace")) for message in request.messages)
         self._found.prompt_tokens += size // BYTES_PER_TOKEN
         self._found.completion_tokens += min(REPLY_TOKENS, request.max_tokens or REPLY_TOKENS)
-
-
-def _leaves(scorer: Scorer) -> Iterator[Scorer]:
-    """Give the scorers that a composition is made of."""
-    members: Sequence[Scorer] = getattr(scorer, "members", ())
-    if not members:
-        yield scorer
-    for member in members:
-        yield from _leaves(member)

@@ -77,6 +77,8 @@ def evaluate(
     scorers. `run` is the run file: one that exists is resumed, if it is the same run. A run that is stopped (a refused
     key, a spent budget) raises `RunStopped`; call again with the same `run` to resume it. `calibration` is what was
     measured of the judge, or its file: `summary.corrected` is then the mean corrected for the judge's errors.
+
+    A run is bound to its cases, saved trajectories and the source of its agent and scorers: others are refused.
     """
     work = aevaluate(
         cases,

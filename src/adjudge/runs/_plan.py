@@ -7,13 +7,14 @@ Plan         the same by name, as the run file keeps it: settings, never a key
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from adjudge.calling import source_digest
 from adjudge.errors import RunError, UsageError
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from adjudge.runs._cache import Cache
 
 PLAN = "plan"
+ACCEPTED = "accepted"  # the name in `meta` of the changes of code that somebody accepted
 GROUP = "group_id"
 CONVERSATION = "conversation_id"
 
@@ -37,7 +39,8 @@ class RunConfig:
     sessions of the run. `price` is dollars for a million prompt tokens and a million completion tokens. `cache` is the
     path of the replies kept across runs, `user` for the one in the user's cache folder, or `off`. About the share
     `canaries` of the rows gets a second answer that is known to be bad, to see whether the judge accepts it. `seed`
-    makes every random choice repeatable.
+    makes every random choice repeatable. `accept_changes` resumes a run although the source of its agent or scorers has
+    changed, and records that.
     """
 
     workers: int = 32
@@ -51,6 +54,7 @@ class RunConfig:
     cache: str = "user"
     canaries: float = 0.0
     seed: int = 0
+    accept_changes: bool = False
 
     def __post_init__(self) -> None:
         if self.workers < 1:
@@ -95,7 +99,7 @@ class Job:
             "names": tuple(scorer.name for scorer in self.scorers),
             "ranges": tuple(scorer.range for scorer in self.scorers),
             "is_pure": self.agent is None and not any(scorer.is_async for scorer in self.scorers),
-            "has_own_means": any(scorer.is_async and not _goes_through_run(scorer) for scorer in self.scorers),
+            "has_own_means": any(map(_has_own_means, leaves_of(self.scorers))),
         }
         for index, scorer in enumerate(self.scorers):
             judge = getattr(scorer, "judge", None)
@@ -116,17 +120,49 @@ class Job:
         ]
 
 
-def _goes_through_run(scorer: Scorer) -> bool:
-    """Return whether all that a scorer waits for is asked through the run, or judged in batches, one at a time."""
-    judges: list[Any] = list(scorer.judges)
+def leaves_of(scorers: Iterable[Scorer]) -> Iterator[Scorer]:
+    """Give the scorers that compositions are made of; a scorer without members is one itself."""
+    for scorer in scorers:
+        members: Iterable[Scorer] | None = getattr(scorer, "members", None)
+        if members is None:
+            yield scorer
+        else:
+            yield from leaves_of(members)
+
+
+def judges_of(scorers: Iterable[Scorer]) -> list[Any]:
+    """Return the judges that scorers ask, the members of panels and cascades included."""
+    judges: list[Any] = [judge for scorer in scorers for judge in scorer.judges]
     for judge in judges:
-        members = getattr(judge, "members", ())
-        judges.extend(members)  # the list grows on the way: members may have members
+        judges.extend(getattr(judge, "members", ()))  # the list grows on the way: members may have members
+    return judges
+
+
+def _has_own_means(leaf: Scorer) -> bool:
+    """Return whether a scorer waits for something that neither goes through the run nor is judged in batches."""
+    if not leaf.is_async:
+        return False
+    for judge in judges_of([leaf]):
         # Without asking for it: `chats` may be a property that makes a client.
         asks = getattr_static(judge, "chats", None) is not None
-        if not (members or asks or hasattr(judge, "ajudge_many")):
-            return False
-    return bool(judges)
+        if not (asks or hasattr(judge, "members") or hasattr(judge, "ajudge_many")):
+            return True
+    return not leaf.judges
+
+
+def digests_of(job: Job) -> dict[str, str | None]:
+    """Return digests of the source of the agent, scorers and judges that are not ours; None where it cannot be read."""
+    found: dict[str, str | None] = {}
+    agent: Any = job.agent
+    while agent is not None and hasattr(agent, "agent"):  # one that a scenario or a batch wraps
+        agent = agent.agent
+    leaves = list(leaves_of(job.scorers))
+    for kind, things in (("the agent", [agent]), ("the scorer", leaves), ("the judge", judges_of(leaves))):
+        for thing in things:
+            if thing is not None:
+                name = f"{kind} {getattr(thing, 'name', type(thing).__name__)}"
+                found[name] = source_digest(getattr(thing, "function", thing))
+    return {name: digest for name, digest in found.items() if digest != ""}
 
 
 def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = None, **options: Any) -> Job:
@@ -154,10 +190,7 @@ async def clients_of(job: Job, config: RunConfig, cache: Cache | None) -> AsyncI
         close = getattr(job.agent, "aclose", None)
         if close is not None:
             stack.push_async_callback(close)
-        askers: list[Any] = [job.agent, *(judge for scorer in job.scorers for judge in getattr(scorer, "judges", ()))]
-        for asker in askers:
-            # The members of panels and cascades, which may be panels themselves, ask too: the list grows on the way.
-            askers.extend(getattr(asker, "members", ()))
+        for asker in (job.agent, *judges_of(job.scorers)):
             if cache is not None and hasattr(asker, "secret"):
                 # With the same secret the same question is the same request in every run, and the cache finds it.
                 stack.callback(setattr, asker, "secret", asker.secret)
@@ -194,6 +227,7 @@ class Plan:
     judged: int | None = None  # index of the judge's score
     unit: str | None = None  # the column by which cases were worked on together
     resumed_by: str = ""  # how a person resumes it, where `adjudge resume` cannot
+    code: dict[str, str | None] = field(default_factory=dict)  # digests of the source of code that is not ours
     merged: tuple[str, ...] = ()  # names of the run files that were merged into this one
     adjudge: str = ""
     started: str = ""
@@ -220,7 +254,7 @@ class Plan:
             judged=job.judged,
             adjudge=__version__,
             started=datetime.now(UTC).isoformat(timespec="seconds"),
-            config=asdict(config),
+            config=asdict(replace(config, accept_changes=False)),  # accepted once, not for ever
         )
 
     def run_config(self) -> RunConfig:

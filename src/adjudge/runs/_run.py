@@ -5,7 +5,9 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from adjudge.errors import AdjudgeError, Caught, RunError, RunStopped, UsageError
 from adjudge.judges import Calibration
@@ -15,7 +17,7 @@ from adjudge.runs._cases import Cases, digest_of, read_cases, with_canaries
 from adjudge.runs._engine import Engine, Progress
 from adjudge.runs._export import keep_known
 from adjudge.runs._journal import Journal
-from adjudge.runs._plan import GROUP, PLAN, Job, Plan, RunConfig, clients_of, plan_from
+from adjudge.runs._plan import ACCEPTED, GROUP, PLAN, Job, Plan, RunConfig, clients_of, digests_of, plan_from
 from adjudge.runs._records import write_meta
 from adjudge.runs._source import Source
 from adjudge.runs._store import Store
@@ -53,13 +55,13 @@ async def run_session(work: RunTask) -> Session:
     """Do one session of a run; `RunError` where the file cannot be used, any other error that stops it is returned."""
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
-        plan = _agree(store, work)
+        warnings: list[str] = []
+        plan = _agree(store, work, warnings)
         if work.job.judge is not None:
             keep_known(store, work.job.judge, work.calibration)
         if work.retry_failed:
             store.forget_failures()
         # A cache only saves money: a run without one is still right, so a fault of it is a warning.
-        warnings: list[str] = []
         cache: Cache | None = None
         try:
             cache = Cache.open(work.config.cache)
@@ -81,11 +83,12 @@ async def run_session(work: RunTask) -> Session:
         return Session(plan, stopped, number, tuple(warnings))
 
 
-def _agree(store: Store, work: RunTask) -> Plan:
+def _agree(store: Store, work: RunTask, warnings: list[str]) -> Plan:
     """Write the plan into a new file, or check that an older file has the same one."""
     if work.config.canaries and work.job.judge is None:
         raise UsageError("canaries need a judge, and the run has none")
-    plan = work.plan.resolved(work.job, work.config)
+    code = digests_of(work.job)
+    plan = replace(work.plan.resolved(work.job, work.config), code=code)
     if isinstance(work.cases, str | Path):
         plan = replace(plan, source=str(work.cases), digest=digest_of(work.cases))
     stored = store.meta(PLAN)
@@ -95,6 +98,24 @@ def _agree(store: Store, work: RunTask) -> Plan:
     # A session without cases resumes those in the file, so their digest is not compared.
     older = plan_from(stored, store.path)
     older.check_same(plan if work.cases is not None else replace(plan, digest=older.digest), store.path)
+    # Code is compared with what the last session used: a change that somebody accepted is on record.
+    accepted: list[dict[str, Any]] = store.meta(ACCEPTED) or []
+    known = dict(older.code)
+    for entry in accepted:
+        known.update(entry["code"])
+    unread = (name for name, digest in code.items() if digest is None)
+    warnings.extend(
+        f"the source of {name} cannot be read: if it has changed, this run does not notice" for name in unread
+    )
+    changed = {name: digest for name, digest in code.items() if digest and known.get(name) not in (None, digest)}
+    if changed and not work.config.accept_changes:
+        message = f"{', '.join(changed)} has changed since the run began: name another run file, or accept the change"
+        raise RunError(
+            f"{store.path}: {message} (--accept-changes, or accept_changes in RunConfig)", code="run-mismatch"
+        )
+    if changed:
+        entry = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "code": changed}
+        store.commit([write_meta(ACCEPTED, [*accepted, entry])])
     return older
 
 
@@ -117,10 +138,13 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
         reading: asyncio.Task[None] | None = None
         stopped: AdjudgeError | None = None
         try:
-            if not source.complete:
+            # Cases that are given again are compared with those in the file; of a file the digest was compared.
+            is_compared = work.cases is None or (isinstance(work.cases, str | Path) and work.trajectories is None)
+            if not (source.complete and is_compared):
                 reading = asyncio.create_task(_read(work, source, engine))
-                if job.unit_column == GROUP:
-                    await reading  # a torn group must be found before anything is scored
+                # Other cases, and torn groups, must be found before anything is scored.
+                if source.complete or job.unit_column == GROUP:
+                    await reading
             await engine.run()
         except AdjudgeError as error:
             if isinstance(error, RunError) and not isinstance(error, RunStopped):

@@ -6,7 +6,7 @@ is not needed any more.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 
@@ -15,7 +15,7 @@ from adjudge.errors import Caught, DataError, RunError
 from adjudge.model import ChatReply
 from adjudge.runs._cases import CaseRead, number_of
 from adjudge.runs._journal import Journal
-from adjudge.runs._records import COMPLETE, CaseRecord, TrajectoryRecord, write_case, write_meta
+from adjudge.runs._records import COMPLETE, CaseRecord, TrajectoryRecord, Write, write_case, write_meta
 from adjudge.runs._score_file import refuse_torn
 from adjudge.runs._store import Checkpoint, Store
 
@@ -56,7 +56,8 @@ class Source:
         self._more.set()
 
     async def read(self, cases: Iterator[CaseRead] | None, *, check_groups: bool) -> None:
-        """Put cases into the file; those that it has already must be the same ones."""
+        """Put cases into the file; those that it has already must be the same ones, in the same order."""
+        has_all, self.count = self.complete, 0
         try:
             if cases is None:
                 raise RunError("the run was stopped before all its cases were read: give them again", code="no-cases")
@@ -65,8 +66,11 @@ class Source:
                 await self._read(cases, groups)
                 if groups is not None:
                     refuse_torn(groups)
-            await self._journal.commit(write_meta(COMPLETE, self.count))
-            self.complete = True
+            if self.count < self._stored:
+                raise _mismatch(f"only {self.count} of the {self._stored} cases that the run began with are given")
+            if not has_all:
+                await self._journal.commit(write_meta(COMPLETE, self.count))
+                self.complete = True
         finally:
             self._more.set()
 
@@ -96,18 +100,22 @@ class Source:
                 if read.canary is not None and seq >= self._stored:
                     number = number_of(seq)
                     canaries.append(CaseRecord(number, number, read.canary["id"], read.canary))
-            # An earlier session wrote the first cases: compare their checksums instead of writing them again.
-            writes = [write_case(record) for record in records]
-            known = max(0, min(self._stored - self.count, len(writes)))
-            if known:
-                sums = await self._journal.read(Store.case_sums, self.count, self.count + known - 1)
-                if sums != [write[1][3] for write in writes[:known]]:
-                    message = "these are not the cases that the run began with: name another run file"
-                    raise RunError(message, code="run-mismatch")
-            if known < len(writes):
-                await self._journal.commit(*writes[known:], *map(write_case, canaries))
+            await self._write([write_case(record) for record in records], canaries)
             self.count += len(records)
             self._more.set()
+
+    async def _write(self, writes: Sequence[Write], canaries: Sequence[CaseRecord]) -> None:
+        """Write the next cases; an earlier session wrote the first ones, whose checksums are compared instead."""
+        known = max(0, min(self._stored - self.count, len(writes)))
+        if known:
+            sums = await self._journal.read(Store.case_sums, self.count, self.count + known - 1)
+            for index, (stored, (_, values)) in enumerate(zip(sums, writes, strict=False)):
+                if stored != values[-1]:
+                    raise _mismatch(f"case {self.count + index + 1} is not the one that the run began with")
+        if known < len(writes):
+            if self.complete:
+                raise _mismatch(f"these are more than the {self._stored} cases that the run began with")
+            await self._journal.commit(*writes[known:], *map(write_case, canaries))
 
     async def take(self) -> list[CaseRecord] | None:
         """Return the next unit without scores; None when no unit is left."""
@@ -156,3 +164,8 @@ class Source:
             return None
         found = await self._journal.read(Store.trajectories, seq, seq)
         return found.get(seq)
+
+
+def _mismatch(what: str) -> RunError:
+    advice = "name another run file, or score what the run holds again with adjudge rescore"
+    return RunError(f"{what}: {advice}", code="run-mismatch")

@@ -42,6 +42,7 @@ class ScenarioScorer(Scorer):
         everybody = [scorer for scorers in self._scorers.values() for scorer in scorers]
         if self._quality is not None:
             everybody.append(self._quality)
+        self.members = tuple(everybody)
         self.judges = tuple(dict.fromkeys(one for scorer in everybody for one in scorer.judges))
         # A complete run file is not compared with the cases again, but with the versions of its scorers.
         digest = blake2b(digest_size=8)
