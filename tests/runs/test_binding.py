@@ -1,14 +1,24 @@
 """A run is bound to what it was started with: its cases, their order, the saved answers, the code that answers."""
 
+import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adjudge import open_run
 from adjudge.errors import RunError
+from adjudge.model import ChatReply
 from adjudge.runs import RunConfig, evaluate
+from adjudge.runs._records import ReplyRecord, write_reply, write_request
+from adjudge.runs._store import Store
+
+from . import doubles
+from .doubles import AskingJudge, Model
 
 OFF = RunConfig(cache="off")
 SCORERS = ["qa_f1_reward"]
@@ -134,3 +144,81 @@ def test_a_scorer_without_source_is_a_warning(tmp_path: Path) -> None:
     assert run() == ()
     assert len(warnings := run()) == 1
     assert "<lambda>" in warnings[0]
+
+
+def test_one_run_under_two_names(tmp_path: Path) -> None:
+    """A run that is written under one name cannot be written under another one: a link, a relative path."""
+    real, link = tmp_path / "a.run", tmp_path / "b.run"
+    with Store.write(real):
+        link.symlink_to(real)
+        for name in (link, tmp_path / "." / "a.run", Path(os.path.relpath(real))):
+            with pytest.raises(RunError, match="in use by process"):
+                Store.write(name)
+    with Store.write(link):
+        assert sorted(path.name for path in tmp_path.glob("*.lock")) == ["a.run.lock"]
+    (tmp_path / "c.run").hardlink_to(real)
+    with pytest.raises(RunError, match="hard link") as caught:
+        Store.write(real)
+    assert caught.value.code == "run-linked"
+
+
+def test_a_reply_belongs_to_its_request(tmp_path: Path) -> None:
+    """A reply counts only for the request with the same content, whatever their numbers say."""
+    reply = ReplyRecord(ChatReply("CORRECT"))
+    with Store.write(tmp_path / "a.run") as store:
+        store.commit([write_request(1, 0, b"ours", 0.0, b"{}"), write_reply(1, reply, key=b"theirs")])
+        store.commit([write_request(2, 0, b"mine", 0.0, b"{}"), write_reply(2, reply, key=b"mine")])
+        store.commit([write_request(3, 0, b"older", 0.0, b"{}"), write_reply(3, reply)])
+        assert list(store.replies(0)) == [b"mine", b"older"]
+
+
+PAID = """
+import asyncio, os, sys
+sys.path.insert(0, sys.argv[2])
+from adjudge.runs import RunConfig, evaluate
+from runs.doubles import AskingJudge, Model, rows
+class Dies(Model):
+    async def complete(self, request):
+        if self.calls == 60:
+            await asyncio.sleep(float(sys.argv[3]))
+            os._exit(9)
+        return await super().complete(request)
+evaluate(rows(100), judge=AskingJudge(Dies()), run=sys.argv[1], config=RunConfig(cache="off", workers=4))
+"""
+
+
+def killed(run: Path, pause: float) -> None:
+    """Leave a run that was killed after 60 replies and a pause."""
+    command = [sys.executable, "-c", PAID, str(run), str(Path(__file__).parent.parent), str(pause)]
+    assert subprocess.run(command, check=False).returncode == 9
+
+
+def test_a_removed_run_leaves_nothing(tmp_path: Path) -> None:
+    """A new run does not take over what a removed run of the same name left beside it."""
+    run = tmp_path / "a.run"
+    killed(run, 0.0)
+    assert list(tmp_path.glob("a.run.tail-*"))
+    run.unlink()
+    model = Model()
+    result = evaluate(doubles.rows(3), judge=AskingJudge(model), run=run, config=OFF)
+    assert (model.calls, result.counts["scored"]) == (3, 3)
+    assert len(list(open_run(run).replies())) == 3
+
+
+def test_a_run_is_one_file(tmp_path: Path) -> None:
+    """Soon after a write the run file alone, without what stands beside it, holds it; nobody has to end the run."""
+    run, copy = tmp_path / "a.run", tmp_path / "elsewhere" / "a.run"
+    copy.parent.mkdir()
+    command = [sys.executable, "-c", PAID, str(run), str(Path(__file__).parent.parent), "600"]
+    with subprocess.Popen(command) as process:
+        try:
+            for _ in range(600):
+                time.sleep(0.1)
+                if run.exists() and run.stat().st_size > 4096:
+                    shutil.copy(run, copy)
+                    if open_run(copy).counts["scored"] == 60:
+                        break
+        finally:
+            process.kill()
+    assert open_run(copy).counts == {"scored": 60, "unscored": 0, "error": 40}
+    assert sum(reply.reply is not None for reply in open_run(copy).replies()) == 60

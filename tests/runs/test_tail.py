@@ -10,7 +10,7 @@ from adjudge.errors import RunError
 from adjudge.model import ChatReply
 from adjudge.runs import _journal
 from adjudge.runs._journal import Tail
-from adjudge.runs._records import ReplyRecord, Write, write_reply, write_request
+from adjudge.runs._records import RUN_ID, ReplyRecord, Write, write_reply, write_request
 from adjudge.runs._store import Store
 
 TEXTS = st.lists(st.text(max_size=30), min_size=1, max_size=6)
@@ -25,10 +25,10 @@ def writes_of(texts: list[str]) -> list[Write]:
     return found
 
 
-def left_by(folder: Path, texts: list[str]) -> Path:
+def left_by(folder: Path, texts: list[str], run_id: str | None = None) -> Path:
     """Return the run whose tail a process left that was killed after these replies."""
     run = folder / "a.run"
-    tail = Tail(run)
+    tail = Tail(run, run_id)
     for write in writes_of(texts):
         tail.add([write])
     tail.close()
@@ -59,7 +59,9 @@ def test_torn_or_changed(tmp_path_factory: pytest.TempPathFactory, texts: list[s
 
 def test_opening_takes_it_in(tmp_path: Path) -> None:
     """Who opens the run next has what the tail held, once, and the tail is gone."""
-    run = left_by(tmp_path, ["yes", "no"])
+    with Store.write(tmp_path / "a.run") as store:
+        run_id = store.meta(RUN_ID)
+    run = left_by(tmp_path, ["yes", "no"], run_id)
     with Store.write(run) as store:
         store.commit([])
         assert store.replies(1)[b"key"].text == "yes"
@@ -72,9 +74,18 @@ def test_what_is_in_the_file_already(tmp_path: Path) -> None:
     run = tmp_path / "a.run"
     with Store.write(run) as store:
         store.commit(writes_of(["yes"]))
-    left_by(tmp_path, ["yes", "no"])
+        run_id = store.meta(RUN_ID)
+    left_by(tmp_path, ["yes", "no"], run_id)
     with Store.write(run) as store:
         assert store.totals()[0] == 2
+
+
+def test_another_runs_tail(tmp_path: Path) -> None:
+    """A tail that another run left under this name is not taken in, and is gone."""
+    run = left_by(tmp_path, ["yes", "no"], "another")
+    with Store.write(run) as store:
+        assert store.totals()[:2] == (0, 0)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.run"]
 
 
 def test_files_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -341,13 +341,13 @@ class Asker:
                 source: Source = "agent" if request is None else "call"
                 record = ReplyRecord(call.reply, call.fault, source, seconds, attempts, cost)
                 if call.reply is None and self.journal.fault is None:
-                    self.journal.put(write_reply(call.number, record))
+                    self.journal.put(write_reply(call.number, record, key=key))
             # Before the place is free: at most `workers` replies can be lost to a kill.
             if call.reply is not None:
                 raw = encode(call.reply)
                 is_for_cache = keep and self.cache is not None and is_worth_keeping(call.reply)
                 entry = (key, raw) if is_for_cache else None
-                call.written = self.journal.keep(write_reply(call.number, record, raw), entry=entry)
+                call.written = self.journal.keep(write_reply(call.number, record, raw, key=key), entry=entry)
         finally:
             self.in_flight -= 1
             self.places.release()
@@ -356,7 +356,8 @@ class Asker:
         """Write a request together with its reply, which cost nothing."""
         self.last_number += 1
         number = self.last_number
-        self.journal.put(write_request(number, row.seq, key, time.time(), body), write_reply(number, record))
+        request = write_request(number, row.seq, key, time.time(), body)
+        self.journal.put(request, write_reply(number, record, key=key))
 
     def refuse(self, row: Row, error: AdjudgeError) -> NoReturn:
         """Raise `RunStopped`: a run that is being stopped because of this error makes no more calls."""

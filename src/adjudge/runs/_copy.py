@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from adjudge.runs._records import Write, check, checksum, write_request
+from adjudge.runs._records import SUM, Write, check, checksum, write_request
 from adjudge.runs._store import Store
 
 REQUESTS = "SELECT number, seq, key, at, body, sum FROM requests WHERE seq BETWEEN ? AND ? ORDER BY number"
@@ -54,9 +54,9 @@ def _copy_calls(
             found[number] = next(numbers)
             yield write_request(found[number], seqs[seq], key, at, body)
     for number, source, *measures, fault, body, sum_ in store.rows(REPLIES, *between):
-        check(sum_, "replies", body, number, source, fault)
+        check(sum_[:SUM], "replies", body, number, source, fault)
         if number in found:
-            new = checksum("replies", body, found[number], source, fault)
+            new = checksum("replies", body, found[number], source, fault) + sum_[SUM:]
             values = (found[number], source, *measures, fault, body, new)
             yield "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values
     for number, *rest in store.rows(ATTEMPTS, *between):

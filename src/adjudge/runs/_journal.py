@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 
 from adjudge.errors import Caught, RunError
-from adjudge.runs._records import KEPT, Write
+from adjudge.runs._records import KEPT, RUN_ID, Write
 
 if TYPE_CHECKING:
     from adjudge.runs._cache import Cache, Entry
@@ -48,6 +48,7 @@ WINDOW = 0.04  # seconds in which writes gather
 BUSY_WINDOW = 0.1  # the same where many come
 BUSY = 24  # items of a group that make the next one wait longer
 LARGEST = 2048  # writes of one group
+FOLD = 1.0  # seconds after which what was written is moved from the log into the run file
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TAIL_LARGEST = 4 << 20  # bytes in one file before the other takes its turn
 _HEAD = struct.Struct("<II")
@@ -74,7 +75,7 @@ class Journal:
         self.fault: RunError | None = None  # once a write has failed, nothing more is written
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
-        self._tail = Tail(store.path)
+        self._tail = Tail(store.path, store.meta(RUN_ID))
         self._thread = Thread(target=self._work, name="adjudge-journal", daemon=True)
         self._thread.start()
 
@@ -125,9 +126,18 @@ class Journal:
 
     def _work(self) -> None:
         is_open = True
+        folded = time.monotonic()
+        is_folded = True  # whether all that was written is in the run file itself
         size = 0  # items of the last group; a page of cases is one item, and says nothing of what follows
         while is_open:
-            group = [self._queue.get()]
+            # The run file alone must hold everything soon after it was written: people copy it while a run is killed.
+            if not is_folded and time.monotonic() - folded > FOLD:
+                _attempt(self.store.fold)
+                folded, is_folded = time.monotonic(), True
+            try:
+                group = [self._queue.get(timeout=None if is_folded else FOLD)]
+            except Empty:
+                continue
             # A sync costs the same for one write as for many, so the first write waits for others to join it. A read
             # does not wait: somebody needs the answer to go further.
             if group[0] is not None and group[0].read is None:
@@ -142,6 +152,7 @@ class Journal:
                 count += 1 if item is None else len(item.writes)
             size = len(group)
             is_open = None not in group
+            is_folded = is_folded and not any(item.writes for item in group if item is not None)
             self._handle([item for item in group if item is not None])
 
     def _handle(self, group: list[_Item]) -> None:
@@ -190,9 +201,13 @@ def _resolve(answers: list[tuple[asyncio.Future[Any], Any, Exception | None]]) -
 
 
 class Tail:
-    """The tail of one run; `add` and `settle` may be called from two different threads."""
+    """The tail of one run; `add` and `settle` may be called from two different threads.
 
-    def __init__(self, run: Path) -> None:
+    The checksums of its records begin with the run's id, so that a tail never counts for another run of that name.
+    """
+
+    def __init__(self, run: Path, run_id: str | None = None) -> None:
+        self._seed = zlib.crc32((run_id or "").encode())  # 0 for the runs of older releases, which have no id
         self.paths = (run.with_name(f"{run.name}.tail-0"), run.with_name(f"{run.name}.tail-1"))
         self._run = run
         self._files: list[int] = []
@@ -205,7 +220,7 @@ class Tail:
     def add(self, writes: Sequence[Write]) -> None:
         """Hand records to the operating system; `RunError` where it does not take them."""
         bodies = [_encode((_NUMBERS[statement], values)) for statement, values in writes]
-        data = b"".join(_HEAD.pack(len(body), zlib.crc32(body)) + body for body in bodies)
+        data = b"".join(_HEAD.pack(len(body), zlib.crc32(body, self._seed)) + body for body in bodies)
         with self._lock:
             # The other file may take over only when it is empty: its records could be needed after a kill.
             if self._sizes[self._turn] > TAIL_LARGEST and not self._sizes[1 - self._turn]:
@@ -250,7 +265,7 @@ class Tail:
                 length, sum_ = _HEAD.unpack_from(data, start)
                 start += _HEAD.size
                 body = data[start : start + length]
-                if len(body) != length or zlib.crc32(body) != sum_ or not length:
+                if len(body) != length or zlib.crc32(body, self._seed) != sum_ or not length:
                     break  # torn or changed: nothing after it can be trusted
                 number, values = msgspec.msgpack.decode(body, type=tuple[int, list[Any]])
                 yield KEPT[number].replace("INSERT INTO", "INSERT OR IGNORE INTO", 1), tuple(values)

@@ -207,7 +207,7 @@ def _reply(row: tuple[Any, ...], attempts: Sequence[Attempt]) -> RowReply:
     source, seconds, calls, cost, fault, body, sum_ = row[9:]
     if source is None:  # the run was killed before the reply came
         return RowReply(case.id, request, None, at=at, attempts=tuple(attempts))
-    reply = read_reply(number, source, fault, body, sum_)
+    reply = read_reply(key, number, source, fault, body, sum_)
     return RowReply(case.id, request, reply, fault, source, at, seconds, calls, cost, tuple(attempts))
 
 

@@ -34,6 +34,8 @@ from adjudge.model import ChatReply, Score, Trajectory, decode_json, encode_json
 T = TypeVar("T")
 
 APPLICATION = 0x41444A47  # "ADJG": by which `file` and we recognise a run file
+RUN_ID = "id"  # the name in `meta` of the run's own id, which also binds the files beside it
+SUM = 8  # bytes of a checksum
 COMPLETE = "complete"  # the name in `meta` of the number of cases, written once all have been read
 
 MIGRATIONS = (
@@ -164,15 +166,18 @@ def write_request(number: int, seq: int, key: bytes, at: float, body: bytes) -> 
     return _REQUEST, values
 
 
-def write_reply(number: int, record: ReplyRecord, body: bytes | None = None) -> Write:
-    """Keep what came back; `body` is the reply as JSON, where the caller has it already."""
+def write_reply(number: int, record: ReplyRecord, body: bytes | None = None, *, key: bytes = b"") -> Write:
+    """Keep what came back; `body` is the reply as JSON, where the caller has it already.
+
+    The key of the request goes with the checksum: a reply never counts for a request with other content.
+    """
     reply = record.reply
     body = encode(reply) if body is None else body
     counts = (None, None) if reply is None else (reply.prompt_tokens, reply.completion_tokens)
     # An endpoint may report any number of tokens; SQLite holds 63 bits.
     known = [None if count is None else max(0, min(count, 1 << 62)) for count in counts]
     fault = _plain(record.fault)
-    sum_ = checksum("replies", body, number, record.source, fault)
+    sum_ = checksum("replies", body, number, record.source, fault) + key
     measures = (round(record.seconds, 6), record.attempts, *known, record.cost)
     values = (number, record.source, *measures, fault, body, sum_)
     return _REPLY, values
@@ -222,10 +227,11 @@ def read_case(seq: int, unit: int, body: bytes, sum_: bytes) -> CaseRecord:
     return CaseRecord(seq, unit, found["id"], found["row"], found["fault"])
 
 
-def read_reply(number: int, source: str, fault: str | None, body: bytes, sum_: bytes) -> ChatReply | None:
-    """Read a reply; None where a fault came instead."""
-    check(sum_, "replies", body, number, source, fault)
-    return decode_as(ChatReply, body)
+def read_reply(key: bytes, number: int, source: str, fault: str | None, body: bytes, sum_: bytes) -> ChatReply | None:
+    """Read the reply to the request with that key; None where a fault came instead, or the reply is another's."""
+    check(sum_[:SUM], "replies", body, number, source, fault)
+    belongs = sum_[SUM:] in (b"", key)  # runs of older releases do not say
+    return decode_as(ChatReply, body) if belongs else None
 
 
 def read_trajectory(seq: int, seconds: float, fault: str | None, body: bytes, sum_: bytes) -> TrajectoryRecord:
@@ -270,7 +276,7 @@ def checksum(table: str, body: bytes, *keys: object) -> bytes:
     True
     """
     head = f"{table}{keys!r}".encode("utf-8", "surrogatepass")  # the text of a tuple ends with its bracket
-    return sha256(head + body).digest()[:8]  # the fastest hash on processors that have it built in
+    return sha256(head + body).digest()[:SUM]  # the fastest hash on processors that have it built in
 
 
 def check_kind(connection: sqlite3.Connection, path: object) -> int:

@@ -22,6 +22,7 @@ from adjudge.runs._records import (
     APPLICATION,
     COMPLETE,
     MIGRATIONS,
+    RUN_ID,
     VERSION,
     CaseRecord,
     TrajectoryRecord,
@@ -32,6 +33,7 @@ from adjudge.runs._records import (
     read_reply,
     read_score,
     read_trajectory,
+    write_meta,
 )
 
 BATCH = 32  # rows of one statement
@@ -86,17 +88,21 @@ class Store:
     @classmethod
     def write(cls, path: str | Path) -> Self:
         """Open a run file to write it, a new one if there is none; another writer raises `RunError` with its pid."""
-        path = Path(path)
+        # One name for one run: through a link its lock and its tail would be other files.
+        path = Path(path).resolve()
         if not path.parent.is_dir():
             raise UsageError(f"{path.parent} is not a folder: a run file cannot be written there", code="cannot-write")
         # The lock comes first: nothing is read or changed while another process writes.
         lock = run_lock(path)
         lock.acquire()
         try:
+            if path.exists() and path.stat().st_nlink > 1:
+                message = f"{path} has other names (hard links), under which another process could write it"
+                raise RunError(f"{message}: copy it, and use the copy", code="run-linked")
             with translate_errors(path):
                 store = cls(path, _connect(path), lock)
             # The process before us may have been killed: what it paid for goes into the file before anything else.
-            tail = Tail(path)
+            tail = Tail(path, store.meta(RUN_ID))
             left = list(tail.read())
             if left:
                 store.commit(left)
@@ -154,6 +160,10 @@ class Store:
                     connection.execute("ROLLBACK")
                 raise
 
+    def fold(self) -> None:
+        """Move what was committed from the log beside the file into the file, as far as readers allow it."""
+        self.rows("PRAGMA wal_checkpoint(PASSIVE)")
+
     def meta(self, name: str) -> Any:
         """Return the value that the run keeps under that name, or None."""
         found = self.rows("SELECT name, body, sum FROM meta WHERE name = ?", name)
@@ -204,7 +214,7 @@ class Store:
                    FROM requests JOIN replies USING (number) WHERE seq = ? ORDER BY number"""
         found: dict[bytes, ChatReply] = {}
         for key, *rest in self.rows(query, seq):
-            reply = read_reply(*rest)
+            reply = read_reply(key, *rest)
             if reply is not None:
                 found[key] = reply
         return found
@@ -285,7 +295,7 @@ def join_inserts(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]
 
 def run_lock(path: Path) -> FileLock:
     """Return the lock on one run; taking it raises `RunError` with the id of the process that has it."""
-    return FileLock(path, RunError, code="run-locked")
+    return FileLock(path.resolve(), RunError, code="run-locked")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -311,6 +321,8 @@ def _connect(path: Path) -> sqlite3.Connection:
             steps = "".join(MIGRATIONS[version:])
             kind = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN IMMEDIATE; {steps} {kind} COMMIT;")
+            if version == 0:
+                connection.execute(*write_meta(RUN_ID, secrets.token_hex(16)))
     except BaseException:
         connection.close()
         raise
