@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -188,3 +189,39 @@ def _command() -> list[str]:
     from cli.command import COMMAND
 
     return COMMAND
+
+
+def test_stopped_while_a_pipe_is_open(tmp_path: Path) -> None:
+    """A run that reads from a pipe ends at once when it is stopped, though whoever writes into the pipe does not."""
+    row = b'{"id": %d, "question": "?", "reference": "red", "response": "blue sky %d"}\n'
+    with ChatServer(process=True) as server:
+        command = ["-m", "adjudge", "judge", "run", "-", "--judge", "openai:m", "--base-url", server.base_url]
+        process = subprocess.Popen(
+            [sys.executable, *command, "--run", "a.run", "--cache", "off"],
+            cwd=tmp_path,
+            env={**os.environ, **ENV},
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stdin is not None
+        process.stdin.write(b"".join(row % (n, n) for n in range(300)))
+        process.stdin.flush()
+        wait_for(tmp_path / "a.run", 200, process)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+        assert "adjudge resume" in end(process)[1]  # which closes the pipe
+
+
+def test_resumed_from_another_folder(tmp_path: Path) -> None:
+    """The rows of a run are found again wherever it is resumed."""
+    write_rows(tmp_path / "rows.jsonl", 2000)
+    (tmp_path / "elsewhere").mkdir()
+    with ChatServer(by_number, latency_s=0.05, process=True) as server:
+        process = begin(tmp_path, *arguments(server, "--workers", "2"))
+        wait_for(tmp_path / "a.run", 5, process)
+        process.kill()
+        process.wait()
+        with Store.read(tmp_path / "a.run") as store:
+            assert plan_from(store.meta(PLAN), tmp_path).source == str(tmp_path / "rows.jsonl")
+        result = adjudge("resume", "../a.run", "--workers", "64", cwd=tmp_path / "elsewhere", env=ENV)
+    assert result.returncode == 0, result.stderr

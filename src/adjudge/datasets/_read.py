@@ -125,7 +125,11 @@ def _open(path: str) -> IO[bytes]:
     if path == "-":
         if sys.stdin is None:
             raise UsageError("standard input is closed", code="cannot-read")
-        return sys.stdin.buffer
+        # A buffer of our own: a thread that waits in Python's would keep the interpreter from ending.
+        try:
+            return open(sys.stdin.fileno(), "rb", closefd=False)
+        except OSError:  # replaced by something that is not a file
+            return sys.stdin.buffer
     try:
         return Path(path).open("rb")
     except OSError as error:

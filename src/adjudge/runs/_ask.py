@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
 from adjudge.http import attempt_watch
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest
-from adjudge.runs._cache import Cache, is_worth_keeping, request_key
+from adjudge.runs._cache import Cache, Entry, is_worth_keeping, request_key
 from adjudge.runs._journal import Journal
 from adjudge.runs._plan import RunConfig
 from adjudge.runs._records import ReplyRecord, Source, encode, write_attempt, write_reply, write_request
@@ -126,7 +126,8 @@ def most_tokens(request: ChatRequest) -> tuple[int, int]:
 class Row:
     """One row in progress: the replies that it got in an earlier session, its clock, and the error that stopped it.
 
-    `attempts` counts its calls, `last` says how the last failed one failed.
+    `attempts` counts its calls, `last` says how the last failed one failed. `entries` are the replies that the cache
+    gets if the row is scored.
     """
 
     seq: int
@@ -135,6 +136,7 @@ class Row:
     stopped: AdjudgeError | None = None
     attempts: int = 0
     last: str | None = None
+    entries: list[Entry] = field(default_factory=list)
 
     def tried(self) -> str:
         """Say what the row has tried, for the message that it is out of time."""
@@ -345,9 +347,9 @@ class Asker:
             # Before the place is free: at most `workers` replies can be lost to a kill.
             if call.reply is not None:
                 raw = encode(call.reply)
-                is_for_cache = keep and self.cache is not None and is_worth_keeping(call.reply)
-                entry = (key, raw) if is_for_cache else None
-                call.written = self.journal.keep(write_reply(call.number, record, raw, key=key), entry=entry)
+                call.written = self.journal.keep(write_reply(call.number, record, raw, key=key))
+                if keep and self.cache is not None and is_worth_keeping(call.reply):
+                    row.entries.append((key, raw))
         finally:
             self.in_flight -= 1
             self.places.release()

@@ -28,6 +28,7 @@ SCHEMA = """
         number INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body BLOB NOT NULL, sum BLOB NOT NULL);
     CREATE TABLE IF NOT EXISTS secret (one INTEGER PRIMARY KEY CHECK (one = 1), body BLOB NOT NULL);
 """
+VERSION = 1  # before it the cache kept replies that nobody could read
 KEEP = "INSERT OR REPLACE INTO replies (key, body, sum) VALUES (?, ?, ?)"
 EVERY = 1.0  # seconds between two writes: what a killed process loses here is in its run file
 MANY = 512  # entries that are written at once, however soon
@@ -84,6 +85,9 @@ class Cache:
             writing.execute("PRAGMA journal_mode = WAL")
             writing.execute("PRAGMA synchronous = NORMAL")
             writing.executescript(SCHEMA)
+            if writing.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+                writing.execute("DELETE FROM replies")
+                writing.execute(f"PRAGMA user_version = {VERSION}")
             # The key of nonces: with the same one an equal question is an equal request in every run.
             writing.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))
             secret = writing.execute("SELECT body FROM secret").fetchone()[0]

@@ -227,9 +227,12 @@ class Engine:
         if unit[0].seq < 0:  # a canary does not count as a row
             self.journal.put(*write_scores(unit[0].seq, found[0][-1:], first=self.job.judged or 0))
             return
-        # In one group: a unit that is killed in the middle is scored again as a whole.
+        # In one group: a unit that is killed in the middle is scored again as a whole. Other runs are spared only
+        # replies that led to a score: what nobody could read may be better next time.
+        scored = all(score.status == "scored" for given in found for score in given)
         self.journal.put(
-            *(write for case, given in zip(unit, found, strict=True) for write in write_scores(case.seq, given))
+            *(write for case, given in zip(unit, found, strict=True) for write in write_scores(case.seq, given)),
+            entries=[entry for row in rows for entry in row.entries] if scored else (),
         )
         for given in found:
             statuses = {score.status for score in given}

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from adjudge.errors import AdjudgeError, Caught
-from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, asking
+from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, Status, asking
 from adjudge.rewards import Scorer
 from adjudge.runs._cache import Cache, request_key
 from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
@@ -82,12 +82,15 @@ def estimate_resume(
     options: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
     retry_failed: bool = False,
+    retry_unscored: bool = False,
 ) -> CostEstimate:
     """Return what resuming a run would call and cost: rows without scores, and failed ones if they are retried."""
+    given: dict[Status, bool] = {"error": retry_failed, "unscored": retry_unscored}
+    retried = [status for status, is_retried in given.items() if is_retried]
     work = work_of(path, options, limits)
     with Store.read(path) as store:
         rest = () if work.cases is None else islice(read_cases(work.cases), store.count(), None)
-        return asyncio.run(_estimate(_pending(store, rest, retry_failed=retry_failed), work.job, work.config))
+        return asyncio.run(_estimate(_pending(store, rest, retried), work.job, work.config))
 
 
 def estimate_rescore(
@@ -105,18 +108,19 @@ def estimate_rescore(
         return asyncio.run(_estimate(map(Planned, answers_of(store)), job, config or RunConfig()))
 
 
-def _pending(store: Store, rest: Iterable[CaseRead], *, retry_failed: bool) -> Iterator[Planned]:
+def _pending(store: Store, rest: Iterable[CaseRead], retried: Sequence[Status]) -> Iterator[Planned]:
     """Give the cases of a run that have no scores or are retried, then those that it has not read yet."""
-    for look in (store.pending, store.failures) if retry_failed else (store.pending,):
+    for status in (None, *retried):
         last = -1
-        while cases := look(last, PAGE):
+        while cases := store.pending(last, PAGE) if status is None else store.ended(status, last, PAGE):
             done = store.trajectories(cases[0].seq, cases[-1].seq)
             for case in cases:
                 record = done.get(case.seq)
                 # A failed answer is asked for again, a good one is kept.
-                if retry_failed and record is not None and record.fault is not None:
+                if retried and record is not None and record.fault is not None:
                     record = None
-                yield Planned(CaseRead(case.id, case.row, case.fault), record, store.replies(case.seq))
+                known = {} if status == "unscored" else store.replies(case.seq)
+                yield Planned(CaseRead(case.id, case.row, case.fault), record, known)
             last = cases[-1].seq
     yield from map(Planned, rest)
 

@@ -62,7 +62,7 @@ class _Item(NamedTuple):
     writes: tuple[Write, ...] = ()
     read: Callable[[], Any] | None = None
     done: asyncio.Future[Any] | None = None
-    entry: Entry | None = None
+    entries: Sequence[Entry] = ()
     kept: int = 0
 
 
@@ -79,11 +79,10 @@ class Journal:
         self._thread = Thread(target=self._work, name="adjudge-journal", daemon=True)
         self._thread.start()
 
-    def keep(self, *writes: Write, entry: Entry | None = None) -> asyncio.Future[None]:
+    def keep(self, *writes: Write) -> asyncio.Future[None]:
         """Write with the next group, but safe from the end of this process at once.
 
-        The future is done when the group is on disk, or when nothing can be written: see `check`. `entry` goes to the
-        cache.
+        The future is done when the group is on disk, or when nothing can be written: see `check`.
         """
         self.check()
         try:
@@ -92,13 +91,13 @@ class Journal:
             self.fault = error
             raise
         done: asyncio.Future[None] = self._loop.create_future()
-        self._queue.put(_Item(writes, None, done, entry, kept=len(writes)))
+        self._queue.put(_Item(writes, None, done, kept=len(writes)))
         return done
 
-    def put(self, *writes: Write) -> None:
-        """Write with the next group."""
+    def put(self, *writes: Write, entries: Sequence[Entry] = ()) -> None:
+        """Write with the next group; `entries` go to the cache."""
         self.check()
-        self._queue.put(_Item(writes))
+        self._queue.put(_Item(writes, entries=entries))
 
     def check(self) -> None:
         """Raise the fault that keeps the file from being written, if there is one."""
@@ -176,7 +175,7 @@ class Journal:
             # One call for the whole group: each one would wake the event loop.
             self._loop.call_soon_threadsafe(_resolve, answers)
         if self.cache is not None:
-            self.cache.keep([item.entry for item in group if item.entry is not None])
+            self.cache.keep([entry for item in group for entry in item.entries])
 
 
 def _attempt(work: Callable[[], T]) -> tuple[T | None, RunError | None]:

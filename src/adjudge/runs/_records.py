@@ -36,6 +36,7 @@ T = TypeVar("T")
 APPLICATION = 0x41444A47  # "ADJG": by which `file` and we recognise a run file
 RUN_ID = "id"  # the name in `meta` of the run's own id, which also binds the files beside it
 SUM = 8  # bytes of a checksum
+AGAIN = "again"  # the name in `meta` of the cases that are asked again, with the last request before that
 COMPLETE = "complete"  # the name in `meta` of the number of cases, written once all have been read
 
 MIGRATIONS = (

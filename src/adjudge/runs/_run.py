@@ -35,7 +35,8 @@ class RunTask:
     config: RunConfig
     cases: Cases | None = None
     trajectories: object = None
-    retry_failed: bool = False
+    retry_failed: bool = False  # whether rows that ended in an error are worked on again
+    retry_unscored: bool = False  # whether rows that have no score are, although nothing failed
     signals: bool = False  # whether SIGINT and SIGTERM stop the run properly
     watch: Callable[[Progress], None] | None = None
     calibration: Calibration | None = None  # what was measured of the judge
@@ -60,7 +61,9 @@ async def run_session(work: RunTask) -> Session:
         if work.job.judge is not None:
             keep_known(store, work.job.judge, work.calibration)
         if work.retry_failed:
-            store.forget_failures()
+            store.forget("error")
+        if work.retry_unscored:
+            store.forget("unscored")
         # A cache only saves money: a run without one is still right, so a fault of it is a warning.
         cache: Cache | None = None
         try:
@@ -90,7 +93,8 @@ def _agree(store: Store, work: RunTask, warnings: list[str]) -> Plan:
     code = digests_of(work.job)
     plan = replace(work.plan.resolved(work.job, work.config), code=code)
     if isinstance(work.cases, str | Path):
-        plan = replace(plan, source=str(work.cases), digest=digest_of(work.cases))
+        source = "-" if str(work.cases) == "-" else str(Path(work.cases).resolve())  # found from any folder
+        plan = replace(plan, source=source, digest=digest_of(work.cases))
     stored = store.meta(PLAN)
     if stored is None:
         store.commit([write_meta(PLAN, plan)])

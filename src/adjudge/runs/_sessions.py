@@ -114,12 +114,14 @@ def resume_run(
     options: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
     retry_failed: bool = False,
+    retry_unscored: bool = False,
     watch: Watch | None = None,
 ) -> Finished:
     """Resume a run where it was stopped; `limits` and `options` replace those it began with."""
     check_place(out, path)
     work = work_of(path, options, limits)
-    return finish(replace(work, retry_failed=retry_failed, signals=True, watch=watch), out)
+    work = replace(work, retry_failed=retry_failed, retry_unscored=retry_unscored, signals=True, watch=watch)
+    return finish(work, out)
 
 
 def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None) -> RunTask:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 
+from adjudge.calling import in_thread
 from adjudge.datasets import RepeatFinder, sort_ids
 from adjudge.errors import Caught, DataError, RunError
 from adjudge.model import ChatReply
@@ -78,9 +79,10 @@ class Source:
         """Put cases into the file, a page at a time, and note where each group begins."""
         unit, current = 0, None
         while True:
-            # Whatever iterable the caller gave may raise and may block, so it runs in a thread.
+            # Whatever iterable the caller gave may raise and may block, so it runs in a thread; one of its own, because
+            # a run that is stopped does not wait until a pipe has more to say.
             with Caught() as caught:
-                page = await asyncio.to_thread(list, islice(cases, PAGE))
+                page: list[CaseRead] = await in_thread(list, islice(cases, PAGE))
             if caught.reason is not None:
                 raise DataError(f"the cases cannot be read: {caught.reason}", code="bad-cases")
             if not page:

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, Self
 
 from adjudge.errors import RunError, UsageError
 from adjudge.files import FileLock, connect, sqlite_fault
-from adjudge.model import ChatReply, Score
+from adjudge.model import ChatReply, Score, Status
 from adjudge.runs._journal import Tail
 from adjudge.runs._records import (
+    AGAIN,
     APPLICATION,
     COMPLETE,
     MIGRATIONS,
@@ -46,9 +47,9 @@ OPEN_CANARIES = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq BETWEEN ? AND ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq DESC
 """
-FAILED = """
+ENDED = """
     SELECT seq, unit, body, sum FROM cases
-    WHERE seq > ? AND unit IN (SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error')
+    WHERE seq > ? AND unit IN (SELECT unit FROM cases JOIN scores USING (seq) WHERE status = ?)
     ORDER BY seq LIMIT ?
 """
 BEGUN = """
@@ -84,6 +85,7 @@ class Store:
         self.path = path
         self._connection = connection
         self._lock = lock
+        self._again: dict[str, int] | None = None  # cases that are asked again, with the last request before that
 
     @classmethod
     def write(cls, path: str | Path) -> Self:
@@ -173,9 +175,9 @@ class Store:
         """Return the next cases without scores, in order."""
         return [read_case(*row) for row in self.rows(PENDING, after, most)]
 
-    def failures(self, after: int, most: int) -> list[CaseRecord]:
-        """Return the next cases of units in which a case ended in an error, in order."""
-        return [read_case(*row) for row in self.rows(FAILED, after, most)]
+    def ended(self, status: Status, after: int, most: int) -> list[CaseRecord]:
+        """Return the next cases of units in which a case ended with that status, in order."""
+        return [read_case(*row) for row in self.rows(ENDED, after, status, most)]
 
     def cases(self, after: int, most: int) -> list[CaseRecord]:
         """Return the next cases, in order."""
@@ -209,11 +211,16 @@ class Store:
         return {row[0]: read_trajectory(*row) for row in self.rows(query, first, last)}
 
     def replies(self, seq: int) -> dict[bytes, ChatReply]:
-        """Return the replies that came to the requests of one case, by the requests' keys."""
+        """Return the replies that came to the requests of one case, by the requests' keys.
+
+        Those that led to no score, where somebody wants the judge to be asked again, do not count.
+        """
+        if self._again is None:
+            self._again = self.meta(AGAIN) or {}
         query = """SELECT key, replies.number, source, fault, replies.body, replies.sum
-                   FROM requests JOIN replies USING (number) WHERE seq = ? ORDER BY number"""
+                   FROM requests JOIN replies USING (number) WHERE seq = ? AND number > ? ORDER BY number"""
         found: dict[bytes, ChatReply] = {}
-        for key, *rest in self.rows(query, seq):
+        for key, *rest in self.rows(query, seq, self._again.get(str(seq), 0)):
             reply = read_reply(key, *rest)
             if reply is not None:
                 found[key] = reply
@@ -256,17 +263,19 @@ class Store:
         calls, attempts, tokens, cost, failed = self.rows(TOTALS)[0]
         return int(calls), int(attempts), int(tokens), float(cost), int(failed)
 
-    def forget_failures(self) -> None:
-        """Delete the scores, and failed answers of the agent, of units in which a case ended in an error."""
+    def forget(self, status: Status) -> None:
+        """Delete the scores, and failed answers of the agent, of units in which a case ended with that status."""
         # Good answers of the agent stay: only what failed is asked again.
-        failed = "SELECT unit FROM cases JOIN scores USING (seq) WHERE status = 'error'"
-        errors = f"SELECT seq FROM cases WHERE unit IN ({failed})"  # noqa: S608 (our own text)
-        self.commit(
-            [
-                (f"DELETE FROM trajectories WHERE fault IS NOT NULL AND seq IN ({errors})", ()),  # noqa: S608 (our own text)
-                (f"DELETE FROM scores WHERE seq IN ({errors})", ()),  # noqa: S608 (same)
-            ]
-        )
+        cases = "SELECT seq FROM cases WHERE unit IN (SELECT unit FROM cases JOIN scores USING (seq) WHERE status = ?)"
+        writes: list[Write] = []
+        if status == "unscored":
+            # What a judge said led to no score: its replies stay in the file, but it is asked again.
+            last = self.rows("SELECT coalesce(max(number), 0) FROM requests")[0][0]
+            self._again = {**(self.meta(AGAIN) or {}), **{str(seq): last for (seq,) in self.rows(cases, status)}}
+            writes.append(write_meta(AGAIN, self._again))
+        writes.append((f"DELETE FROM trajectories WHERE fault IS NOT NULL AND seq IN ({cases})", (status,)))  # noqa: S608 (our own text)
+        writes.append((f"DELETE FROM scores WHERE seq IN ({cases})", (status,)))  # noqa: S608 (same)
+        self.commit(writes)
 
     def rows(self, query: str, *values: object) -> list[Any]:
         """Return the rows that a query finds; the caller checks their checksums."""
