@@ -9,13 +9,57 @@ Trajectory.from_messages([
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 from adjudge.errors import TrajectoryError
 from adjudge.model._messages import Message, ToolCall
 
+T = TypeVar("T")
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCalls(Generic[T]):
+    """Calls that wait for their results; a result finds its call by id, else by name, else by order.
+
+    Of several calls with one id it finds the latest: an id that is used again belongs to the call that used it last.
+    A result whose id no call has can only answer a call without an id.
+
+    >>> pending = PendingCalls()
+    >>> pending.add("first", "c1", "search")
+    >>> pending.take(Message("tool", "Paris", tool_call_id="c1")), pending.take(Message("tool", "Rome"))
+    ('first', None)
+    """
+
+    # Each call waits in several queues, as one list that whoever takes the call empties for all of them.
+    _queues: dict[tuple[str, str | None], deque[list[T]]] = field(default_factory=dict)
+
+    def add(self, call: T, identity: str | None, name: str) -> None:
+        """Let a call wait, to be found by its id and its name."""
+        keys: list[tuple[str, str | None]] = [("name", name), ("any", None)]
+        if identity is None:
+            keys += [("name without id", name), ("any without id", None)]
+        else:
+            keys.append(("id", identity))
+        entry = [call]
+        for key in keys:
+            self._queues.setdefault(key, deque()).append(entry)
+
+    def take(self, result: Message) -> T | None:
+        """Return the call that a result answers, which then waits no more; None where there is none."""
+        kind = "any" if result.name is None else "name"
+        if result.tool_call_id is not None:
+            latest_last = self._queues.get(("id", result.tool_call_id))
+            while latest_last:
+                if entry := latest_last.pop():
+                    return entry.pop()
+            kind = f"{kind} without id"
+        in_order = self._queues.get((kind, result.name))
+        while in_order:
+            if entry := in_order.popleft():
+                return entry.pop()
+        return None
 
 
 class _Unread(tuple[ToolCall, ...]):
@@ -141,17 +185,17 @@ def _last_reply(messages: Sequence[Message]) -> str | None:
 def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     """Join every tool result to its request; a result without one is an execution that nobody asked for."""
     calls: list[ToolCall] = []
-    waiting: dict[tuple[str, str | None], deque[int]] = {}
+    pending: PendingCalls[int] = PendingCalls()
     answered: set[str] = set()
     for message in messages:
         for call in message.tool_calls:
-            for key in _queues(call):
-                waiting.setdefault(key, deque()).append(len(calls))
+            if not call.executed:
+                pending.add(len(calls), call.id, call.name)
             calls.append(replace(call, requested=True))
         if message.role not in _RESULT_ROLES:
             continue
         identity = message.tool_call_id
-        index = _take(message, waiting, calls)
+        index = pending.take(message)
         if index is not None:
             calls[index] = replace(calls[index], executed=True, result=message.text)
         elif identity is None or identity not in answered:  # else: the same result recorded twice
@@ -160,34 +204,3 @@ def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
         if identity is not None:
             answered.add(identity)
     return tuple(calls)
-
-
-def _queues(call: ToolCall) -> Iterable[tuple[str, str | None]]:
-    """Give the keys by which a request can be found: its id, its name, its turn; also separately without an id."""
-    yield from (("id", call.id), ("name", call.name), ("any", None))
-    if call.id is None:
-        yield from (("name without id", call.name), ("any without id", None))
-
-
-def _take(
-    result: Message, waiting: Mapping[tuple[str, str | None], deque[int]], calls: Sequence[ToolCall]
-) -> int | None:
-    """Take the request that a result answers: by its call id, else by name, else by order.
-
-    Of several requests with one id it is the latest: an id that is used again belongs to the call that used it last.
-    A result whose id nobody used can only answer a request that has none.
-    """
-    kind = "any" if result.name is None else "name"
-    if result.tool_call_id is not None:
-        by_id = waiting.get(("id", result.tool_call_id), deque())
-        while by_id:
-            index = by_id.pop()
-            if not calls[index].executed:
-                return index
-        kind = f"{kind} without id"
-    queue = waiting.get((kind, result.name), deque())
-    while queue:
-        index = queue.popleft()
-        if not calls[index].executed:
-            return index
-    return None

@@ -14,10 +14,9 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
 from adjudge.traces._calls import Calls
-from adjudge.traces._messages import RESULT_ROLES
+from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._spans import Record, Span, SpanTree, grow_tree
 from adjudge.traces._values import key_of, style
 
@@ -40,7 +39,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     # Where the record has one top span, and that is the run as a whole, its answer is the run's.
     top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
     return Trajectory(
-        messages=tuple(_plain(message) for _, message, _ in log.messages),
+        messages=tuple(plain_result(message) for _, message, _ in log.messages),
         tool_calls=tuple(call.finish() for call in calls if not call.is_handoff),
         agents_called=agents_called,
         final_response=log.last_reply() if top is None or top.text is None else top.text,
@@ -127,7 +126,7 @@ class _Log:
         self.executions.append((self._now, span))
 
     def _number(self, message: Message) -> int:
-        number = self._numbers.setdefault(_key(message), len(self._counts))
+        number = self._numbers.setdefault(message_key(message), len(self._counts))
         if number == len(self._counts):
             self._counts.append(0)
         self._known[id(message)] = number
@@ -161,22 +160,6 @@ def _is_same_call(outer: Span, inner: Span) -> bool:
     if inner.name != outer.name or (inner.call_id is not None and inner.call_id != outer.call_id):
         return False
     return not inner.arguments or not outer.arguments or key_of(inner.arguments) == key_of(outer.arguments)
-
-
-def _plain(message: Message) -> Message:
-    """Return a result without the tool's name where it has the call's id: not every format has both."""
-    is_result = message.role in RESULT_ROLES and message.tool_call_id is not None and message.name is not None
-    return replace(message, name=None) if is_result else message
-
-
-def _key(message: Message) -> object:
-    """Return what is the same about a message wherever it is repeated."""
-    try:
-        calls = tuple((call.id, call.name, repr(call.arguments)) for call in message.tool_calls)
-    except RecursionError:
-        raise TrajectoryError("arguments of a tool call are nested too deeply") from None
-    content = message.content if isinstance(message.content, str | None) else repr(message.content)
-    return message.role, content or "", message.tool_call_id, calls
 
 
 def _delegations(tree: SpanTree) -> Iterable[str]:

@@ -9,11 +9,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from adjudge.model import Message, ToolCall
+from adjudge.model import Message, PendingCalls, ToolCall
 from adjudge.traces._spans import Span
-from adjudge.traces._values import key_of, style
-
-_HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
+from adjudge.traces._values import handoff_target, key_of, style
 
 
 @dataclass(slots=True)
@@ -125,14 +123,13 @@ class Calls:
         was given, it is from before this run.
         """
         coming = deque(self)
-        waiting: dict[tuple[str, str | None], deque[CallDraft]] = defaultdict(deque)
+        pending: PendingCalls[CallDraft] = PendingCalls()
         answered: set[str | None] = set()
         for position, message, is_own in results:
             while coming and coming[0].position < position:
                 call = coming.popleft()
-                for key in _queues(call):
-                    waiting[key].append(call)
-            found = _find_call(message, waiting)
+                pending.add(call, call.id, call.name)
+            found = pending.take(message)
             identity = message.tool_call_id
             if found is not None:
                 found.answer = message
@@ -146,7 +143,7 @@ class Calls:
 
         `inside` are the ids of tool spans that are nothing but an agent of the tool's name.
         """
-        targets = {name: _target(name) for name in {call.name for call in self._calls}}
+        targets = {name: handoff_target(name) for name in {call.name for call in self._calls}}
         by_target: dict[str, deque[CallDraft]] = defaultdict(deque)
         for call in self:
             by_target[targets[call.name]].append(call)
@@ -168,36 +165,3 @@ def _position(call: CallDraft) -> int:
 
 def _key(span: Span) -> tuple[str, str]:
     return span.name, key_of(span.arguments)
-
-
-def _queues(call: CallDraft) -> Iterator[tuple[str, str | None]]:
-    """Say by what a call can be found: its id, its name, its turn; the last two apart for those without an id."""
-    yield from (("id", call.id), ("name", call.name), ("any", None))
-    if call.id is None:
-        yield from (("name without id", call.name), ("any without id", None))
-
-
-def _find_call(message: Message, waiting: dict[tuple[str, str | None], deque[CallDraft]]) -> CallDraft | None:
-    """Find the call that a result answers: by id, and of several the latest; else by name, else by order."""
-    kind = "any" if message.name is None else "name"
-    if message.tool_call_id is not None:
-        queue = waiting["id", message.tool_call_id]
-        while queue:
-            call = queue.pop()
-            if call.answer is None:
-                return call
-        kind = f"{kind} without id"
-    queue = waiting[kind, message.name]
-    while queue:
-        call = queue.popleft()
-        if call.answer is None:
-            return call
-    return None
-
-
-def _target(name: str) -> str:
-    """Return the agent that a tool's name speaks of, in the style of tools; nothing where it speaks of none."""
-    for prefix in _HANDOVERS:
-        if name.startswith(prefix):
-            return style(name.removeprefix(prefix))
-    return ""

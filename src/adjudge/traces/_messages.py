@@ -48,10 +48,11 @@ def read_messages(
         return (Message(role, value),) if value else ()
     if isinstance(value, Mapping):
         return _from_mapping(value, where, role, cache)
-    reader = _Reader()
+    messages: list[Message] = []
+    is_open = False
     for index, item in enumerate(sequence(value, where)):
-        reader.read(item, f"{where}, message {index}", role)
-    return tuple(reader.messages)
+        is_open = _read_item(item, f"{where}, message {index}", role, messages, is_open=is_open)
+    return tuple(messages)
 
 
 def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...] | None:
@@ -91,11 +92,27 @@ def _spelling(item: object) -> bytes | None:
         return None
 
 
+def message_key(message: Message) -> object:
+    """Return what is the same about a message wherever it is repeated."""
+    try:
+        calls = tuple((call.id, call.name, repr(call.arguments)) for call in message.tool_calls)
+    except RecursionError:
+        raise TrajectoryError("arguments of a tool call are nested too deeply") from None
+    content = message.content if isinstance(message.content, str | None) else repr(message.content)
+    return message.role, content or "", message.tool_call_id, calls
+
+
+def plain_result(message: Message) -> Message:
+    """Return a result without the tool's name where it has the call's id: not every format has both."""
+    is_result = message.role in RESULT_ROLES and message.tool_call_id is not None and message.name is not None
+    return replace(message, name=None) if is_result else message
+
+
 def read_message(item: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
     """Read one message; results of tools that it holds become messages of their own."""
-    reader = _Reader()
-    reader.read(item, where, role)
-    return tuple(reader.messages)
+    messages: list[Message] = []
+    _read_item(item, where, role, messages, is_open=False)
+    return tuple(messages)
 
 
 def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: MessageCache | None) -> tuple[Message, ...]:
@@ -145,63 +162,60 @@ def _class_of(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-class _Reader:
-    """Collects messages; the items of the Responses API that are one turn of the model become one message."""
+def _read_item(item: object, where: str, role: str, into: list[Message], *, is_open: bool) -> bool:
+    """Add what one item of a list says; return whether a call that follows belongs to the last message.
 
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self._is_open = False  # whether a call that follows belongs to the last message
+    In the Responses API it does: the items that are one turn of the model become one message.
+    """
+    if isinstance(item, str):
+        into.append(Message(role, item))
+        return False
+    if isinstance(item, Message):
+        into.append(replace(item, tool_calls=tuple(_normal(call) for call in item.tool_calls)))
+        return False
+    if not isinstance(item, dict | bytes) and isinstance(item, Sequence):
+        for index, inner in enumerate(item):
+            place = f"{where}.{index}"
+            is_open = _read_item(mapping(inner, place), place, role, into, is_open=is_open)
+        return is_open
+    given = mapping(item, where)
+    # The usual shape comes first: it is by far the fastest to read.
+    plain = _plain(given, where) if "role" in given and given.keys() <= _PLAIN_KEYS else None
+    if plain is not None:
+        into.append(plain)
+        return False
+    kind = item_kind(given)
+    if kind is not None and "role" not in given:
+        return _read_call_item(given, kind, where, into, is_open=is_open)
+    if isinstance(given.get("message"), Mapping) and "role" not in given:  # a choice, with calls inside or beside
+        calls = first(given["message"], "tool_calls") or given.get("tool_calls")
+        given = {**given["message"], "tool_calls": calls}
+        role = "assistant"
+    for message in _messages(given, where, role):
+        into.append(message)
+        is_open = message.role == "assistant" and given.get("type") == "message"
+    return is_open
 
-    def read(self, item: object, where: str, role: str) -> None:
-        if type(item) is dict:  # nearly always
-            self._mapping(item, where, role)
-        elif isinstance(item, str):
-            self._add(Message(role, item))
-        elif isinstance(item, Message):
-            self._add(replace(item, tool_calls=tuple(_normal(call) for call in item.tool_calls)))
-        elif isinstance(item, Sequence) and not isinstance(item, bytes):
-            for index, inner in enumerate(item):
-                self._mapping(mapping(inner, f"{where}.{index}"), f"{where}.{index}", role)
-        else:
-            self._mapping(mapping(item, where), where, role)
 
-    def _add(self, message: Message, *, is_open: bool = False) -> None:
-        self.messages.append(message)
-        self._is_open = is_open
-
-    def _mapping(self, item: Mapping[str, Any], where: str, role: str) -> None:
-        if item.keys() <= _PLAIN_KEYS and "role" in item:  # the usual shape, and the fastest way to read it
-            plain = _plain(item, where)
-            if plain is not None:
-                self._add(plain)
-                return
-        kind = item_kind(item)
-        if kind is not None and "role" not in item:
-            self._item(item, kind, where)
-            return
-        if isinstance(item.get("message"), Mapping) and "role" not in item:  # a choice, with calls inside or beside
-            calls = first(item["message"], "tool_calls") or item.get("tool_calls")
-            item = {**item["message"], "tool_calls": calls}
-            role = "assistant"
-        for message in _messages(item, where, role):
-            self._add(message, is_open=message.role == "assistant" and item.get("type") == "message")
-
-    def _item(self, item: Mapping[str, Any], kind: str, where: str) -> None:
-        """Read an item that is not a message; reasoning is left out."""
-        if kind in CALLS:
-            call = _call(name_of(item, kind), call_arguments(item), first(item, "call_id", "id"), where)
-            if self._is_open:
-                last = self.messages.pop()
-                self._add(replace(last, tool_calls=(*last.tool_calls, call)), is_open=True)
-            else:
-                self._add(Message("assistant", None, (call,)), is_open=True)
-            result = result_of(item, kind)
-            if result is not None:
-                self._add(Message("tool", result, tool_call_id=call.id))
-        elif kind in RESULTS:
-            self._add(
-                Message("tool", _content(item.get("output"), where), tool_call_id=_id(item.get("call_id"), where))
-            )
+def _read_call_item(item: Mapping[str, Any], kind: str, where: str, into: list[Message], *, is_open: bool) -> bool:
+    """Add the call or the result that an item of the Responses API is; reasoning and the like are left out."""
+    if kind in RESULTS:
+        content = _content(item.get("output"), where)
+        into.append(Message("tool", content, tool_call_id=text(item.get("call_id"), where) or None))
+        return False
+    if kind not in CALLS:
+        return is_open
+    call = _call(name_of(item, kind), call_arguments(item), first(item, "call_id", "id"), where)
+    if is_open:
+        into[-1] = replace(into[-1], tool_calls=(*into[-1].tool_calls, call))
+    else:
+        into.append(Message("assistant", None, (call,)))
+    # The services' own tools have their result in the same item.
+    result = result_of(item, kind)
+    if result is None:
+        return True
+    into.append(Message("tool", result, tool_call_id=call.id))
+    return False
 
 
 def _plain(item: Mapping[str, Any], where: str) -> Message | None:
@@ -213,7 +227,7 @@ def _plain(item: Mapping[str, Any], where: str) -> Message | None:
     identity = item.get("tool_call_id") if role in RESULT_ROLES else None
     name = text(item.get("name"), f"{where}: name") or None
     said = content if content or not calls else None
-    return Message(_ROLES.get(role, role), said, calls, _id(identity, f"{where}: tool_call_id"), name)
+    return Message(_ROLES.get(role, role), said, calls, text(identity, f"{where}: tool_call_id") or None, name)
 
 
 def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Message]:
@@ -241,14 +255,10 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
         role,
         body if body or not calls else None,
         tuple(calls),
-        _id(identity, f"{where}: tool_call_id"),
+        text(identity, f"{where}: tool_call_id") or None,
         text(item.get("name"), f"{where}: name") or None,
     )
     yield from (result for result in results if result.tool_call_id in own)
-
-
-def _id(value: object, where: str) -> str | None:
-    return text(value, where) or None
 
 
 def _given_calls(item: Mapping[str, Any]) -> object:
@@ -282,7 +292,7 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
         elif kind in _RESULT_PARTS or kind.endswith(_RESULT_END):
             place = f"{where}, part {index}"
             result = first(part, "response", "result", "content", "server_tool_call_response")
-            identity = _id(first(part, "id", "tool_use_id"), f"{place}: id")
+            identity = text(first(part, "id", "tool_use_id"), f"{place}: id") or None
             results.append(Message("tool", _content(result, place), (), identity))
         elif kind not in _THOUGHTS:
             rest.append(part)
@@ -307,7 +317,7 @@ def _tool_calls(calls: object, where: str, known: set[str]) -> list[ToolCall]:
 def _call(name: object, arguments: object, identity: object, where: str) -> ToolCall:
     if not isinstance(name, str) or not name:
         raise TrajectoryError(f"{where} has no 'name'")
-    return ToolCall(name, arguments_of(arguments), _id(identity, f"{where}: id"))
+    return ToolCall(name, arguments_of(arguments), text(identity, f"{where}: id") or None)
 
 
 def _normal(call: ToolCall) -> ToolCall:

@@ -19,6 +19,7 @@ _MICROSECOND = 1_000  # in nanoseconds
 _OPENERS = ("{", "[")
 _DOCUMENT_LISTS = ("documents", "results", "output", "data")
 _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
+_HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
 _CUT = re.compile(  # what may be between the place of an error and the end of a text that was cut off
     r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
 )
@@ -222,6 +223,18 @@ def style(name: str) -> str:
     'research_agent'
     """
     return re.sub(r"[^a-z0-9_]", "_", name.lower())
+
+
+def handoff_target(tool: str) -> str:
+    """Return the agent that a tool's name hands over to, in the style of tools; nothing where it names none.
+
+    >>> handoff_target("transfer_to_research_agent"), handoff_target("search")
+    ('research_agent', '')
+    """
+    for prefix in _HANDOVERS:
+        if tool.startswith(prefix):
+            return style(tool.removeprefix(prefix))
+    return ""
 
 
 def documents_of(value: object) -> tuple[str, ...]:
