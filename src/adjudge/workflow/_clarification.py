@@ -22,15 +22,13 @@ _LARGEST = 20_000  # characters of a reply that are looked at; a longer one is a
 
 def check_clarification(
     expectation: WorkflowExpectation, agents: tuple[str, ...] | None, reply: str | None, *, complete: bool
-) -> dict[str, Any] | None:
-    """Return whether the user was asked back as expected; None where that is not checked.
+) -> dict[str, Any]:
+    """Return whether the user was asked back as expected.
 
     `agents` are those that were called, None where the record cannot show them. What was recorded decides; what rests
     on something not being there is None if the record is incomplete.
     """
     expected = expectation.clarification_expected
-    if expected is None:
-        return None
     own = set(expectation.clarification_agents)
     listed = {*(expectation.agents_should_include or ()), *(expectation.agents_should_exclude or ())}
     is_known = complete and agents is not None

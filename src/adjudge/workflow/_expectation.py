@@ -1,6 +1,6 @@
 """What a run should call, as it is written down: names, policies, order, counts, arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -58,17 +58,23 @@ class WorkflowExpectation:
     clarification_agents: Sequence[str] = ("clarification",)
 
     def __post_init__(self) -> None:
+        # These two have a normal form that is not their default: hashes of scenarios are made from it.
+        object.__setattr__(self, "unlisted", _policies(self.unlisted))
+        if self.tools_arguments is None:
+            object.__setattr__(self, "tools_arguments", {})
+        else:
+            object.__setattr__(self, "tools_arguments", _arguments(self.tools_arguments))
+        for name, read in _READERS.items():
+            given = getattr(self, name)
+            if given is not FIELDS[name]:
+                object.__setattr__(self, name, read(given, name))
         for dimension in DIMENSIONS:
-            for name in (f"{dimension}_should_include", f"{dimension}_should_exclude"):
-                given = getattr(self, name)
-                self._set(name, None if given is None else names_of(given, name))
-            self._set(f"{dimension}_count", _counts(getattr(self, f"{dimension}_count"), f"{dimension}_count"))
-            self._set(f"{dimension}_forbidden", _sequences(self, f"{dimension}_forbidden"))
-            self._check_order(dimension)
-        for name in ("always_expected", "clarification_agents"):
-            self._set(name, names_of(getattr(self, name), name))
-        self._set("unlisted", _policies(self.unlisted))
-        self._set("tools_arguments", _arguments(self.tools_arguments))
+            order = getattr(self, f"{dimension}_order")
+            if order not in get_args(Order):
+                hint = closest(str(order), get_args(Order))
+                raise _bad(f"{dimension}_order is one of {', '.join(get_args(Order))}, got {order!r}{hint}")
+            if order != "any_order" and getattr(self, f"{dimension}_should_include") is None:
+                raise _bad(f"{dimension}_order {order!r} needs {dimension}_should_include to be given")
         if self.clarification_expected is not None and not isinstance(self.clarification_expected, bool):
             raise _bad(f"clarification_expected must be true or false, got {self.clarification_expected!r}")
         if self.expected_answer_criteria is not None and not isinstance(self.expected_answer_criteria, str):
@@ -100,19 +106,8 @@ class WorkflowExpectation:
         """Return what becomes of calls that are in neither list."""
         return self.unlisted[dimension] if isinstance(self.unlisted, Mapping) else self.unlisted
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
-    def _check_order(self, dimension: str) -> None:
-        order = getattr(self, f"{dimension}_order")
-        if order not in get_args(Order):
-            hint = closest(str(order), get_args(Order))
-            raise _bad(f"{dimension}_order is one of {', '.join(get_args(Order))}, got {order!r}{hint}")
-        if order != "any_order" and getattr(self, f"{dimension}_should_include") is None:
-            raise _bad(f"{dimension}_order {order!r} needs {dimension}_should_include to be given")
-
-
-FIELDS = tuple(field.name for field in fields(WorkflowExpectation))
+FIELDS: Mapping[str, object] = {field.name: field.default for field in fields(WorkflowExpectation)}
 
 
 def names_of(given: object, where: str) -> tuple[str, ...]:
@@ -147,9 +142,7 @@ def _policies(given: object) -> Mapping[str, Policy]:
     return {dimension: cast("Policy", stated.get(dimension, "fail")) for dimension in DIMENSIONS}
 
 
-def _counts(given: object, where: str) -> Mapping[str, Count] | None:
-    if given is None:
-        return None
+def _counts(given: object, where: str) -> Mapping[str, Count]:
     if not isinstance(given, Mapping):
         raise _bad(f"{where} must be a mapping of names, got {given!r}")
     return {name: _count(count, f"{where}: {name!r}") for name, count in given.items()}
@@ -173,8 +166,7 @@ def _count(given: object, where: str) -> Count:
     return least, most
 
 
-def _sequences(expectation: WorkflowExpectation, where: str) -> tuple[tuple[str, ...], ...]:
-    given = getattr(expectation, where)
+def _sequences(given: object, where: str) -> tuple[tuple[str, ...], ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise _bad(f"{where} must be a list of sequences of names, got {given!r}")
     found = tuple(names_of(sequence, where) for sequence in given)
@@ -185,8 +177,6 @@ def _sequences(expectation: WorkflowExpectation, where: str) -> tuple[tuple[str,
 
 
 def _arguments(given: object) -> Mapping[str, tuple[ArgumentRule, ...]]:
-    if given is None:
-        return {}
     if not isinstance(given, Mapping):
         raise _bad(f"tools_arguments must be a mapping of tools, got {given!r}")
     found: dict[str, tuple[ArgumentRule, ...]] = {}
@@ -201,3 +191,12 @@ def _arguments(given: object) -> Mapping[str, tuple[ArgumentRule, ...]]:
 
 def _bad(message: str) -> UsageError:
     return UsageError(message, code="bad-expectation")
+
+
+_READERS: Mapping[str, Callable[[object, str], object]] = {
+    **{f"{dimension}_should_{verb}": names_of for dimension in DIMENSIONS for verb in ("include", "exclude")},
+    **{f"{dimension}_count": _counts for dimension in DIMENSIONS},
+    **{f"{dimension}_forbidden": _sequences for dimension in DIMENSIONS},
+    "always_expected": names_of,
+    "clarification_agents": names_of,
+}
