@@ -32,6 +32,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     done = [span for span in tree.spans if not tree.places[span.id].is_aside]
     entered = [span.name for span in done if span.kind in ("agent", "handoff")]
     agents_called = tuple(dict.fromkeys([*entered, *log.speakers]))
+    # The order matters: spans say more about an execution than results do, and handoffs are known last.
     calls = Calls(log.requests())
     calls.execute(log.executions)
     calls.answer(log.results())
@@ -87,14 +88,16 @@ class _Log:
                 self.handoffs.append((self._now, span.name))
 
     def _model_call(self, span: Span, agent: str | None) -> None:
-        seen: dict[int, int] = {}
+        # A model is given the conversation again in every call: a message is new only where it occurs more often
+        # in this input than in the log.
+        occurrences: dict[int, int] = {}
         known, counts = self._known, self._counts
         for message in span.input:
             number = known.get(id(message), -1)
             if number < 0:
                 number = self._number(message)
-            times = seen[number] = seen.get(number, 0) + 1
-            if times > counts[number]:
+            occurrences[number] = occurrences.get(number, 0) + 1
+            if occurrences[number] > counts[number]:
                 if message.tool_calls:
                     self._given[number] = len(self.messages)
                 self._add(message, number, is_own=False)
@@ -114,8 +117,8 @@ class _Log:
 
     def _execution(self, span: Span, caller: Span | None) -> None:
         """Record a tool's execution; a span of the same tool around it is the same one, seen from further out."""
-        index = self._executed.get(caller.id, -1) if caller is not None else -1
-        if index >= 0:
+        index = None if caller is None else self._executed.get(caller.id)
+        if index is not None:
             position, outer = self.executions[index]
             if _is_same_call(outer, span):
                 self._executed[span.id] = index

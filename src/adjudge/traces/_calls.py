@@ -37,8 +37,9 @@ class CallDraft:
 
     def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
-        last = self.spans[-1] if self.spans else None
+        last = self.spans[-1] if self.spans else None  # the others are earlier attempts
         arguments = self.request.arguments if self.request is not None else (last and last.arguments) or ""
+        # What the model was given as the result counts more than what the tool's span recorded.
         result = None
         if self.answer is not None:
             result = self.answer.text
@@ -69,9 +70,11 @@ class Calls:
         """Join the spans of tools to the requests; one that nobody asked for is a call of its own."""
         # What an id joins comes first: a guess by name must not take a request that another span names.
         rest = [(position, span) for position, span in spans if not self._execute_by_id(position, span)]
+        # Equal arguments are a better sign than the order, so they are compared before any span is joined by order.
         for with_arguments in (True, False):
             if rest:
                 rest = self._execute_in_order(rest, with_arguments=with_arguments)
+        # What is left was never requested: each span is a new call, or another attempt of one.
         latest = {_key(span): call for call in self for span in call.spans} if rest else {}
         for position, span in rest:
             known = latest.get(_key(span))
@@ -88,10 +91,8 @@ class Calls:
         candidates = self._by_id.get(span.call_id or "")
         if not candidates:
             return False
-        if len(candidates) == 1:
-            candidates[0].spans.append(span)
-            return True
-        before = bisect_left(candidates, position, key=_position)  # an id used again belongs to the latest call
+        # An id that is used again belongs to the latest call before the span.
+        before = bisect_left(candidates, position, key=_position)
         candidates[max(before - 1, 0)].spans.append(span)
         return True
 
@@ -108,6 +109,7 @@ class Calls:
         for position, span in spans:
             arguments = key_of(span.arguments) if with_arguments else ""
             queue = waiting[span.name, arguments, span.call_id is not None]
+            # A call waits in two queues, and the other one may have had it already.
             while queue and queue[0].spans:
                 queue.popleft()
             if queue and queue[0].position < position:
@@ -122,7 +124,7 @@ class Calls:
         A result without a call is an execution that nobody asked for, where this run itself says it; in what a model
         was given, it is from before this run.
         """
-        coming = deque(self)
+        coming = deque(self)  # a result can only answer a call from before it
         pending: PendingCalls[CallDraft] = PendingCalls()
         answered: set[str | None] = set()
         for position, message, is_own in results:
@@ -144,6 +146,7 @@ class Calls:
         `inside` are the ids of tool spans that are nothing but an agent of the tool's name.
         """
         targets = {name: handoff_target(name) for name in {call.name for call in self._calls}}
+        # A handoff span belongs to the first call of its agent that no other span belongs to, executed or not.
         by_target: dict[str, deque[CallDraft]] = defaultdict(deque)
         for call in self:
             by_target[targets[call.name]].append(call)
@@ -151,6 +154,7 @@ class Calls:
             queue = by_target[style(agent)]
             if queue and queue[0].position < position:
                 queue.popleft().is_handoff = True
+        # Without such a span, a call is a handoff only if it was executed: else its agent was never entered by it.
         known = {style(agent) for agent in agents}
         delegated = set(inside)
         for call in self._calls:

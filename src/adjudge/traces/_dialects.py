@@ -35,6 +35,7 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.faults.append(f"{span.dropped} of its attributes or events were dropped")
     if span.end is None:
         facts.faults.append(NOT_ENDED)
+    # Langfuse's SDK names a parent for the first span of a trace, too, which may not exist.
     parent = None if is_root(span.attributes) else span.parent
     return facts.to_span(
         span.id, parent, span.name, start=span.start, end=span.end, error=span.error, is_entry=span.is_entry
@@ -46,6 +47,7 @@ def _merge(known: Sequence[Facts]) -> Facts:
     # "A span of some sort" is less than what another dialect may know.
     kind: SpanKind | None = next((facts.kind for facts in known if facts.kind not in (None, "other")), "other")
     merged = Facts(kind, next((facts.name for facts in known if facts.name and facts.kind == kind), None))
+    # Of two dialects that know a fact, the first counts: see the order of `_READERS`.
     for name in ("call_id", "arguments", "result", "input", "output", "text", "sources"):
         nothing = getattr(merged, name)
         setattr(merged, name, next((one for facts in known if (one := getattr(facts, name)) != nothing), nothing))

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
@@ -22,7 +22,7 @@ from adjudge.traces._assemble import assemble
 from adjudge.traces._dialects import read_otlp_span
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._otlp import hex_id, iter_otlp_spans, read_otlp_json
-from adjudge.traces._protobuf import iter_protobuf_spans
+from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import Record, Span
 
 HOLD = 20_000  # spans
@@ -150,16 +150,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes, bool]]:
         with path.open("rb") as file:
             is_json = file.read(1) != b"\x00"
             file.seek(0)
-            blocks = (line for line in file) if is_json else _messages(file, path)
+            blocks = (line for line in file) if is_json else iter_frames(file, str(path))
             yield from ((number, block, is_json) for number, block in enumerate(blocks, 1) if block.strip())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
-
-
-def _messages(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    while size := file.read(4):
-        length = int.from_bytes(size, "big")
-        message = file.read(length)
-        if len(size) < 4 or len(message) < length:
-            raise TrajectoryError(f"{path}: the file ends within a protobuf message")
-        yield message
