@@ -34,6 +34,7 @@ def unpack(content: bytes) -> Mapping[str, Any]:
     """Return the log that an `.eval` archive holds."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            # The size is checked before anything is unpacked: a small archive may hold far too much.
             names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
             large = [name for name in names if archive.getinfo(name).file_size > _LARGEST]
             if large:
@@ -112,9 +113,11 @@ def _record(sample: RecordPart, faults: tuple[str, ...]) -> Record:
         read = _READERS.get(event.text("event") or "")
         if read is not None:
             read(reading, event)
+    # Logs can be written without events; the messages of the sample are then all that is known.
     if not events:
         messages = read_messages(reading.whole(sample.get("messages")), f"{sample.where}.messages")
         reading.spans.append(Span("messages", None, "llm", "messages", 0, 0, output=messages))
+    # A span is opened as one that has not ended; its end, where there is one, is a later event.
     ends = reading.ends
     spans = tuple(replace(one, end=ends[one.id], faults=()) if one.id in ends else one for one in reading.spans)
     lost = [f"{len(reading.lost)} attachments are missing"] if reading.lost else []
@@ -142,6 +145,7 @@ def _step(reading: _Sample, event: RecordPart) -> None:
 def _model(reading: _Sample, event: RecordPart) -> None:
     where = event.where
     given, output, error = event.get("input"), event.get("output"), event.text("error")
+    # Newer logs keep each message once, in a pool, and refer to it by number.
     if event.get("input_refs") is not None:
         given = [reading.pool[number] for number in _numbers(event, len(reading.pool))]
     said = output.get("choices") if isinstance(output, Mapping) else None
@@ -158,7 +162,7 @@ def _model(reading: _Sample, event: RecordPart) -> None:
 
 
 def _numbers(event: RecordPart, size: int) -> list[int]:
-    """Return the numbers of the pool's messages that ranges of them stand for."""
+    """Return the numbers of the pool's messages that an event refers to by ranges."""
     found: list[int] = []
     for item in event.items("input_refs"):
         pair = sequence(item, f"{event.where}.input_refs")

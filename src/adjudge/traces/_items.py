@@ -48,6 +48,7 @@ def result_of(item: Mapping[str, Any], kind: str) -> str | None:
     status = item.get("status")
     if kind not in _HOSTED or (isinstance(status, str) and status in _UNDER_WAY):
         return None
+    # MCP and file search return passages of text; anything else stays JSON.
     found = first(item, "output", "error", "results", "outputs")
     if isinstance(found, list) and all(
         isinstance(each, Mapping) and isinstance(each.get("text"), str) for each in found

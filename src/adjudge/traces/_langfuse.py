@@ -64,7 +64,7 @@ def _facts(kind_name: str, given: object, said: object, call: str | None, where:
         facts.call_id = call or None
         if given is not None:
             arguments = facts.whole("input", given)
-            # Of a function that `@observe` has made a tool, these are the arguments by position and by name.
+            # `@observe` records the arguments of a function by position and by name.
             if isinstance(arguments, Mapping) and arguments.keys() == {"args", "kwargs"} and not arguments["args"]:
                 arguments = arguments["kwargs"]
             facts.arguments = arguments_of(arguments)
@@ -90,6 +90,7 @@ def decode_langfuse(data: object) -> list[Record]:
         observation = RecordPart(item, where)
         span = _span(observation, top, cache)
         spans.setdefault(observation.text("traceId", "trace_id") or top or "", []).append(span)
+    # A trace is itself the span around its observations, and its output is the run's answer.
     if trace is not None:
         top = trace.identity("id")
         start = trace.time("timestamp")
@@ -149,6 +150,7 @@ def _span(observation: RecordPart, top: str | None, cache: MessageCache) -> Span
 
 def _missing_pages(pages: list[Mapping[str, Any]], found: set[str]) -> list[str]:
     """Say whether pages are missing: by the number of items that they promise, or because none is the last."""
+    # Pages by number say how many items there are, pages by cursor name the next one.
     most, is_last = 0, not pages
     for page in pages:
         meta = page.get("meta")

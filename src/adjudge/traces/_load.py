@@ -1,4 +1,4 @@
-"""One call for every format: find out what a record is, decode it, put it together."""
+"""One call for every format: find out what a record is, decode it, and make a Trajectory of it."""
 
 import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -123,11 +123,13 @@ def _content(content: bytes, where: str, named: str | None) -> object:
         return unpack(content)
     if named == "otlp-protobuf":
         return content
+    # Protobuf begins with a length, or with the tag of its first field, which is a line end to a reader of text.
     if named is None and content[:1] in (b"\x00", b"\n") and content.lstrip()[:1] not in (b"{", b"["):
         return content
     try:
         return read_otlp_json(content, where) if named in (None, "otlp") else read_json(content, where)
     except TrajectoryError:
+        # Not one document: perhaps one in each line.
         lines = content.splitlines()
         if len(lines) > 1 and lines[0].strip():
             if lines[0].rstrip().endswith((b"}", b"]")):
@@ -172,8 +174,8 @@ def detect(data: object, where: str) -> Format:
     if isinstance(data, list | tuple):
         if all(isinstance(item, str) for item in data):
             return "chat"
-        is_empty = (isinstance(item, Mapping | list | tuple) and not item for item in data)
-        sample = next((item for item, nothing in zip(data, is_empty, strict=True) if not nothing), data[0])
+        # Empty items say nothing about the format.
+        sample = next((item for item in data if not isinstance(item, Mapping | list | tuple) or item), data[0])
         if isinstance(sample, bytes):
             return "otlp-protobuf"
         if isinstance(sample, list | tuple):  # segments, or pages of observations
@@ -203,6 +205,7 @@ def _recognise(sample: Mapping[str, Any]) -> Format | None:
         items = sample.get(name)
         return isinstance(items, list) and bool(items) and isinstance(items[0], Mapping) and key in items[0]
 
+    # What is not obvious from one key; the rest is in the table.
     kind, object_name = sample.get("type"), sample.get("object")
     is_item = isinstance(kind, str) and (kind in ("message", "reasoning") or kind.endswith(("_call", "_call_output")))
     is_page = isinstance(sample.get("data"), list) and (has("meta") or first_has("data", "traceId"))
@@ -226,6 +229,7 @@ def _read_chat(data: object) -> Sequence[Message]:
         data = data.get("messages", [data] if "role" in data else data)
     if isinstance(data, Mapping):
         return read_messages(data, "the reply", "assistant")
+    # Segments are read one by one; a list without any is one conversation.
     messages: list[Message] = []
     items = sequence(data, "the conversation")
     for index, item in enumerate(items):

@@ -37,6 +37,7 @@ def read_messages(
     value: object, where: str, role: str = "user", cache: MessageCache | None = None
 ) -> tuple[Message, ...]:
     """Read whatever holds messages; a plain text is one of `role`, what holds none gives none."""
+    # Most of what a model is given, it was given before; only what is new is read.
     if cache is not None:
         found = _read_each(value, where, role, cache)
         if found is not None:
@@ -56,7 +57,7 @@ def read_messages(
 
 
 def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...] | None:
-    """Read a list of messages, each only once; None where it is not a list of messages that stand alone."""
+    """Read a list of messages, each only once; None where it is anything else, or where items belong together."""
     items: Sequence[Any]
     if isinstance(value, str) and value[:1] == "[":
         try:
@@ -76,6 +77,7 @@ def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tup
             if not isinstance(plain, Mapping) or (item_kind(plain) is not None and "role" not in plain):
                 return None
             found = read_message(plain, f"{where}, message {index}", role)
+            # Without a role of its own, a message depends on the role that it is read with.
             if spelling is not None:
                 cache[spelling if "role" in plain else (role, spelling)] = found
         messages.extend(found)
@@ -123,11 +125,8 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: Messag
         return read_message(value, where, role)
     for key in ("choices", "generations"):
         if isinstance(value.get(key), list):
-            return tuple(
-                message
-                for index, choice in enumerate(_first_choice(value[key]))
-                for message in read_messages(_choice(choice), f"{where}, {key} {index}", "assistant")
-            )
+            return _read_choices(value[key], f"{where}, {key}")
+    # Output comes first: a response of the Responses API has the request beside it.
     system = value.get("instructions")
     start = (Message("system", system),) if isinstance(system, str) and system else ()
     for key, speaker in (("output", "assistant"), ("input", "user"), ("message", role)):
@@ -137,19 +136,17 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: Messag
     return ()
 
 
-def _first_choice(choices: Sequence[Any]) -> Sequence[Any]:
-    """Leave alternatives out: of numbered choices only the first is the reply."""
+def _read_choices(choices: Sequence[Any], where: str) -> tuple[Message, ...]:
+    """Read the reply out of a model's choices; of numbered ones only the first counts, the others are alternatives."""
     first_ones = [each for each in choices if not isinstance(each, Mapping) or each.get("index", 0) in (0, "0", None)]
-    return first_ones or choices[:1]
-
-
-def _choice(choice: object) -> object:
-    """Take the message out of a choice, or out of LangChain's list of one generation."""
-    if isinstance(choice, list) and choice:
-        choice = choice[0]
-    if isinstance(choice, Mapping):
-        return [choice["message"]] if isinstance(choice.get("message"), Mapping) else choice.get("text")
-    return choice
+    messages: list[Message] = []
+    for index, choice in enumerate(first_ones or choices[:1]):
+        # LangChain has a list of one generation in the place of a choice.
+        held = choice[0] if isinstance(choice, list) and choice else choice
+        if isinstance(held, Mapping):
+            held = [held["message"]] if isinstance(held.get("message"), Mapping) else held.get("text")
+        messages += read_messages(held, f"{where} {index}", "assistant")
+    return tuple(messages)
 
 
 def _class_of(value: Mapping[str, Any]) -> str | None:
@@ -242,14 +239,16 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
         if not isinstance(named, str) or not named:
             raise TrajectoryError(f"{where} has no 'role'")
         role = _ROLES.get(named, named)
-    content = first(item, "parts") if "parts" in item else item.get("content")
+    content = item["parts"] if "parts" in item else item.get("content")
     calls, results, rest = _parts(content, where)
     calls += _tool_calls(_given_calls(item), where, known={call.id for call in calls if call.id})
-    own = {call.id for call in calls}  # ids of calls whose results may be in the same message
+    # Results of earlier calls come before the message; those of tools that the service ran for it come after.
+    own = {call.id for call in calls}
     yield from (result for result in results if result.tool_call_id not in own)
     body = _content(rest, where)
     if content and rest == [] and not calls:
         return  # nothing but results, or reasoning
+    # OpenTelemetry's events give the call's id as the id of the message.
     identity = first(item, "tool_call_id", "id") if role in RESULT_ROLES else None
     yield Message(
         role,
@@ -311,7 +310,8 @@ def _tool_calls(calls: object, where: str, known: set[str]) -> list[ToolCall]:
         body = function if isinstance(function, Mapping) else given
         name = function if isinstance(function, str) else body.get("name")  # Inspect has the name there
         found.append(_call(name, first(body, "arguments", "args"), first(given, "id", "call_id"), place))
-    return [call for call in found if call.id not in known]  # said twice: as a part and beside the parts
+    # Some writers give a call twice: as a part, and beside the parts.
+    return [call for call in found if call.id not in known]
 
 
 def _call(name: object, arguments: object, identity: object, where: str) -> ToolCall:
@@ -338,21 +338,19 @@ def _content(content: object, where: str) -> str | tuple[Mapping[str, Any], ...]
     if all(each is not None for each in texts):
         return "".join(each for each in texts if each is not None) if texts else None
     if all(isinstance(part, Mapping | str) for part in content):
-        return tuple(_part(part, each) for part, each in zip(content, texts, strict=True))
+        pairs = zip(content, texts, strict=True)
+        return tuple(part if said is None else {"type": "text", "text": said} for part, said in pairs)
     return as_text(content)  # the result of a tool: a list of its own
-
-
-def _part(part: Mapping[str, Any] | str, said: str | None) -> Mapping[str, Any]:
-    return {"type": "text", "text": said} if said is not None or isinstance(part, str) else part
 
 
 def _text_of(part: object) -> str | None:
     """Return the text of a part that is nothing but text."""
     if isinstance(part, str):
         return part
-    if not isinstance(part, Mapping) or not isinstance(part.get("type"), str | None):
+    if not isinstance(part, Mapping):
         return None
-    if part.get("type") not in _TEXT_PARTS:
+    kind = part.get("type")
+    if not isinstance(kind, str | None) or kind not in _TEXT_PARTS:
         return None
     said = first(part, "text", "content", "refusal")
     return said if isinstance(said, str) else None

@@ -81,6 +81,7 @@ def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
     sides: tuple[_Side, _Side, _Side] = ({}, {}, {})
     for name, value in attributes.items():
         side, number, rest = _place(name)
+        # A try costs nothing where the message is known already, as for nearly every attribute.
         try:
             sides[side][number][rest] = value
         except KeyError:
@@ -110,6 +111,7 @@ def _messages(facts: Facts, side: _Side, key: str, where: str, cache: MessageCac
         except TypeError:  # a value that is a list
             found = None
         if found is None:
+            # The usual message is nothing but texts; any other is put together from its attributes.
             faults = len(facts.faults)
             found = _plain(pairs, role)
             if found is None:

@@ -53,7 +53,7 @@ class OtlpSpan:
     is_entry: bool = False
 
 
-# OTLP in JSON, in the form that nearly all writers give it: msgspec decodes it in one go, which is much faster. What
+# OTLP in JSON, in the form that nearly all writers give it: msgspec decodes it in one step, which is much faster. What
 # deviates in anything (keys in snake case, log records, a wrong type) is read as plain JSON, which takes every form and
 # says what is wrong.
 
@@ -187,6 +187,7 @@ def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int)
 
 
 def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[RecordPart]:
+    # The typed form holds spans only: a document with log records is read as plain JSON.
     if isinstance(document, OtlpDocument):
         if outer == "resourceSpans":
             for index, each in enumerate(document.resource_spans):
@@ -295,6 +296,7 @@ def hex_id(value: object, where: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise TrajectoryError(f"{where} must be text, got {kind_of(value)}")
+    # By the standard ids are hexadecimal in JSON; some writers use protobuf's own mapping, which is base64.
     found = value.lower()
     if len(found) in (16, 32) and _HEX.issuperset(found):
         return found if found.strip("0") else None

@@ -86,14 +86,17 @@ def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
 
 def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:
     """Give each trace's spans when its last place is reached, or when there is no room."""
+    # The first pass over the file: where does each trace occur last?
     lasts = _Lasts()
     for place, trace in _trace_ids(path):
         lasts.see(trace, place)
     faults = (f"it did not fit: more than {hold} spans were under way",)
-    held: dict[str, _Open] = {}  # the one that was touched last is last
+    # The second pass. The trace that was touched last is last in `held`, so the first has waited longest.
+    held: dict[str, _Open] = {}
     ending: dict[int, list[str]] = {}
     now = inside = 0
     for place, trace, span in _spans(path):
+        # Traces whose last place was before this one are whole.
         for before in range(now, place) if place > now else ():
             for done in ending.pop(before, ()):
                 if done in held:
@@ -107,6 +110,7 @@ def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple
         held[trace] = entry
         entry.spans.append(span)
         inside += 1
+        # No room: give the oldest as it is, and remember that it was torn.
         while inside > hold:
             oldest = next(iter(held))
             lasts.tear(oldest)
@@ -134,6 +138,7 @@ def _spans(path: Path) -> Iterator[tuple[int, str, Span]]:
     size = 0
     for place, block, is_json in _blocks(path):
         where = f"{path}, line {place}"
+        # Messages are remembered to save reading them again, but not without a limit.
         size += len(block)
         if size > _KNOWN:
             cache.clear()
