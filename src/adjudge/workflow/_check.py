@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.model import Status, ToolCall, Trajectory
-from adjudge.workflow._arguments import ArgumentRule, is_recorded, misfits
+from adjudge.workflow._arguments import ArgumentRule, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
     DimensionRules,
@@ -23,11 +23,11 @@ INCOMPLETE = "incomplete-trace"
 
 @dataclass(frozen=True, slots=True)
 class WorkflowResult:
-    """What came of holding a trajectory against an expectation.
+    """The result of comparing a trajectory with an expectation.
 
     `workflow` is the plain dict of `validate_workflow`. `passed` is that and the clarification, where one is expected;
-    None, with status `unscored`, where the record is incomplete. `findings` are what is wrong, `warnings` what is
-    only noted; `requested_not_executed` are the tools that were asked for and never ran.
+    None, with status `unscored`, where the record is incomplete. `findings` are what is wrong, `warnings` what does not
+    make it fail; `requested_not_executed` are the tools that were asked for and never ran.
     """
 
     workflow: Mapping[str, Any]
@@ -72,7 +72,7 @@ def validate_workflow(
 
 
 def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
-    """Hold what an agent did against what it should have done, with a reason in words for every failure.
+    """Compare what an agent did with what it should have done, with a reason in words for every failure.
 
     `trajectory` is a `Trajectory` or any record that becomes one. Called means executed. A record that is known to be
     incomplete is `unscored`: nothing passes or fails by what was not recorded.
@@ -142,6 +142,7 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         elif rules.is_stated:
             wrong += wrong_with(rules, names or (), lists, requested)
             wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"]) if rules.arguments else ()
+        # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
         workflow[kind] = {"pass": None if is_open else not wrong, **lists}
         findings += wrong
@@ -163,13 +164,16 @@ def _wrong_arguments(
     for tool, several in rules.items():
         made = [call for call in calls if call.executed and call.name == tool]
         if tool in missing:
-            continue  # that it was not called is said already
+            continue  # a finding says already that it was not called
         for rule in several:
-            recorded = [call for call in made if is_recorded(call)]
+            # Of a call whose request was not recorded, the arguments may be unknown.
+            recorded = [call for call in made if call.requested or call.arguments != ""]
             unfit = [reason for reason in misfits(rule, recorded) if reason is not None]
-            if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and len(recorded) == len(made):
+            all_known = len(recorded) == len(made)
+            if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and all_known:
                 continue
-            if len(recorded) < len(made) and (rule.calls == "some" or not unfit):
+            # One of the unknown calls may be the one that fits, or the only one that does not.
+            if not all_known and (rule.calls == "some" or not unfit):
                 yield Finding(INCOMPLETE, "tools", f"the record does not show the arguments of tool {quote_name(tool)}")
                 continue
             what = "no call" if rule.calls == "some" else "not every call"
@@ -182,12 +186,18 @@ def _unclear(clarification: Mapping[str, Any]) -> list[Finding]:
     if clarification["pass"]:
         return []
     if clarification["pass"] is None:
-        return [Finding(INCOMPLETE, "clarification", "the record cannot show whether the user was asked back")]
+        return [Finding(INCOMPLETE, "clarification", "the record cannot show whether the user was asked to clarify")]
     if clarification["expected"]:
-        return [Finding("clarification-missing", "clarification", "the user should have been asked back and was not")]
-    return [Finding("clarification-unwanted", "clarification", "the user was asked back and should not have been")]
+        return [
+            Finding("clarification-missing", "clarification", "the user should have been asked to clarify and was not")
+        ]
+    return [
+        Finding("clarification-unwanted", "clarification", "the user was asked to clarify and should not have been")
+    ]
 
 
 def _all(verdicts: Sequence[bool | None]) -> bool | None:
     """Return False if any is, else None if any is not known, else True."""
-    return False if False in verdicts else None if None in verdicts else True
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True

@@ -95,7 +95,7 @@ def wrong_with(
     for name in found["missing"] if rules.order != "subset" else ():
         how = "was requested and never executed" if name in asked else "was not called"
         yield rules.finding("missing", f"is expected and {how}", name)
-    # `strict` and `subset` say themselves that there are no others.
+    # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
     is_closed = rules.order in ("strict", "subset") or (rules.unlisted == "fail" and rules.order != "superset")
     for name in found["unexpected"]:
         if name in (rules.exclude or ()):
@@ -134,6 +134,7 @@ def _wrong_order(rules: DimensionRules, called: Sequence[str]) -> Iterator[Findi
     wanted = rules.include or ()
     # What is always expected may come anywhere; any other name is a finding of its own, or fine.
     calls = [name for name in called if name in wanted]
+    # `name in rest` reads on from where the last name was found, so it finds them only in order.
     rest = iter(calls)
     if calls != list(wanted) if rules.order == "strict" else not all(name in rest for name in wanted):
         message = f"{rules.kind} are expected as {list_names(wanted)} and were called as {list_names(calls)}"
@@ -155,6 +156,7 @@ def _times(number: int) -> str:
 
 def _occurs(sequence: Sequence[str], called: Sequence[str]) -> bool:
     """Say whether a sequence of calls occurs: its runs one behind the other, each run without a gap."""
+    # Gaps cut the sequence into runs of names that follow one another directly.
     runs: list[list[str]] = [[]]
     for name in sequence:
         if name == GAP:
@@ -163,7 +165,7 @@ def _occurs(sequence: Sequence[str], called: Sequence[str]) -> bool:
             runs[-1].append(name)
     start = 0
     for run in filter(None, runs):
-        # The earliest place is the best one: it leaves most room for what follows.
+        # The earliest place is the best one: it leaves the most room for what follows.
         ends = len(called) - len(run) + 1
         place = next((at for at in range(start, ends) if list(called[at : at + len(run)]) == run), None)
         if place is None:

@@ -8,10 +8,10 @@ from adjudge.errors import UsageError, closest
 from adjudge.workflow._arguments import ArgumentRule
 
 Policy: TypeAlias = Literal["fail", "warn", "ignore"]
-"""What becomes of a call that is in neither list."""
+"""What happens to a call that is in neither list."""
 
 Order: TypeAlias = Literal["strict", "in_order", "any_order", "subset", "superset"]
-"""How the calls are to lie against the expected ones."""
+"""How the calls must relate to the expected ones."""
 
 Count: TypeAlias = tuple[int, int | None]
 """How often a name is called, at least and at most; None: any number."""
@@ -27,17 +27,17 @@ class WorkflowExpectation:
     """The agents and tools that a run should call.
 
     A list that is None is not checked; an empty `should_include` means that nothing else may be called. The agents in
-    `always_expected` are fine wherever they are not excluded. `unlisted` says what becomes of names in neither list:
+    `always_expected` are fine wherever they are not excluded. `unlisted` says what happens to names in neither list:
     one policy, or one each for `agents` and `tools`.
 
     `agents_order` and `tools_order`: `strict` (the expected calls and no others, in that order), `in_order` (in that
     order, others between), `any_order` (the default), `subset` (nothing but expected ones, not all of them needed),
     `superset` (all of them, others too). `agents_count` and `tools_count` say how often: a number, or `min` and `max`.
     `agents_forbidden` and `tools_forbidden` are sequences of calls that must not occur, one directly after the other,
-    or with anything at a "...". `tools_arguments` holds the calls of a tool against an `ArgumentRule`, or several.
+    or with anything at a "...". `tools_arguments` compares the calls of a tool with an `ArgumentRule`, or several.
 
-    `clarification_expected` says whether the user should be asked back, by one of `clarification_agents` or, where the
-    lists name none of these, in the reply. `expected_answer_criteria` are kept for whoever judges the answer.
+    `clarification_expected` says whether the user should be asked to clarify, by one of `clarification_agents` or, where
+    the lists name none of these, in the reply. `expected_answer_criteria` are kept for whoever judges the answer.
     """
 
     agents_should_include: Sequence[str] | None = None
@@ -64,6 +64,7 @@ class WorkflowExpectation:
             object.__setattr__(self, "tools_arguments", {})
         else:
             object.__setattr__(self, "tools_arguments", _arguments(self.tools_arguments))
+        # A default is in its normal form already.
         for name, read in _READERS.items():
             given = getattr(self, name)
             if given is not FIELDS[name]:
@@ -72,7 +73,7 @@ class WorkflowExpectation:
             order = getattr(self, f"{dimension}_order")
             if order not in get_args(Order):
                 hint = closest(str(order), get_args(Order))
-                raise _bad(f"{dimension}_order is one of {', '.join(get_args(Order))}, got {order!r}{hint}")
+                raise _bad(f"{dimension}_order must be one of {', '.join(get_args(Order))}, got {order!r}{hint}")
             if order != "any_order" and getattr(self, f"{dimension}_should_include") is None:
                 raise _bad(f"{dimension}_order {order!r} needs {dimension}_should_include to be given")
         if self.clarification_expected is not None and not isinstance(self.clarification_expected, bool):
@@ -94,6 +95,7 @@ class WorkflowExpectation:
             return given
         if isinstance(given, Mapping):
             return cls(**_own_fields(given))
+        # An object that has an expectation, as a scenario does, or one that has the fields itself.
         inner = getattr(given, "workflow", None)
         if isinstance(inner, cls):
             return inner
@@ -103,7 +105,7 @@ class WorkflowExpectation:
         return cls(**found)
 
     def policy(self, dimension: Dimension) -> Policy:
-        """Return what becomes of calls that are in neither list."""
+        """Return what happens to calls that are in neither list."""
         return self.unlisted[dimension] if isinstance(self.unlisted, Mapping) else self.unlisted
 
 
@@ -114,16 +116,18 @@ def names_of(given: object, where: str) -> tuple[str, ...]:
     """Return a list of names, as it was written; anything else raises `UsageError`."""
     if isinstance(given, str) or not isinstance(given, Sequence | set | frozenset):
         raise _bad(f"{where} must be a list of names, got {given!r}")
+    # A set has no order of its own, and findings must not depend on its hash.
     listed = sorted(given) if isinstance(given, set | frozenset) else list(given)
     for name in listed:
         if not isinstance(name, str) or not name:
-            raise _bad(f"{where}: a name is text, got {name!r}")
+            raise _bad(f"{where}: a name must be text, got {name!r}")
     return tuple(listed)
 
 
 def _own_fields(given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the fields of an expectation that a mapping has, and those under its `workflow`."""
     inner = given.get("workflow")
+    # A scenario may have the fields at the top and under `workflow`; those at the top count.
     nested = _own_fields(inner) if isinstance(inner, Mapping) else {}
     for key in given:
         if key not in FIELDS and (hint := closest(str(key), FIELDS)):
@@ -138,7 +142,7 @@ def _policies(given: object) -> Mapping[str, Policy]:
         if key not in DIMENSIONS:
             raise UsageError(f"unlisted has no {key!r}{closest(str(key), DIMENSIONS)}", code="unknown-key")
         if policy not in get_args(Policy):
-            raise _bad(f"unlisted is fail, warn or ignore, got {policy!r}{closest(str(policy), get_args(Policy))}")
+            raise _bad(f"unlisted must be fail, warn or ignore, got {policy!r}{closest(str(policy), get_args(Policy))}")
     return {dimension: cast("Policy", stated.get(dimension, "fail")) for dimension in DIMENSIONS}
 
 
@@ -160,7 +164,7 @@ def _count(given: object, where: str) -> Count:
         least, most = given, given
     for number in (least, 0 if most is None else most):
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise _bad(f"{where}: a count is a whole number, or min and max, got {given!r}")
+            raise _bad(f"{where}: a count must be a whole number, or min and max, got {given!r}")
     if most is not None and most < least:
         raise _bad(f"{where}: at least {least} and at most {most} cannot both hold")
     return least, most
@@ -172,7 +176,7 @@ def _sequences(given: object, where: str) -> tuple[tuple[str, ...], ...]:
     found = tuple(names_of(sequence, where) for sequence in given)
     for sequence in found:
         if not sequence or sequence[0] == GAP or sequence[-1] == GAP:
-            raise _bad(f"{where}: a sequence begins and ends with a name, got {list(sequence)!r}")
+            raise _bad(f"{where}: a sequence must begin and end with a name, got {list(sequence)!r}")
     return found
 
 
