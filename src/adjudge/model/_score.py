@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 Status: TypeAlias = Literal["scored", "unscored", "error"]
-"""The three outcomes. There is no fourth, and none of them turns into another."""
+"""The three outcomes; none of them ever turns into another."""
 
 
 @dataclass(frozen=True, slots=True)

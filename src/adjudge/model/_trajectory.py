@@ -127,6 +127,7 @@ class Trajectory:
             return cls()
         if not isinstance(record, Sequence):
             raise TrajectoryError(f"a trajectory must be a list of messages, got {type(record).__name__}")
+        # Texts alone cannot show tool calls, which is not the same as showing none.
         items = list(_flatten(record))
         if items and all(isinstance(item, str) for _, item in items):
             texts = tuple(Message("unknown", item) for _, item in items)
@@ -136,7 +137,7 @@ class Trajectory:
 
 
 def _from_own_json(record: Mapping[str, Any]) -> Trajectory:
-    """Read a trajectory that was written with `to_json`: it says itself which tools were called."""
+    """Read a trajectory that was written with `to_json`: it lists the tools that were called."""
     import msgspec
 
     try:
@@ -189,6 +190,7 @@ def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     answered: set[str] = set()
     for message in messages:
         for call in message.tool_calls:
+            # Typed messages may come with calls whose results are known.
             if not call.executed:
                 pending.add(len(calls), call.id, call.name)
             calls.append(replace(call, requested=True))

@@ -36,7 +36,7 @@ class WorkflowExpectation:
     `agents_forbidden` and `tools_forbidden` are sequences of calls that must not occur, one directly after the other,
     or with anything at a "...". `tools_arguments` compares the calls of a tool with an `ArgumentRule`, or several.
 
-    `clarification_expected` says whether the user should be asked to clarify, by one of `clarification_agents` or, where
+    `clarification_expected` says whether the user should be asked to clarify, by one of `clarification_agents` or, if
     the lists name none of these, in the reply. `expected_answer_criteria` are kept for whoever judges the answer.
     """
 
