@@ -6,7 +6,7 @@ steps around them. What a scorer did is not the agent's doing. A sample without 
 
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -110,9 +110,17 @@ def _record(sample: RecordPart, faults: tuple[str, ...]) -> Record:
     events = sample.items("events")
     for index, item in enumerate(events):
         event = RecordPart(item, f"{sample.where}.events[{index}]")
-        read = _READERS.get(event.text("event") or "")
-        if read is not None:
-            read(reading, event)
+        match event.text("event"):
+            case "span_begin":
+                reading.begin(event, event.identity("id"), event.text("parent_id"))
+            case "span_end":
+                reading.ends[event.identity("id")] = event.time("timestamp")
+            case "step":
+                _read_step(reading, event)
+            case "model":
+                _read_model(reading, event)
+            case "tool":
+                _read_tool(reading, event)
     # Logs can be written without events; the messages of the sample are then all that is known.
     if not events:
         messages = read_messages(reading.whole(sample.get("messages")), f"{sample.where}.messages")
@@ -124,15 +132,7 @@ def _record(sample: RecordPart, faults: tuple[str, ...]) -> Record:
     return Record(sample.text("uuid") or sample.text("id") or "", spans, (*faults, *lost))
 
 
-def _begin(reading: _Sample, event: RecordPart) -> None:
-    reading.begin(event, event.identity("id"), event.text("parent_id"))
-
-
-def _end(reading: _Sample, event: RecordPart) -> None:
-    reading.ends[event.identity("id")] = event.time("timestamp")
-
-
-def _step(reading: _Sample, event: RecordPart) -> None:
+def _read_step(reading: _Sample, event: RecordPart) -> None:
     """Read the beginning or the end of a step, which older logs have in place of spans."""
     if event.get("action") == "begin":
         parent = reading.steps[-1] if reading.steps else None
@@ -142,7 +142,7 @@ def _step(reading: _Sample, event: RecordPart) -> None:
         reading.ends[reading.steps.pop()] = event.time("timestamp")
 
 
-def _model(reading: _Sample, event: RecordPart) -> None:
+def _read_model(reading: _Sample, event: RecordPart) -> None:
     where = event.where
     given, output, error = event.get("input"), event.get("output"), event.text("error")
     # Newer logs keep each message once, in a pool, and refer to it by number.
@@ -172,7 +172,7 @@ def _numbers(event: RecordPart, size: int) -> list[int]:
     return found
 
 
-def _tool(reading: _Sample, event: RecordPart) -> None:
+def _read_tool(reading: _Sample, event: RecordPart) -> None:
     agent, error, result = event.text("agent"), event.get("error"), event.get("result")
     reading.add(
         event,
@@ -183,12 +183,3 @@ def _tool(reading: _Sample, event: RecordPart) -> None:
         result=None if result in (None, "") else as_text(reading.whole(result)),
         error=as_text(error.get("message")) if isinstance(error, Mapping) else None,
     )
-
-
-_READERS: Mapping[str, Callable[[_Sample, RecordPart], None]] = {
-    "span_begin": _begin,
-    "span_end": _end,
-    "step": _step,
-    "model": _model,
-    "tool": _tool,
-}

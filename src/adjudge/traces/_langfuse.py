@@ -103,27 +103,19 @@ def decode_langfuse(data: object) -> list[Record]:
 
 def _observations(data: object, pages: list[Mapping[str, Any]]) -> Iterator[tuple[Any, str]]:
     """Give every observation with its place, and collect the pages."""
-    if isinstance(data, Mapping):
-        if "observations" in data:
-            yield from _with_places(data["observations"], "observations")
-        elif "data" in data:
-            pages.append(data)
-            yield from _with_places(data["data"], "data")
-        else:
-            yield data, "the observation"
-        return
-    for index, item in enumerate(sequence(data, "the record")):
-        if isinstance(item, Mapping) and "data" in item and "traceId" not in item:
+    for index, item in enumerate([data] if isinstance(data, Mapping) else sequence(data, "the record")):
+        held, where = item, f"page {index}"
+        if isinstance(item, Mapping) and "observations" in item and item is data:
+            held, where = item["observations"], "observations"
+        # An observation in a list may have a `data` of its own, beside its `traceId`.
+        elif isinstance(item, Mapping) and "data" in item and (item is data or "traceId" not in item):
             pages.append(item)
-            yield from _with_places(item["data"], f"page {index}")
-        elif isinstance(item, list | tuple):
-            yield from _with_places(item, f"page {index}")
-        else:
+            held = item["data"]
+        elif not isinstance(item, list | tuple):
             yield item, f"observation {index}"
-
-
-def _with_places(items: object, where: str) -> Iterator[tuple[Any, str]]:
-    return ((item, f"{where}[{index}]") for index, item in enumerate(sequence(items, where)))
+            continue
+        for number, one in enumerate(sequence(held, where)):
+            yield one, f"{where}[{number}]"
 
 
 def _span(observation: RecordPart, top: str | None, cache: MessageCache) -> Span:
