@@ -64,6 +64,7 @@ def from_json(kind: type[T], line: bytes | str, *, source: str = "", line_number
         name = path.rstrip("`").lstrip(".") or "the row"
         unknown = _unknown_field(plain, {each.name: None for each in fields(kind)}) if is_dataclass(kind) else ""
         raise RowError(f"{place}{unknown or f'{name}: {message[:1].lower()}{message[1:]}'}") from None
+    # msgspec ignores fields that it does not know; a misspelt one would be lost silently.
     unknown = _unknown_field(plain, msgspec.to_builtins(value))
     if unknown:
         raise RowError(f"{place}{unknown}")

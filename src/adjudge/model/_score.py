@@ -123,6 +123,7 @@ class Score:
 def _checked(value: float | None, status: str, reason: str | None) -> float | None:
     """Return the value as a float, or raise `ValueError` if the three do not go together."""
     if status == "scored":
+        # A number that no float can hold is refused like an infinite one.
         try:
             number = float(value) if isinstance(value, int | float) else math.nan
         except OverflowError:

@@ -150,6 +150,7 @@ def _from_text(record: str) -> object:
     """Read JSON text as its list; any other text is one plain text."""
     import json
 
+    # A response that only looks like JSON is a text like any other.
     if record.lstrip()[:1] not in ("[", "{"):
         return [record] if record.strip() else None
     try:
@@ -161,6 +162,7 @@ def _from_text(record: str) -> object:
 def _flatten(record: Sequence[Any]) -> Iterable[tuple[str, Any]]:
     """Give each message with its place, segments joined in order."""
     for index, item in enumerate(record):
+        # Trainers keep the turns of a rollout as segments, each a list of messages.
         if isinstance(item, Sequence) and not isinstance(item, str):
             for inner, message in enumerate(item):
                 yield f"segment {index}, message {inner}", message
@@ -177,6 +179,7 @@ def _message(item: object, where: str) -> Message:
 
 
 def _last_reply(messages: Sequence[Message]) -> str | None:
+    # A message that only asks for tools is not a reply; one that says nothing at all is an empty reply.
     for message in reversed(messages):
         if message.role == "assistant" and (message.text or not message.tool_calls):
             return message.text

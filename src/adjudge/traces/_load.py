@@ -292,8 +292,8 @@ def _from_messages(messages: Sequence[Message]) -> Trajectory:
 
 
 _DECODERS: Mapping[str, str] = {  # a module and its function
-    "otlp": "_otlp:decode_otlp",
-    "otlp-protobuf": "_protobuf:decode_protobuf",
+    "otlp": "_dialects:decode_otlp",
+    "otlp-protobuf": "_dialects:decode_protobuf",
     "langfuse": "_langfuse:decode_langfuse",
     "langsmith": "_langsmith:decode_langsmith",
     "openai-agents": "_agents_sdk:decode_agents_sdk",

@@ -9,7 +9,6 @@ trace (`resourceLogs`), in which some instrumentations put the messages, are joi
 import base64
 import binascii
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 import msgspec
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._spans import Record
 from adjudge.traces._values import DEPTH, RecordPart, as_text, first, kind_of, mapping, read_json, sequence
 
 _BEGINNING = re.compile(rb'\s*\{\s*"resourceSpans"')
@@ -117,23 +115,6 @@ class OtlpDocument(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 
 
 _DECODER = msgspec.json.Decoder(OtlpDocument)
-
-
-def decode_otlp(data: object) -> list[Record]:
-    """Read one document, or a list of them."""
-    from adjudge.traces._dialects import group_by_trace
-
-    documents = data if isinstance(data, list | tuple) else [data]
-    spans: list[OtlpSpan] = []
-    logs: dict[tuple[str, str], list[OtlpEvent]] = defaultdict(list)
-    for index, document in enumerate(documents):
-        where = f"document {index}" if len(documents) > 1 else "the document"
-        spans.extend(iter_otlp_spans(document, where))
-        for key, event in iter_otlp_logs(document, where):
-            logs[key].append(event)
-    for span in spans:
-        span.events.extend(logs.pop((span.trace, span.id), ()))
-    return group_by_trace(spans)
 
 
 def read_otlp_json(content: bytes, where: str) -> Any:

@@ -7,32 +7,14 @@ applications pin to a version of their own. `make oracle` compares the two on sp
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
-from io import BytesIO
 from typing import IO, Any
 
 from adjudge.errors import TrajectoryError
 from adjudge.traces._otlp import REMOTE, OtlpEvent, OtlpSpan, log_event
-from adjudge.traces._spans import Record
-from adjudge.traces._values import DEPTH, kind_of
+from adjudge.traces._values import DEPTH
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _SHORT = 1_000  # bytes of an attribute that is kept
-
-
-def decode_protobuf(data: object) -> list[Record]:
-    """Read one export request, a collector's file of them, or a list."""
-    from adjudge.traces._dialects import group_by_trace
-
-    spans: list[OtlpSpan] = []
-    for item in data if isinstance(data, list | tuple) else [data]:
-        if not isinstance(item, bytes | bytearray | memoryview):
-            raise TrajectoryError(f"OTLP in protobuf must be bytes, got {kind_of(item)}")
-        content = bytes(item)
-        # A request begins with the tag of its first field; a zero byte can only be part of a length.
-        is_file = content[:1] == b"\x00"
-        for message in iter_frames(BytesIO(content), "the record") if is_file else [content]:
-            spans.extend(iter_protobuf_spans(message))
-    return group_by_trace(spans)
 
 
 def iter_frames(file: IO[bytes], where: str) -> Iterator[bytes]:
