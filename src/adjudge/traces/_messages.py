@@ -168,7 +168,7 @@ def _read_item(item: object, where: str, role: str, into: list[Message], *, is_o
         into.append(Message(role, item))
         return False
     if isinstance(item, Message):
-        into.append(replace(item, tool_calls=tuple(_normal(call) for call in item.tool_calls)))
+        into.append(replace(item, tool_calls=tuple(_tool_calls(item.tool_calls, where))))
         return False
     if not isinstance(item, dict | bytes) and isinstance(item, Sequence):
         for index, inner in enumerate(item):
@@ -220,7 +220,7 @@ def _plain(item: Mapping[str, Any], where: str) -> Message | None:
     role, content = item["role"], item.get("content")
     if not isinstance(role, str) or not role or not (content is None or isinstance(content, str)):
         return None
-    calls = tuple(_tool_calls(item.get("tool_calls"), where, set()))
+    calls = tuple(_tool_calls(item.get("tool_calls"), where))
     identity = item.get("tool_call_id") if role in RESULT_ROLES else None
     name = text(item.get("name"), f"{where}: name") or None
     said = content if content or not calls else None
@@ -241,7 +241,9 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
         role = _ROLES.get(named, named)
     content = item["parts"] if "parts" in item else item.get("content")
     calls, results, rest = _parts(content, where)
-    calls += _tool_calls(_given_calls(item), where, known={call.id for call in calls if call.id})
+    # Some writers give a call twice: as a part, and beside the parts.
+    in_parts = {call.id for call in calls if call.id}
+    calls += [call for call in _tool_calls(_given_calls(item), where) if call.id not in in_parts]
     # Results of earlier calls come before the message; those of tools that the service ran for it come after.
     own = {call.id for call in calls}
     yield from (result for result in results if result.tool_call_id not in own)
@@ -298,30 +300,25 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
     return calls, results, rest
 
 
-def _tool_calls(calls: object, where: str, known: set[str]) -> list[ToolCall]:
+def _tool_calls(calls: object, where: str) -> list[ToolCall]:
     found = []
     for index, call in enumerate(sequence(calls, f"{where}: tool_calls")):
         place = f"{where}, tool call {index}"
         if isinstance(call, ToolCall):
-            found.append(_normal(call))
+            found.append(ToolCall(call.name, arguments_of(call.arguments), call.id))
             continue
         given = mapping(call, place)
         function = given.get("function")
         body = function if isinstance(function, Mapping) else given
         name = function if isinstance(function, str) else body.get("name")  # Inspect has the name there
         found.append(_call(name, first(body, "arguments", "args"), first(given, "id", "call_id"), place))
-    # Some writers give a call twice: as a part, and beside the parts.
-    return [call for call in found if call.id not in known]
+    return found
 
 
 def _call(name: object, arguments: object, identity: object, where: str) -> ToolCall:
     if not isinstance(name, str) or not name:
         raise TrajectoryError(f"{where} has no 'name'")
     return ToolCall(name, arguments_of(arguments), text(identity, f"{where}: id") or None)
-
-
-def _normal(call: ToolCall) -> ToolCall:
-    return ToolCall(call.name, arguments_of(call.arguments), call.id)
 
 
 def _content(content: object, where: str) -> str | tuple[Mapping[str, Any], ...] | None:

@@ -311,7 +311,7 @@ def _attributes(part: RecordPart) -> dict[str, Any]:
             found = {pair["key"]: pair["value"]["stringValue"] for pair in items}  # the usual case: nothing but texts
         except (KeyError, TypeError, IndexError):
             found = {}
-        if len(found) == len(items) and all(type(key) is str for key in found):
+        if len(found) == len(items) and {*map(type, found)} <= {str}:
             return found
         found = {}
     for index, item in enumerate(sequence(items, where)):
