@@ -58,12 +58,6 @@ class WorkflowExpectation:
     clarification_agents: Sequence[str] = ("clarification",)
 
     def __post_init__(self) -> None:
-        # These two have a normal form that is not their default: hashes of scenarios are made from it.
-        object.__setattr__(self, "unlisted", _policies(self.unlisted))
-        if self.tools_arguments is None:
-            object.__setattr__(self, "tools_arguments", {})
-        else:
-            object.__setattr__(self, "tools_arguments", _arguments(self.tools_arguments))
         # A default is in its normal form already.
         for name, read in _READERS.items():
             given = getattr(self, name)
@@ -76,6 +70,10 @@ class WorkflowExpectation:
                 raise _bad(f"{dimension}_order must be one of {', '.join(get_args(Order))}, got {order!r}{hint}")
             if order != "any_order" and getattr(self, f"{dimension}_should_include") is None:
                 raise _bad(f"{dimension}_order {order!r} needs {dimension}_should_include to be given")
+        # These two have a normal form that is not their default: hashes of scenarios are made from it.
+        object.__setattr__(self, "unlisted", _policies(self.unlisted))
+        arguments = {} if self.tools_arguments is None else _arguments(self.tools_arguments)
+        object.__setattr__(self, "tools_arguments", arguments)
         if self.clarification_expected is not None and not isinstance(self.clarification_expected, bool):
             raise _bad(f"clarification_expected must be true or false, got {self.clarification_expected!r}")
         if self.expected_answer_criteria is not None and not isinstance(self.expected_answer_criteria, str):
