@@ -58,7 +58,7 @@ class ArgumentRule:
         if isinstance(rule, cls):
             return rule
         if not isinstance(rule, Mapping):
-            message = f"an argument rule must be a mapping with exact, subset or regex, got {type(rule).__name__}"
+            message = f"an argument rule is a mapping with exact, subset or regex, got {type(rule).__name__}"
             raise UsageError(message, code="bad-expectation")
         for key in rule:
             if key not in cls.__slots__:

@@ -186,13 +186,13 @@ def _unclear(clarification: Mapping[str, Any]) -> list[Finding]:
     if clarification["pass"]:
         return []
     if clarification["pass"] is None:
-        return [Finding(INCOMPLETE, "clarification", "the record cannot show whether the user was asked to clarify")]
+        return [Finding(INCOMPLETE, "clarification", "the record cannot show whether the user was asked back")]
     if clarification["expected"]:
         return [
-            Finding("clarification-missing", "clarification", "the user should have been asked to clarify and was not")
+            Finding("clarification-missing", "clarification", "the user should have been asked back and was not")
         ]
     return [
-        Finding("clarification-unwanted", "clarification", "the user was asked to clarify and should not have been")
+        Finding("clarification-unwanted", "clarification", "the user was asked back and should not have been")
     ]
 
 

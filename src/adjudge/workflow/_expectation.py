@@ -118,7 +118,7 @@ def names_of(given: object, where: str) -> tuple[str, ...]:
     listed = sorted(given) if isinstance(given, set | frozenset) else list(given)
     for name in listed:
         if not isinstance(name, str) or not name:
-            raise _bad(f"{where}: a name must be text, got {name!r}")
+            raise _bad(f"{where}: a name is text, got {name!r}")
     return tuple(listed)
 
 
@@ -140,7 +140,7 @@ def _policies(given: object) -> Mapping[str, Policy]:
         if key not in DIMENSIONS:
             raise UsageError(f"unlisted has no {key!r}{closest(str(key), DIMENSIONS)}", code="unknown-key")
         if policy not in get_args(Policy):
-            raise _bad(f"unlisted must be fail, warn or ignore, got {policy!r}{closest(str(policy), get_args(Policy))}")
+            raise _bad(f"unlisted is fail, warn or ignore, got {policy!r}{closest(str(policy), get_args(Policy))}")
     return {dimension: cast("Policy", stated.get(dimension, "fail")) for dimension in DIMENSIONS}
 
 
@@ -174,7 +174,7 @@ def _sequences(given: object, where: str) -> tuple[tuple[str, ...], ...]:
     found = tuple(names_of(sequence, where) for sequence in given)
     for sequence in found:
         if not sequence or sequence[0] == GAP or sequence[-1] == GAP:
-            raise _bad(f"{where}: a sequence must begin and end with a name, got {list(sequence)!r}")
+            raise _bad(f"{where}: a sequence begins and ends with a name, got {list(sequence)!r}")
     return found
 
 
