@@ -145,11 +145,10 @@ class Calls:
 
         `inside` are the ids of tool spans that are nothing but an agent of the tool's name.
         """
-        targets = {name: handoff_target(name) for name in {call.name for call in self._calls}}
         # A handoff span belongs to the first call of its agent that no other span belongs to, executed or not.
         by_target: dict[str, deque[CallDraft]] = defaultdict(deque)
         for call in self:
-            by_target[targets[call.name]].append(call)
+            by_target[handoff_target(call.name)].append(call)
         for position, agent in handoffs:
             queue = by_target[style(agent)]
             if queue and queue[0].position < position:
@@ -159,7 +158,7 @@ class Calls:
         delegated = set(inside)
         for call in self._calls:
             executed = call.spans or call.answer is not None
-            if (executed and targets[call.name] in known) or any(span.id in delegated for span in call.spans):
+            if (executed and handoff_target(call.name) in known) or any(span.id in delegated for span in call.spans):
                 call.is_handoff = True
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall
-from adjudge.traces._items import CALLS, RESULTS, call_arguments, item_kind, name_of, result_of
+from adjudge.traces._items import CALLS, RESULTS, item_kind, read_call
 from adjudge.traces._values import arguments_of, as_text, first, kind_of, loose, mapping, sequence, text
 
 RESULT_ROLES = frozenset({"tool", "function"})
@@ -202,13 +202,13 @@ def _read_call_item(item: Mapping[str, Any], kind: str, where: str, into: list[M
         return False
     if kind not in CALLS:
         return is_open
-    call = _call(name_of(item, kind), call_arguments(item), first(item, "call_id", "id"), where)
+    name, arguments, result = read_call(item, kind)
+    call = _call(name, arguments, first(item, "call_id", "id"), where)
     if is_open:
         into[-1] = replace(into[-1], tool_calls=(*into[-1].tool_calls, call))
     else:
         into.append(Message("assistant", None, (call,)))
     # The services' own tools have their result in the same item.
-    result = result_of(item, kind)
     if result is None:
         return True
     into.append(Message("tool", result, tool_call_id=call.id))

@@ -79,11 +79,7 @@ def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
     sides: tuple[_Side, _Side, _Side] = ({}, {}, {})
     for name, value in attributes.items():
         side, number, rest = _place(name)
-        # A try costs nothing where the message is known already, as for nearly every attribute.
-        try:
-            sides[side][number][rest] = value
-        except KeyError:
-            sides[side][number] = {rest: value}
+        sides[side].setdefault(number, {})[rest] = value
     return sides[:2]
 
 

@@ -306,14 +306,6 @@ def _attributes(part: RecordPart) -> dict[str, Any]:
     if isinstance(items, Mapping):  # as some writers have them: already plain
         return {str(key): value for key, value in items.items()}
     found: dict[str, Any] = {}
-    if isinstance(items, list):
-        try:
-            found = {pair["key"]: pair["value"]["stringValue"] for pair in items}  # the usual case: nothing but texts
-        except (KeyError, TypeError, IndexError):
-            found = {}
-        if len(found) == len(items) and {*map(type, found)} <= {str}:
-            return found
-        found = {}
     for index, item in enumerate(sequence(items, where)):
         pair = mapping(item, f"{where}[{index}]")
         key, value = pair.get("key"), pair.get("value")

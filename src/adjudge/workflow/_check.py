@@ -188,12 +188,8 @@ def _unclear(clarification: Mapping[str, Any]) -> list[Finding]:
     if clarification["pass"] is None:
         return [Finding(INCOMPLETE, "clarification", "the record cannot show whether the user was asked back")]
     if clarification["expected"]:
-        return [
-            Finding("clarification-missing", "clarification", "the user should have been asked back and was not")
-        ]
-    return [
-        Finding("clarification-unwanted", "clarification", "the user was asked back and should not have been")
-    ]
+        return [Finding("clarification-missing", "clarification", "the user should have been asked back and was not")]
+    return [Finding("clarification-unwanted", "clarification", "the user was asked back and should not have been")]
 
 
 def _all(verdicts: Sequence[bool | None]) -> bool | None:
