@@ -28,12 +28,14 @@ class PendingCalls(Generic[T]):
 
     >>> pending = PendingCalls()
     >>> pending.add("first", "c1", "search")
-    >>> pending.take(Message("tool", "Paris", tool_call_id="c1")), pending.take(Message("tool", "Rome"))
-    ('first', None)
+    >>> result = Message("tool", "Paris", tool_call_id="c1")
+    >>> pending.take(result), pending.take(result)
+    (('first', False), (None, True))
     """
 
     # Each call waits in several queues, as one list that whoever takes the call empties for all of them.
     _queues: dict[tuple[str, str | None], deque[list[T]]] = field(default_factory=dict)
+    _answered: set[str | None] = field(default_factory=set)
 
     def add(self, call: T, identity: str | None, name: str) -> None:
         """Let a call wait, to be found by its id and its name."""
@@ -46,20 +48,22 @@ class PendingCalls(Generic[T]):
         for key in keys:
             self._queues.setdefault(key, deque()).append(entry)
 
-    def take(self, result: Message) -> T | None:
-        """Return the call that a result answers, which then waits no more; None where there is none."""
-        kind = "any" if result.name is None else "name"
-        if result.tool_call_id is not None:
-            latest_last = self._queues.get(("id", result.tool_call_id))
-            while latest_last:
-                if entry := latest_last.pop():
-                    return entry.pop()
+    def take(self, result: Message) -> tuple[T | None, bool]:
+        """Return the call that a result answers, if any, and whether a result with the same id came before."""
+        identity, kind = result.tool_call_id, "any" if result.name is None else "name"
+        is_repeated = identity in self._answered
+        if identity is not None:
+            self._answered.add(identity)
             kind = f"{kind} without id"
+            same_id = self._queues.get(("id", identity))
+            while same_id:
+                if entry := same_id.pop():
+                    return entry.pop(), is_repeated
         in_order = self._queues.get((kind, result.name))
         while in_order:
             if entry := in_order.popleft():
-                return entry.pop()
-        return None
+                return entry.pop(), is_repeated
+        return None, is_repeated
 
 
 class _Unread(tuple[ToolCall, ...]):
@@ -190,7 +194,6 @@ def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     """Join every tool result to its request; a result without one is an execution that nobody asked for."""
     calls: list[ToolCall] = []
     pending: PendingCalls[int] = PendingCalls()
-    answered: set[str] = set()
     for message in messages:
         for call in message.tool_calls:
             # Typed messages may come with calls whose results are known.
@@ -199,13 +202,10 @@ def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
             calls.append(replace(call, requested=True))
         if message.role not in _RESULT_ROLES:
             continue
-        identity = message.tool_call_id
-        index = pending.take(message)
+        index, is_repeated = pending.take(message)
         if index is not None:
             calls[index] = replace(calls[index], executed=True, result=message.text)
-        elif identity is None or identity not in answered:  # else: the same result recorded twice
-            orphan = ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True)
-            calls.append(orphan)
-        if identity is not None:
-            answered.add(identity)
+        elif not is_repeated:
+            identity = message.tool_call_id
+            calls.append(ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True))
     return tuple(calls)

@@ -126,19 +126,15 @@ class Calls:
         """
         coming = deque(self)  # a result can only answer a call from before it
         pending: PendingCalls[CallDraft] = PendingCalls()
-        answered: set[str | None] = set()
         for position, message, is_own in results:
             while coming and coming[0].position < position:
                 call = coming.popleft()
                 pending.add(call, call.id, call.name)
-            found = pending.take(message)
-            identity = message.tool_call_id
+            found, is_repeated = pending.take(message)
             if found is not None:
                 found.answer = message
-            elif is_own and identity not in answered:  # else: the same result again
+            elif is_own and not is_repeated:
                 self._add(CallDraft(message.name or "", position, answer=message))
-            if identity is not None:
-                answered.add(identity)
 
     def hand_over(self, handoffs: Iterable[tuple[int, str]], agents: Iterable[str], inside: Iterable[str]) -> None:
         """Mark the calls that only name the next agent: those of handoff spans, and executed ones of a known agent.

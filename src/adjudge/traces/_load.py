@@ -256,26 +256,21 @@ def _from_messages(messages: Sequence[Message]) -> Trajectory:
     """
     calls: list[ToolCall] = []
     pending: PendingCalls[int] = PendingCalls()
-    answered: set[str | None] = set()
     for message in messages:
         message_key(message)  # refuses what is nested too deeply
         is_result = message.role in RESULT_ROLES
         # A result answers a call from before its message, never one of its own.
-        index = pending.take(message) if is_result else None
+        index, is_repeated = pending.take(message) if is_result else (None, False)
         for call in message.tool_calls:
             pending.add(len(calls), call.id, call.name)
             calls.append(call)
-        if not is_result:
-            continue
         identity = message.tool_call_id
         if index is not None:
             known = calls[index]
             named = identity if known.id is None else known.id
             calls[index] = replace(known, id=named, result=message.text, executed=True)
-        elif identity not in answered:  # else: the same result again
+        elif is_result and not is_repeated:
             calls.append(ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True))
-        if identity is not None:
-            answered.add(identity)
     replies = [one for one in messages if one.role == "assistant"]
     speakers = [one.name for one in replies if one.name is not None]
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
