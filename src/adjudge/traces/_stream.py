@@ -11,7 +11,6 @@ many traces fall on the same places, one is given out later than it could be, ne
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
@@ -65,14 +64,6 @@ def _slots(trace: str) -> list[int]:
     return [(digest >> (row * _BITS)) & ((1 << _BITS) - 1) for row in range(_ROWS)]
 
 
-@dataclass(slots=True)
-class _Open:
-    """A trace that is being collected."""
-
-    spans: list[Span] = field(default_factory=list)
-    last: int = 0
-
-
 def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
     """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held."""
     if hold < 1:
@@ -92,36 +83,34 @@ def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple
         lasts.see(trace, place)
     faults = (f"it did not fit: more than {hold} spans were under way",)
     # The second pass. The trace that was touched last is last in `held`, so the first has waited longest.
-    held: dict[str, _Open] = {}
+    held: dict[str, list[Span]] = {}
     ending: dict[int, list[str]] = {}
     now = inside = 0
     for place, trace, span in _spans(path):
         # Traces whose last place was before this one are whole.
-        for before in range(now, place) if place > now else ():
+        for before in range(now, place):
             for done in ending.pop(before, ()):
                 if done in held:
-                    inside -= len(held[done].spans)
-                    yield done, held.pop(done).spans, faults if lasts.is_torn(done) else ()
+                    inside -= len(held[done])
+                    yield done, held.pop(done), faults if lasts.is_torn(done) else ()
         now = place
-        entry = held.pop(trace, None)
-        if entry is None:
-            entry = _Open(last=lasts.last(trace))
-            ending.setdefault(entry.last, []).append(trace)
-        held[trace] = entry
-        entry.spans.append(span)
+        if trace not in held:
+            ending.setdefault(lasts.last(trace), []).append(trace)
+        spans = held[trace] = held.pop(trace, [])
+        spans.append(span)
         inside += 1
         # No room: give the oldest as it is, and remember that it was torn.
         while inside > hold:
             oldest = next(iter(held))
             lasts.tear(oldest)
-            inside -= len(held[oldest].spans)
-            yield oldest, held.pop(oldest).spans, faults
-    for trace, entry in held.items():
-        yield trace, entry.spans, faults if lasts.is_torn(trace) else ()
+            inside -= len(held[oldest])
+            yield oldest, held.pop(oldest), faults
+    for trace, spans in held.items():
+        yield trace, spans, faults if lasts.is_torn(trace) else ()
 
 
 def _trace_ids(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the trace ids in a file with their places; in JSON by their look, which may find a few that are none."""
+    """Give the trace ids in a file with their places; in JSON by their look, so a few may not be ids."""
     for place, block, is_json in _blocks(path):
         if is_json:
             found = {each.decode("utf-8", "replace") for each in _TRACE_ID.findall(block)}
