@@ -46,13 +46,13 @@ def _runs(data: object, faults: list[str]) -> Iterator[tuple[RecordPart, str | N
         data = data["runs"]
     top = [data] if isinstance(data, Mapping) else sequence(data, "the record")
     waiting: list[tuple[object, str | None, str]] = [(run, None, f"run {index}") for index, run in enumerate(top)]
-    seen: set[int] = set()
+    object_ids: set[int] = set()
     while waiting:
         item, above, where = waiting.pop()
         run = RecordPart(item, where)
-        if id(item) in seen:
+        if id(item) in object_ids:
             raise TrajectoryError(f"{where}: a run is its own descendant")
-        seen.add(id(item))
+        object_ids.add(id(item))
         own = run.identity("id")
         yield run, run.text("parent_run_id") or above
         waiting.extend((child, own, f"run {own}, child {index}") for index, child in enumerate(run.items("child_runs")))

@@ -1,11 +1,11 @@
 r"""Traces out of files of any size: OTLP in JSON lines or in the collector's protobuf files.
 
 Spans of one trace may be anywhere in the file, as the batches of several processes are. The file is read twice: first
-for where each trace occurs last, in a table of fixed size, then for the spans. A trace is given out when that place
-is reached. What is held is bounded, whatever the file's size: the table (17 MB), one line or protobuf message, the
-messages of the last 16 MB, and `hold` spans. Where the traces under way need more than that, the one that has waited
-longest is given out as it is; it and what comes of it later are not complete. The table is a count-min sketch: where
-many traces fall on the same places, one is given out later than it could be, never earlier.
+for where each trace occurs last, in a table of fixed size, then for the spans. A trace is complete, and is passed on,
+when that place is reached. Memory is bounded, whatever the file's size: the table (17 MB), one line or protobuf
+message, the messages of the last 16 MB, and `hold` spans. If the open traces need more than that, the one that has
+waited longest is passed on as it is; it and the rest of it, which is passed on later, are marked incomplete. The table
+is a count-min sketch: where many traces share the same slots, one is passed on later than it could be, never earlier.
 """
 
 import re
@@ -44,7 +44,7 @@ class _Lasts:
         self._rows = [array("I", bytes(4 << _BITS)) for _ in range(_ROWS)]
         self._torn = bytearray(1 << _BITS)
 
-    def see(self, trace: str, place: int) -> None:
+    def record(self, trace: str, place: int) -> None:
         for row, slot in zip(self._rows, _slots(trace), strict=True):
             row[slot] = place  # places only grow
 
@@ -55,7 +55,7 @@ class _Lasts:
         self._torn[_slots(trace)[0]] = True
 
     def is_torn(self, trace: str) -> bool:
-        """Say whether part of a trace was given out before; seldom also of one that shares its place in the table."""
+        """Say whether part of a trace was passed on before; rarely also of one that shares its slot in the table."""
         return bool(self._torn[_slots(trace)[0]])
 
 
@@ -80,7 +80,7 @@ def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple
     # The first pass over the file: where does each trace occur last?
     lasts = _Lasts()
     for place, trace in _trace_ids(path):
-        lasts.see(trace, place)
+        lasts.record(trace, place)
     faults = (f"it did not fit: more than {hold} spans were under way",)
     # The second pass. The trace that was touched last is last in `held`, so the first has waited longest.
     held: dict[str, list[Span]] = {}
