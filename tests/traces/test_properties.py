@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from adjudge.errors import TrajectoryError
@@ -107,6 +107,54 @@ def test_chats_agree_with_the_chat_reader(chat: list[dict[str, Any]]) -> None:
     assert ours.final_response == theirs.final_response
 
 
+SHAPES_OF_CALLS = st.one_of(
+    st.builds(
+        lambda i, n, a: {"id": i, "function": {"name": n, "arguments": a}}, IDS, NAMES, st.sampled_from(["{}", "{"])
+    ),
+    st.builds(lambda i, n, a: {"call_id": i, "name": n, "args": a}, IDS, NAMES, st.none() | st.just({"q": [1]})),
+    CALLS,
+)
+PARTS = st.one_of(
+    st.builds(lambda kind: {"type": kind, "text": "t"}, st.sampled_from(["text", "output_text", "thinking", "image"])),
+    st.just({"type": "refusal", "refusal": "no"}),
+    st.builds(lambda i, n: {"type": "tool_use", "id": i, "name": n, "input": {"q": 1}}, IDS, NAMES),
+    st.builds(lambda i: {"type": "tool_result", "tool_use_id": i, "content": "r"}, IDS),
+    st.sampled_from(["", "text"]),
+)
+ROLES = st.sampled_from(["user", "assistant", "ai", "system", "tool", "function"])
+ITEMS = st.one_of(
+    MESSAGES,
+    st.fixed_dictionaries(
+        {"role": ROLES},
+        optional={
+            "content": st.none() | st.sampled_from(["", "x"]) | st.lists(PARTS, max_size=3),
+            "tool_calls": st.none() | st.lists(SHAPES_OF_CALLS, max_size=3),
+            "tool_call_id": IDS | st.integers(1, 3),
+            "name": st.none() | st.sampled_from(["", "a", "b", "f"]),
+            "refusal": st.just("no"),
+        },
+    ),
+    st.builds(lambda i, n: {"type": "function_call", "call_id": i, "name": n, "arguments": "{}"}, IDS, NAMES),
+    st.builds(lambda i: {"type": "function_call_output", "call_id": i, "output": "r"}, IDS),
+    st.just({"role": "assistant", "name": "a", "content": "x"}),
+    st.builds(lambda i: {"role": "assistant", "tool_calls": [{"id": i, "name": "transfer_to_a"}]}, IDS),
+    st.just({"type": "mcp_call", "id": "1", "name": "f", "output": "r"}),
+    st.just({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "said"}]}),
+    st.builds(lambda i: {"type": "tool", "data": {"content": "r", "tool_call_id": i}}, IDS),
+    st.sampled_from(["said", {"type": "reasoning"}, {}, 3]),
+)
+
+
+@settings(max_examples=1_000)
+@given(st.lists(ITEMS, max_size=8))
+def test_conversations_are_read_as_one_model_call_would_be(chat: list[Any]) -> None:
+    """The direct way from messages to a Trajectory gives what `assemble` makes of a model call that wrote them all."""
+    # A sample of Inspect without events is such a call; as texts alone, messages show no tools, which it cannot say.
+    assume(not all(isinstance(item, str) for item in chat))
+    sample = {"messages": chat, "events": [], "epoch": 1}
+    assert outcome([*chat], "chat") == outcome(sample, "inspect")
+
+
 KEYS = """role content parts type id name messages tool_calls function arguments spans attributes key value stringValue
 kvlistValue arrayValue values resourceSpans scopeSpans traceId spanId data meta observations input output run_type
 child_runs extra metadata span_data object samples events event text gen_ai.input.messages kwargs choices"""
@@ -176,10 +224,10 @@ def test_nothing_else_is_raised_on_damaged_records(name: str, data: st.DataObjec
     assert is_read_or_refused(payload, None)
 
 
-def outcome(data: object) -> Trajectory | None:
+def outcome(data: object, name: str = "otlp") -> Trajectory | None:
     """Return what a record says, None where it cannot be read."""
     try:
-        return load(data, "otlp")
+        return load(data, name)
     except TrajectoryError:
         return None
 

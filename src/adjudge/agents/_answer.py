@@ -40,6 +40,7 @@ def messages_to_trajectory(messages: object) -> Trajectory:
         return load(messages, format="chat")
     if not isinstance(messages, list | tuple):
         return Trajectory.from_messages(messages)  # `load` would take a text for the path of a file
+    # Typed messages become plain ones again, so that the parts of their content are read like anybody's.
     return load([_mapping(one) if isinstance(one, Message) else one for one in messages], format="chat")
 
 
@@ -53,6 +54,7 @@ def _mapping(message: Message) -> dict[str, Any]:
 def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     """Return what the messages show, completed by the other fields of the answer."""
     record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
+    # What the answer says of itself counts more than what its messages show.
     agents = _names(answer.get("agents_called"))
     fields: dict[str, Any] = {} if agents is None else {"agents_called": agents}
     text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)

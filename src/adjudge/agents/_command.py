@@ -38,7 +38,8 @@ class CommandAgent:
         try:
             answer = await self._exchange(process, case, history)
         except BaseException:
-            self._end(process)  # what it would say next belongs to this case
+            # Its next line would be the answer to this case, and be taken for that to another.
+            self._end(process)
             raise
         self._idle.append(process)
         return to_trajectory(case, answer)
@@ -74,6 +75,7 @@ class CommandAgent:
             line = b""
         except ValueError:
             raise DataError(f"the agent's answer is longer than {LARGEST} bytes", code="bad-answer") from None
+        # A line without an end means that the process has ended, or is about to: wait, so that it leaves no zombie.
         if not line.endswith(b"\n"):
             with suppress(TimeoutError):
                 async with asyncio.timeout(1.0):
@@ -89,6 +91,7 @@ class CommandAgent:
 
     async def aclose(self) -> None:
         """End every process."""
+        # All are killed before the first is waited for: they end side by side.
         processes, self._idle = list(self._all), []
         for process in processes:
             self._end(process)

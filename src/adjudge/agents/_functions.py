@@ -27,6 +27,7 @@ def get_agent(agent: Any, **options: Any) -> Agent:
         spec = agent.strip()
         kind, _, rest = spec.partition(":")
         if kind == "command" and rest.strip():
+            # Each kind is imported where it is named: most runs need one of them.
             from adjudge.agents._command import CommandAgent
 
             named: Agent = CommandAgent(rest.strip(), **options)
@@ -47,6 +48,7 @@ def get_agent(agent: Any, **options: Any) -> Agent:
             kinds = "module:function, http://ADDRESS, openai:MODEL, anthropic:MODEL, litellm:MODEL, command: PROGRAM"
             raise UsageError(f"{spec!r} does not name an agent: write {kinds}", code="unknown-agent")
         return named
+    # A class, as CRAG's agents are given: it is made without arguments.
     if isinstance(agent, type):
         agent = agent()
     if hasattr(agent, "batch_generate_response"):
@@ -83,6 +85,7 @@ class FunctionAgent:
     def of(cls, function: Callable[..., Any], name: str | None = None) -> "FunctionAgent":
         """Read from its signature which arguments the function takes."""
         name = name or str(getattr(function, "__qualname__", type(function).__name__))
+        # What is known by name is filled by name; anything else must have a default, or be the only argument.
         parameters = list(inspect.signature(function).parameters.values())
         wanted = [one for one in parameters if one.name in ARGUMENTS and one.kind is not one.POSITIONAL_ONLY]
         unknown = [one for one in parameters if one not in wanted and one.default is one.empty]
@@ -101,11 +104,13 @@ class FunctionAgent:
         known |= {"messages": case.messages, **dict.fromkeys(QUESTIONS, case.question)}
         options = {name: known[name] for name in self.arguments}
         given = () if self.arguments else (case.question,)
+        # A sync function would stop the event loop, and with it all other cases.
         call = getattr(self.function, "__call__", self.function)  # noqa: B004 (an object may have an async __call__)
         if inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(call):
             answer = await self.function(*given, **options)
         else:
             answer = await in_thread(self.function, *given, **options)
+            # A lambda around an async function is not async itself, but what it returns is to be awaited.
             if inspect.isawaitable(answer):
                 answer = await answer
         return to_trajectory(case, answer)
@@ -138,10 +143,11 @@ class BatchAgent:
 
     async def _work(self) -> None:
         while self._waiting:
+            # Cases start one after the other; those that come at nearly the same time go into one batch.
             if len(self._waiting) < self.size:
                 await asyncio.sleep(GATHER)
             batch = [self._waiting.popleft() for _ in range(min(self.size, len(self._waiting)))]
-            batch = [one for one in batch if not one[2].done()]  # the others have been given up
+            batch = [one for one in batch if not one[2].done()]  # the others were cancelled while they waited
             if not batch:
                 continue
             with Caught(fatal_too=True) as caught:
@@ -153,6 +159,7 @@ class BatchAgent:
                         done.set_result(to_trajectory(case, answer))
                     except DataError as error:  # the fault of one answer is not the others'
                         done.set_exception(error)
+            # A batch that failed as a whole fails each of its cases; nobody may wait forever.
             if caught.reason is not None:
                 shared = caught.error
                 if not isinstance(shared, AdjudgeError):
@@ -173,5 +180,5 @@ class BatchAgent:
             answers = await in_thread(self._call, *arguments)
         if not isinstance(answers, list | tuple) or len(answers) != len(batch):
             count = len(answers) if isinstance(answers, list | tuple) else type(answers).__name__
-            raise DataError(f"{self.name} gave {count} answers for {len(batch)} cases", code="bad-batch")
+            raise DataError(f"{self.name} returned {count} answers for {len(batch)} cases", code="bad-batch")
         return list(answers)

@@ -84,6 +84,7 @@ class ChatAgent:
     def request(self, case: Case, history: Sequence[Message]) -> ChatRequest:
         """Return what the model is asked: the history before the question, the image, if there is one, beside it."""
         opening = () if self.system is None else (Message("system", self.system),)
+        # Messages of a case hold their own images; a bare question has its image beside it.
         question = question_of(case)
         if case.image is not None and not case.messages:
             image = {"type": "image_url", "image_url": {"url": image_url(case.image)}}
@@ -93,6 +94,7 @@ class ChatAgent:
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Ask the model."""
         request = self.request(case, history)
+        # In a run, the engine asks for us: it writes the request down, and limits and replays it.
         way = asking.get()
         reply = await (self.chats[self.model].complete if way is None else way(self.chats))(request)
         if reply.text is None:
@@ -122,5 +124,6 @@ def image_url(image: Any) -> str:
         image = buffer.getvalue()
     if not isinstance(image, bytes):
         raise DataError(f"an image must be a URL, bytes, a file or a picture, got {type(image).__name__}")
+    # By its first bytes: the file's name may lie, and pictures in memory have none.
     kind = next((kind for start, kind in _KINDS.items() if image.startswith(start)), "png")
     return f"data:image/{kind};base64,{b64encode(image).decode()}"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         gathering,
     )
     from adjudge.model._score import Provenance, Score, Status
-    from adjudge.model._trajectory import Trajectory
+    from adjudge.model._trajectory import PendingCalls, Trajectory
 
 __all__ = [
     "Agent",
@@ -46,6 +46,7 @@ __all__ = [
     "Message",
     "Outcome",
     "Part",
+    "PendingCalls",
     "Provenance",
     "Score",
     "Status",
@@ -72,6 +73,6 @@ __getattr__, __dir__ = lazy_names(
             *("Outcome", "Step", "asking", "gathering"),
         ),
         "_score": ("Provenance", "Score", "Status"),
-        "_trajectory": ("Trajectory",),
+        "_trajectory": ("PendingCalls", "Trajectory"),
     },
 )

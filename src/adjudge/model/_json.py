@@ -46,7 +46,8 @@ def encode_json(value: object) -> bytes:
     except (UnicodeEncodeError, OverflowError):
         # Lone surrogates and integers over 64 bits: legal in JSON escapes and digits, refused by msgspec.
         return json.dumps(_plain(value, "$"), ensure_ascii=True, separators=(",", ":")).encode()
-    if b"null" in encoded:  # what NaN would have become
+    # msgspec writes NaN as null: where a null is, the slow way looks whether it was one.
+    if b"null" in encoded:
         _plain(msgspec.to_builtins(value), "$")
     return encoded
 
@@ -58,10 +59,12 @@ def from_json(kind: type[T], line: bytes | str, *, source: str = "", line_number
     try:
         value = msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
+        # msgspec's "Expected `str`, got `int` - at `$.id`" with the field in front; a misspelt field explains more.
         message, _, path = str(error).partition(" - at `$")
         name = path.rstrip("`").lstrip(".") or "the row"
         unknown = _unknown_field(plain, {each.name: None for each in fields(kind)}) if is_dataclass(kind) else ""
         raise RowError(f"{place}{unknown or f'{name}: {message[:1].lower()}{message[1:]}'}") from None
+    # msgspec ignores fields that it does not know; a misspelt one would be lost silently.
     unknown = _unknown_field(plain, msgspec.to_builtins(value))
     if unknown:
         raise RowError(f"{place}{unknown}")
@@ -107,11 +110,13 @@ def decode_json(line: bytes | str, *, place: str = "") -> Any:
 
 
 def _refuse_constant(name: str) -> float:
+    # Python's reader would accept NaN and Infinity, which JSON does not have.
     raise ValueError(f"{name} is not a JSON number")
 
 
 def _plain(value: object, path: str, *, typed: bool = True) -> object:
     """Return a value as JSON holds it; a tuple becomes a list only where a type makes it a tuple again."""
+    # The order is by frequency: rows are mostly texts and numbers.
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float) and math.isfinite(value):

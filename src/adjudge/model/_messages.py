@@ -78,6 +78,7 @@ class Message:
 def _text_or_none(value: object, where: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
+    # Some frameworks number their calls.
     if isinstance(value, int):
         return str(value)
     raise TrajectoryError(f"{where} must be text, got {type(value).__name__}")
@@ -86,6 +87,7 @@ def _text_or_none(value: object, where: str) -> str | None:
 def _content(content: object, where: str) -> str | tuple[Part, ...] | None:
     if content is None or isinstance(content, str):
         return content
+    # One part, without a list around it.
     if isinstance(content, Mapping):
         return (content,)
     if isinstance(content, Sequence):
@@ -114,6 +116,7 @@ def _tool_call(call: object, where: str) -> ToolCall:
         return call
     if not isinstance(call, Mapping):
         raise TrajectoryError(f"{where} must be a mapping, got {type(call).__name__}")
+    # OpenAI has the name and the arguments under `function`, others have them beside the id.
     function = call.get("function")
     body = function if isinstance(function, Mapping) else call
     name = body.get("name")

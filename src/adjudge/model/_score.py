@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 Status: TypeAlias = Literal["scored", "unscored", "error"]
-"""The three outcomes. There is no fourth, and none of them turns into another."""
+"""The three outcomes; none of them ever turns into another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,7 @@ class Score:
 def _checked(value: float | None, status: str, reason: str | None) -> float | None:
     """Return the value as a float, or raise `ValueError` if the three do not go together."""
     if status == "scored":
+        # A number that no float can hold is refused like an infinite one.
         try:
             number = float(value) if isinstance(value, int | float) else math.nan
         except OverflowError:

@@ -9,13 +9,61 @@ Trajectory.from_messages([
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 from adjudge.errors import TrajectoryError
 from adjudge.model._messages import Message, ToolCall
 
+T = TypeVar("T")
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCalls(Generic[T]):
+    """Calls that wait for their results; a result finds its call by id, else by name, else by order.
+
+    Of several calls with one id it finds the latest: an id that is used again belongs to the call that used it last.
+    A result whose id no call has can only answer a call without an id.
+
+    >>> pending = PendingCalls()
+    >>> pending.add("first", "c1", "search")
+    >>> result = Message("tool", "Paris", tool_call_id="c1")
+    >>> pending.take(result), pending.take(result)
+    (('first', False), (None, True))
+    """
+
+    # Each call waits in several queues, as one list that whoever takes the call empties for all of them.
+    _queues: dict[tuple[str, str | None], deque[list[T]]] = field(default_factory=dict)
+    _answered: set[str | None] = field(default_factory=set)
+
+    def add(self, call: T, identity: str | None, name: str) -> None:
+        """Let a call wait, to be found by its id and its name."""
+        keys: list[tuple[str, str | None]] = [("name", name), ("any", None)]
+        if identity is None:
+            keys += [("name without id", name), ("any without id", None)]
+        else:
+            keys.append(("id", identity))
+        entry = [call]
+        for key in keys:
+            self._queues.setdefault(key, deque()).append(entry)
+
+    def take(self, result: Message) -> tuple[T | None, bool]:
+        """Return the call that a result answers, if any, and whether a result with the same id came before."""
+        identity, kind = result.tool_call_id, "any" if result.name is None else "name"
+        is_repeated = identity in self._answered
+        if identity is not None:
+            self._answered.add(identity)
+            kind = f"{kind} without id"
+            same_id = self._queues.get(("id", identity))
+            while same_id:
+                if entry := same_id.pop():
+                    return entry.pop(), is_repeated
+        in_order = self._queues.get((kind, result.name))
+        while in_order:
+            if entry := in_order.popleft():
+                return entry.pop(), is_repeated
+        return None, is_repeated
 
 
 class _Unread(tuple[ToolCall, ...]):
@@ -83,6 +131,7 @@ class Trajectory:
             return cls()
         if not isinstance(record, Sequence):
             raise TrajectoryError(f"a trajectory must be a list of messages, got {type(record).__name__}")
+        # Texts alone cannot show tool calls, which is not the same as showing none.
         items = list(_flatten(record))
         if items and all(isinstance(item, str) for _, item in items):
             texts = tuple(Message("unknown", item) for _, item in items)
@@ -92,7 +141,7 @@ class Trajectory:
 
 
 def _from_own_json(record: Mapping[str, Any]) -> Trajectory:
-    """Read a trajectory that was written with `to_json`: it says itself which tools were called."""
+    """Read a trajectory that was written with `to_json`: it lists the tools that were called."""
     import msgspec
 
     try:
@@ -105,6 +154,7 @@ def _from_text(record: str) -> object:
     """Read JSON text as its list; any other text is one plain text."""
     import json
 
+    # A response that only looks like JSON is a text like any other.
     if record.lstrip()[:1] not in ("[", "{"):
         return [record] if record.strip() else None
     try:
@@ -116,6 +166,7 @@ def _from_text(record: str) -> object:
 def _flatten(record: Sequence[Any]) -> Iterable[tuple[str, Any]]:
     """Give each message with its place, segments joined in order."""
     for index, item in enumerate(record):
+        # Trainers keep the turns of a rollout as segments, each a list of messages.
         if isinstance(item, Sequence) and not isinstance(item, str):
             for inner, message in enumerate(item):
                 yield f"segment {index}, message {inner}", message
@@ -132,6 +183,7 @@ def _message(item: object, where: str) -> Message:
 
 
 def _last_reply(messages: Sequence[Message]) -> str | None:
+    # A message that only asks for tools is not a reply; one that says nothing at all is an empty reply.
     for message in reversed(messages):
         if message.role == "assistant" and (message.text or not message.tool_calls):
             return message.text
@@ -141,53 +193,19 @@ def _last_reply(messages: Sequence[Message]) -> str | None:
 def _join(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
     """Join every tool result to its request; a result without one is an execution that nobody asked for."""
     calls: list[ToolCall] = []
-    waiting: dict[tuple[str, str | None], deque[int]] = {}
-    answered: set[str] = set()
+    pending: PendingCalls[int] = PendingCalls()
     for message in messages:
         for call in message.tool_calls:
-            for key in _queues(call):
-                waiting.setdefault(key, deque()).append(len(calls))
+            # Typed messages may come with calls whose results are known.
+            if not call.executed:
+                pending.add(len(calls), call.id, call.name)
             calls.append(replace(call, requested=True))
         if message.role not in _RESULT_ROLES:
             continue
-        identity = message.tool_call_id
-        index = _take(message, waiting, calls)
+        index, is_repeated = pending.take(message)
         if index is not None:
             calls[index] = replace(calls[index], executed=True, result=message.text)
-        elif identity is None or identity not in answered:  # else: the same result recorded twice
-            orphan = ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True)
-            calls.append(orphan)
-        if identity is not None:
-            answered.add(identity)
+        elif not is_repeated:
+            identity = message.tool_call_id
+            calls.append(ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True))
     return tuple(calls)
-
-
-def _queues(call: ToolCall) -> Iterable[tuple[str, str | None]]:
-    """Give the keys by which a request can be found: its id, its name, its turn; also separately without an id."""
-    yield from (("id", call.id), ("name", call.name), ("any", None))
-    if call.id is None:
-        yield from (("name without id", call.name), ("any without id", None))
-
-
-def _take(
-    result: Message, waiting: Mapping[tuple[str, str | None], deque[int]], calls: Sequence[ToolCall]
-) -> int | None:
-    """Take the request that a result answers: by its call id, else by name, else by order.
-
-    Of several requests with one id it is the latest: an id that is used again belongs to the call that used it last.
-    A result whose id nobody used can only answer a request that has none.
-    """
-    kind = "any" if result.name is None else "name"
-    if result.tool_call_id is not None:
-        by_id = waiting.get(("id", result.tool_call_id), deque())
-        while by_id:
-            index = by_id.pop()
-            if not calls[index].executed:
-                return index
-        kind = f"{kind} without id"
-    queue = waiting.get((kind, result.name), deque())
-    while queue:
-        index = queue.popleft()
-        if not calls[index].executed:
-            return index
-    return None

@@ -7,7 +7,7 @@
 
 Nothing here reaches the network: `traces` only decodes. `docs/traces.md` says what is read from where.
 
-Who receives spans in another way puts them together with the parts that `load` is made of:
+If you receive spans in another way, put them together with the parts that `load` uses:
 
     bytes ─> read_otlp_json, iter_otlp_spans ─> OtlpSpan ─> read_otlp_span ─> Span ─> Record ─> assemble ─> Trajectory
     bytes ─> iter_protobuf_spans ─> OtlpSpan ...       answers of an API ─> decode_langfuse, decode_langsmith ─> Record

@@ -50,6 +50,7 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
         arguments = arguments_of(data.get("input"))
         result = None if data.get("output") is None else as_text(data.get("output"))
     elif kind == "llm":
+        # A processor may have added the whole response, which also has the calls of the service's own tools.
         response = data.get("response")
         given, said = data.get("input"), response if isinstance(response, Mapping) else data.get("output")
     faults = [] if end is not None else [NOT_ENDED]

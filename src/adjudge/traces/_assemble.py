@@ -14,10 +14,9 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
 from adjudge.traces._calls import Calls
-from adjudge.traces._messages import RESULT_ROLES
+from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._spans import Record, Span, SpanTree, grow_tree
 from adjudge.traces._values import key_of, style
 
@@ -33,6 +32,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     done = [span for span in tree.spans if not tree.places[span.id].is_aside]
     entered = [span.name for span in done if span.kind in ("agent", "handoff")]
     agents_called = tuple(dict.fromkeys([*entered, *log.speakers]))
+    # The order matters: spans say more about an execution than results do, and handoffs are known last.
     calls = Calls(log.requests())
     calls.execute(log.executions)
     calls.answer(log.results())
@@ -40,7 +40,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     # Where the record has one top span, and that is the run as a whole, its answer is the run's.
     top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
     return Trajectory(
-        messages=tuple(_plain(message) for _, message, _ in log.messages),
+        messages=tuple(plain_result(message) for _, message, _ in log.messages),
         tool_calls=tuple(call.finish() for call in calls if not call.is_handoff),
         agents_called=agents_called,
         final_response=log.last_reply() if top is None or top.text is None else top.text,
@@ -88,14 +88,16 @@ class _Log:
                 self.handoffs.append((self._now, span.name))
 
     def _model_call(self, span: Span, agent: str | None) -> None:
-        seen: dict[int, int] = {}
+        # A model is given the conversation again in every call: a message is new only where it occurs more often
+        # in this input than in the log.
+        occurrences: dict[int, int] = {}
         known, counts = self._known, self._counts
         for message in span.input:
             number = known.get(id(message), -1)
             if number < 0:
                 number = self._number(message)
-            times = seen[number] = seen.get(number, 0) + 1
-            if times > counts[number]:
+            occurrences[number] = occurrences.get(number, 0) + 1
+            if occurrences[number] > counts[number]:
                 if message.tool_calls:
                     self._given[number] = len(self.messages)
                 self._add(message, number, is_own=False)
@@ -115,8 +117,8 @@ class _Log:
 
     def _execution(self, span: Span, caller: Span | None) -> None:
         """Record a tool's execution; a span of the same tool around it is the same one, seen from further out."""
-        index = self._executed.get(caller.id, -1) if caller is not None else -1
-        if index >= 0:
+        index = None if caller is None else self._executed.get(caller.id)
+        if index is not None:
             position, outer = self.executions[index]
             if _is_same_call(outer, span):
                 self._executed[span.id] = index
@@ -127,7 +129,7 @@ class _Log:
         self.executions.append((self._now, span))
 
     def _number(self, message: Message) -> int:
-        number = self._numbers.setdefault(_key(message), len(self._counts))
+        number = self._numbers.setdefault(message_key(message), len(self._counts))
         if number == len(self._counts):
             self._counts.append(0)
         self._known[id(message)] = number
@@ -161,22 +163,6 @@ def _is_same_call(outer: Span, inner: Span) -> bool:
     if inner.name != outer.name or (inner.call_id is not None and inner.call_id != outer.call_id):
         return False
     return not inner.arguments or not outer.arguments or key_of(inner.arguments) == key_of(outer.arguments)
-
-
-def _plain(message: Message) -> Message:
-    """Return a result without the tool's name where it has the call's id: not every format has both."""
-    is_result = message.role in RESULT_ROLES and message.tool_call_id is not None and message.name is not None
-    return replace(message, name=None) if is_result else message
-
-
-def _key(message: Message) -> object:
-    """Return what is the same about a message wherever it is repeated."""
-    try:
-        calls = tuple((call.id, call.name, repr(call.arguments)) for call in message.tool_calls)
-    except RecursionError:
-        raise TrajectoryError("arguments of a tool call are nested too deeply") from None
-    content = message.content if isinstance(message.content, str | None) else repr(message.content)
-    return message.role, content or "", message.tool_call_id, calls
 
 
 def _delegations(tree: SpanTree) -> Iterable[str]:

@@ -9,11 +9,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from adjudge.model import Message, ToolCall
+from adjudge.model import Message, PendingCalls, ToolCall
 from adjudge.traces._spans import Span
-from adjudge.traces._values import key_of, style
-
-_HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
+from adjudge.traces._values import handoff_target, key_of, style
 
 
 @dataclass(slots=True)
@@ -39,8 +37,9 @@ class CallDraft:
 
     def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
-        last = self.spans[-1] if self.spans else None
+        last = self.spans[-1] if self.spans else None  # the others are earlier attempts
         arguments = self.request.arguments if self.request is not None else (last and last.arguments) or ""
+        # What the model was given as the result counts more than what the tool's span recorded.
         result = None
         if self.answer is not None:
             result = self.answer.text
@@ -71,9 +70,11 @@ class Calls:
         """Join the spans of tools to the requests; one that nobody asked for is a call of its own."""
         # What an id joins comes first: a guess by name must not take a request that another span names.
         rest = [(position, span) for position, span in spans if not self._execute_by_id(position, span)]
+        # Equal arguments are a better sign than the order, so they are compared before any span is joined by order.
         for with_arguments in (True, False):
             if rest:
                 rest = self._execute_in_order(rest, with_arguments=with_arguments)
+        # What is left was never requested: each span is a new call, or another attempt of one.
         latest = {_key(span): call for call in self for span in call.spans} if rest else {}
         for position, span in rest:
             known = latest.get(_key(span))
@@ -90,10 +91,8 @@ class Calls:
         candidates = self._by_id.get(span.call_id or "")
         if not candidates:
             return False
-        if len(candidates) == 1:
-            candidates[0].spans.append(span)
-            return True
-        before = bisect_left(candidates, position, key=_position)  # an id used again belongs to the latest call
+        # An id that is used again belongs to the latest call before the span.
+        before = bisect_left(candidates, position, key=_position)
         candidates[max(before - 1, 0)].spans.append(span)
         return True
 
@@ -110,6 +109,7 @@ class Calls:
         for position, span in spans:
             arguments = key_of(span.arguments) if with_arguments else ""
             queue = waiting[span.name, arguments, span.call_id is not None]
+            # A call waits in two queues, and the other one may have had it already.
             while queue and queue[0].spans:
                 queue.popleft()
             if queue and queue[0].position < position:
@@ -124,41 +124,37 @@ class Calls:
         A result without a call is an execution that nobody asked for, where this run itself says it; in what a model
         was given, it is from before this run.
         """
-        coming = deque(self)
-        waiting: dict[tuple[str, str | None], deque[CallDraft]] = defaultdict(deque)
-        answered: set[str | None] = set()
+        coming = deque(self)  # a result can only answer a call from before it
+        pending: PendingCalls[CallDraft] = PendingCalls()
         for position, message, is_own in results:
             while coming and coming[0].position < position:
                 call = coming.popleft()
-                for key in _queues(call):
-                    waiting[key].append(call)
-            found = _find_call(message, waiting)
-            identity = message.tool_call_id
+                pending.add(call, call.id, call.name)
+            found, is_repeated = pending.take(message)
             if found is not None:
                 found.answer = message
-            elif is_own and identity not in answered:  # else: the same result again
+            elif is_own and not is_repeated:
                 self._add(CallDraft(message.name or "", position, answer=message))
-            if identity is not None:
-                answered.add(identity)
 
     def hand_over(self, handoffs: Iterable[tuple[int, str]], agents: Iterable[str], inside: Iterable[str]) -> None:
         """Mark the calls that only name the next agent: those of handoff spans, and executed ones of a known agent.
 
         `inside` are the ids of tool spans that are nothing but an agent of the tool's name.
         """
-        targets = {name: _target(name) for name in {call.name for call in self._calls}}
+        # A handoff span belongs to the first call of its agent that no other span belongs to, executed or not.
         by_target: dict[str, deque[CallDraft]] = defaultdict(deque)
         for call in self:
-            by_target[targets[call.name]].append(call)
+            by_target[handoff_target(call.name)].append(call)
         for position, agent in handoffs:
             queue = by_target[style(agent)]
             if queue and queue[0].position < position:
                 queue.popleft().is_handoff = True
+        # Without such a span, a call is a handoff only if it was executed: else its agent was never entered by it.
         known = {style(agent) for agent in agents}
         delegated = set(inside)
         for call in self._calls:
             executed = call.spans or call.answer is not None
-            if (executed and targets[call.name] in known) or any(span.id in delegated for span in call.spans):
+            if (executed and handoff_target(call.name) in known) or any(span.id in delegated for span in call.spans):
                 call.is_handoff = True
 
 
@@ -168,36 +164,3 @@ def _position(call: CallDraft) -> int:
 
 def _key(span: Span) -> tuple[str, str]:
     return span.name, key_of(span.arguments)
-
-
-def _queues(call: CallDraft) -> Iterator[tuple[str, str | None]]:
-    """Say by what a call can be found: its id, its name, its turn; the last two apart for those without an id."""
-    yield from (("id", call.id), ("name", call.name), ("any", None))
-    if call.id is None:
-        yield from (("name without id", call.name), ("any without id", None))
-
-
-def _find_call(message: Message, waiting: dict[tuple[str, str | None], deque[CallDraft]]) -> CallDraft | None:
-    """Find the call that a result answers: by id, and of several the latest; else by name, else by order."""
-    kind = "any" if message.name is None else "name"
-    if message.tool_call_id is not None:
-        queue = waiting["id", message.tool_call_id]
-        while queue:
-            call = queue.pop()
-            if call.answer is None:
-                return call
-        kind = f"{kind} without id"
-    queue = waiting[kind, message.name]
-    while queue:
-        call = queue.popleft()
-        if call.answer is None:
-            return call
-    return None
-
-
-def _target(name: str) -> str:
-    """Return the agent that a tool's name speaks of, in the style of tools; nothing where it speaks of none."""
-    for prefix in _HANDOVERS:
-        if name.startswith(prefix):
-            return style(name.removeprefix(prefix))
-    return ""

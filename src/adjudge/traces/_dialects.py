@@ -1,23 +1,57 @@
-"""What the attributes of an OTLP span mean, in the three dialects that people write.
+"""OTLP records, and what the attributes of a span mean in the three dialects that people write.
 
 A span may speak several at once, as when Langfuse's SDK exports what an OpenInference instrumentation recorded. Each
 dialect says what it knows; of two that know, the first counts.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from io import BytesIO
 
+from adjudge.errors import TrajectoryError
 from adjudge.traces._facts import Facts
 from adjudge.traces._genai import read_genai
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._openinference import read_openinference
-from adjudge.traces._otlp import OtlpSpan
+from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans
+from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._values import kind_of
 
 _READERS = (read_langfuse_attributes, read_openinference, read_genai)
 
 
-def group_by_trace(spans: Iterable[OtlpSpan]) -> list[Record]:
+def decode_otlp(data: object) -> list[Record]:
+    """Read one document, or a list of them."""
+    documents = data if isinstance(data, list | tuple) else [data]
+    spans: list[OtlpSpan] = []
+    logs: dict[tuple[str, str], list[OtlpEvent]] = defaultdict(list)
+    for index, document in enumerate(documents):
+        where = f"document {index}" if len(documents) > 1 else "the document"
+        spans.extend(iter_otlp_spans(document, where))
+        for key, event in iter_otlp_logs(document, where):
+            logs[key].append(event)
+    for span in spans:
+        span.events.extend(logs.pop((span.trace, span.id), ()))
+    return _group_by_trace(spans)
+
+
+def decode_protobuf(data: object) -> list[Record]:
+    """Read one export request, a collector's file of them, or a list."""
+    spans: list[OtlpSpan] = []
+    for item in data if isinstance(data, list | tuple) else [data]:
+        if not isinstance(item, bytes | bytearray | memoryview):
+            raise TrajectoryError(f"OTLP in protobuf must be bytes, got {kind_of(item)}")
+        content = bytes(item)
+        # A request begins with the tag of its first field; a zero byte can only be part of a length.
+        is_file = content[:1] == b"\x00"
+        for message in iter_frames(BytesIO(content), "the record") if is_file else [content]:
+            spans.extend(iter_protobuf_spans(message))
+    return _group_by_trace(spans)
+
+
+def _group_by_trace(spans: Iterable[OtlpSpan]) -> list[Record]:
     """Read spans in their dialects, and put those of one trace together."""
     traces: dict[str, list[Span]] = {}
     cache: MessageCache = {}
@@ -35,6 +69,7 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.faults.append(f"{span.dropped} of its attributes or events were dropped")
     if span.end is None:
         facts.faults.append(NOT_ENDED)
+    # Langfuse's SDK names a parent for the first span of a trace, too, which may not exist.
     parent = None if is_root(span.attributes) else span.parent
     return facts.to_span(
         span.id, parent, span.name, start=span.start, end=span.end, error=span.error, is_entry=span.is_entry
@@ -46,6 +81,7 @@ def _merge(known: Sequence[Facts]) -> Facts:
     # "A span of some sort" is less than what another dialect may know.
     kind: SpanKind | None = next((facts.kind for facts in known if facts.kind not in (None, "other")), "other")
     merged = Facts(kind, next((facts.name for facts in known if facts.name and facts.kind == kind), None))
+    # Of two dialects that know a fact, the first counts: see the order of `_READERS`.
     for name in ("call_id", "arguments", "result", "input", "output", "text", "sources"):
         nothing = getattr(merged, name)
         setattr(merged, name, next((one for facts in known if (one := getattr(facts, name)) != nothing), nothing))

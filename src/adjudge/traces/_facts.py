@@ -38,6 +38,7 @@ class Facts:
     def messages(self, key: str, value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...]:
         """Return an attribute's messages; one that ends too early has none, and that is a fault."""
         found = read_messages(value, f"{where}: {key}", role, cache)
+        # JSON that cannot be read comes back as one message with the whole text.
         if isinstance(value, str) and len(found) == 1 and found[0].content is value and loose(value)[1]:
             self.faults.append(f"its attribute {key} is cut off")
             return ()
@@ -113,6 +114,7 @@ def nest(pairs: Iterable[tuple[str, Any]]) -> dict[Any, Any]:
         *path, last = _pieces(name)
         here = found
         for piece in path:
+            # Where a name is both a value and a prefix, whichever came first counts.
             inner = here.setdefault(piece, {})
             if not isinstance(inner, dict):
                 break

@@ -34,9 +34,10 @@ _ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assista
 def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     """Read a span's `gen_ai.*` attributes and events, where it has any."""
     names = " ".join(("", *span.attributes, *(event.name for event in span.events)))
-    if " gen_ai." not in names and " traceloop." not in names:  # much faster than to ask each name
+    if " gen_ai." not in names and " traceloop." not in names:  # much faster than to look at each name
         return None
     facts = Facts(_kind(span.attributes))
+    # Some events only hold what others write as attributes of the span.
     attributes = span.attributes
     for event in span.events:
         if event.name == _DETAILS or event.name.startswith("gen_ai.content."):
@@ -62,7 +63,8 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
         facts.name = name or span.name.removeprefix("invoke_agent").strip() or "agent"
         texts = [message.text for message in facts.output if message.role == "assistant" and message.text]
         facts.text = texts[-1] if texts else None
-        facts.input = facts.output = ()  # a model call inside the agent has the same messages, and they count once
+        # A model call inside the agent has the same messages, and they count once.
+        facts.input = facts.output = ()
     elif attributes.get("gen_ai.retrieval.documents") is not None:
         found = facts.whole("gen_ai.retrieval.documents", attributes["gen_ai.retrieval.documents"])
         facts.sources = documents_of(found)
@@ -103,6 +105,7 @@ def _kind(attributes: Mapping[str, Any]) -> SpanKind | None:
 def _read_messages(
     facts: Facts, attributes: Mapping[str, Any], events: Iterable[OtlpEvent], where: str, cache: MessageCache
 ) -> None:
+    # The newest convention that a span follows counts; the module's docstring has them by age.
     given, said = attributes.get("gen_ai.input.messages"), attributes.get("gen_ai.output.messages")
     if given is not None or said is not None:
         facts.input = facts.messages("gen_ai.input.messages", given, where, "user", cache)

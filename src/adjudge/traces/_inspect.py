@@ -6,7 +6,7 @@ steps around them. What a scorer did is not the agent's doing. A sample without 
 
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,6 +34,7 @@ def unpack(content: bytes) -> Mapping[str, Any]:
     """Return the log that an `.eval` archive holds."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            # The size is checked before anything is unpacked: a small archive may hold far too much.
             names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
             large = [name for name in names if archive.getinfo(name).file_size > _LARGEST]
             if large:
@@ -109,27 +110,29 @@ def _record(sample: RecordPart, faults: tuple[str, ...]) -> Record:
     events = sample.items("events")
     for index, item in enumerate(events):
         event = RecordPart(item, f"{sample.where}.events[{index}]")
-        read = _READERS.get(event.text("event") or "")
-        if read is not None:
-            read(reading, event)
+        match event.text("event"):
+            case "span_begin":
+                reading.begin(event, event.identity("id"), event.text("parent_id"))
+            case "span_end":
+                reading.ends[event.identity("id")] = event.time("timestamp")
+            case "step":
+                _read_step(reading, event)
+            case "model":
+                _read_model(reading, event)
+            case "tool":
+                _read_tool(reading, event)
+    # Logs can be written without events; the messages of the sample are then all that is known.
     if not events:
         messages = read_messages(reading.whole(sample.get("messages")), f"{sample.where}.messages")
         reading.spans.append(Span("messages", None, "llm", "messages", 0, 0, output=messages))
+    # A span is opened as one that has not ended; its end, where there is one, is a later event.
     ends = reading.ends
     spans = tuple(replace(one, end=ends[one.id], faults=()) if one.id in ends else one for one in reading.spans)
     lost = [f"{len(reading.lost)} attachments are missing"] if reading.lost else []
     return Record(sample.text("uuid") or sample.text("id") or "", spans, (*faults, *lost))
 
 
-def _begin(reading: _Sample, event: RecordPart) -> None:
-    reading.begin(event, event.identity("id"), event.text("parent_id"))
-
-
-def _end(reading: _Sample, event: RecordPart) -> None:
-    reading.ends[event.identity("id")] = event.time("timestamp")
-
-
-def _step(reading: _Sample, event: RecordPart) -> None:
+def _read_step(reading: _Sample, event: RecordPart) -> None:
     """Read the beginning or the end of a step, which older logs have in place of spans."""
     if event.get("action") == "begin":
         parent = reading.steps[-1] if reading.steps else None
@@ -139,9 +142,10 @@ def _step(reading: _Sample, event: RecordPart) -> None:
         reading.ends[reading.steps.pop()] = event.time("timestamp")
 
 
-def _model(reading: _Sample, event: RecordPart) -> None:
+def _read_model(reading: _Sample, event: RecordPart) -> None:
     where = event.where
     given, output, error = event.get("input"), event.get("output"), event.text("error")
+    # Newer logs keep each message once, in a pool, and refer to it by number.
     if event.get("input_refs") is not None:
         given = [reading.pool[number] for number in _numbers(event, len(reading.pool))]
     said = output.get("choices") if isinstance(output, Mapping) else None
@@ -158,7 +162,7 @@ def _model(reading: _Sample, event: RecordPart) -> None:
 
 
 def _numbers(event: RecordPart, size: int) -> list[int]:
-    """Return the numbers of the pool's messages that ranges of them stand for."""
+    """Return the numbers of the pool's messages that an event refers to by ranges."""
     found: list[int] = []
     for item in event.items("input_refs"):
         pair = sequence(item, f"{event.where}.input_refs")
@@ -168,7 +172,7 @@ def _numbers(event: RecordPart, size: int) -> list[int]:
     return found
 
 
-def _tool(reading: _Sample, event: RecordPart) -> None:
+def _read_tool(reading: _Sample, event: RecordPart) -> None:
     agent, error, result = event.text("agent"), event.get("error"), event.get("result")
     reading.add(
         event,
@@ -179,12 +183,3 @@ def _tool(reading: _Sample, event: RecordPart) -> None:
         result=None if result in (None, "") else as_text(reading.whole(result)),
         error=as_text(error.get("message")) if isinstance(error, Mapping) else None,
     )
-
-
-_READERS: Mapping[str, Callable[[_Sample, RecordPart], None]] = {
-    "span_begin": _begin,
-    "span_end": _end,
-    "step": _step,
-    "model": _model,
-    "tool": _tool,
-}

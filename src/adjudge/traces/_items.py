@@ -30,27 +30,23 @@ def item_kind(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def name_of(item: Mapping[str, Any], kind: str) -> object:
-    """Return the name of the tool that an item calls; the service's own tools are named by the kind of the item."""
-    return item.get("name") if kind in _NAMED else kind.removesuffix("_call")
+def read_call(item: Mapping[str, Any], kind: str) -> tuple[object, object, str | None]:
+    """Return the tool, the arguments and the result of a call, wherever its kind has them.
 
-
-def call_arguments(item: Mapping[str, Any]) -> object:
-    """Return the arguments of a call, wherever its kind has them."""
-    found = first(item, "arguments", "input", "action", "operation")
-    if found is not None:
-        return found
-    return {key: item[key] for key in ("queries", "code") if item.get(key) is not None} or None
-
-
-def result_of(item: Mapping[str, Any], kind: str) -> str | None:
-    """Return what a tool of the service gave, a generated image left out; None of a call that it did not finish."""
+    A call that the service did not run, or has not finished, has no result; a generated image is left out of one.
+    """
+    # The service's own tools are named by the kind of the item.
+    name = item.get("name") if kind in _NAMED else kind.removesuffix("_call")
+    arguments = first(item, "arguments", "input", "action", "operation")
+    if arguments is None:
+        arguments = {key: item[key] for key in ("queries", "code") if item.get(key) is not None} or None
     status = item.get("status")
     if kind not in _HOSTED or (isinstance(status, str) and status in _UNDER_WAY):
-        return None
-    found = first(item, "output", "error", "results", "outputs")
-    if isinstance(found, list) and all(
-        isinstance(each, Mapping) and isinstance(each.get("text"), str) for each in found
+        return name, arguments, None
+    # MCP and file search return passages of text; anything else stays JSON.
+    result = first(item, "output", "error", "results", "outputs")
+    if isinstance(result, list) and all(
+        isinstance(each, Mapping) and isinstance(each.get("text"), str) for each in result
     ):
-        return "\n".join(each["text"] for each in found)
-    return as_text(found)
+        result = "\n".join(each["text"] for each in result)
+    return name, arguments, as_text(result)

@@ -64,7 +64,7 @@ def _facts(kind_name: str, given: object, said: object, call: str | None, where:
         facts.call_id = call or None
         if given is not None:
             arguments = facts.whole("input", given)
-            # Of a function that `@observe` has made a tool, these are the arguments by position and by name.
+            # `@observe` records the arguments of a function by position and by name.
             if isinstance(arguments, Mapping) and arguments.keys() == {"args", "kwargs"} and not arguments["args"]:
                 arguments = arguments["kwargs"]
             facts.arguments = arguments_of(arguments)
@@ -90,6 +90,7 @@ def decode_langfuse(data: object) -> list[Record]:
         observation = RecordPart(item, where)
         span = _span(observation, top, cache)
         spans.setdefault(observation.text("traceId", "trace_id") or top or "", []).append(span)
+    # A trace is itself the span around its observations, and its output is the run's answer.
     if trace is not None:
         top = trace.identity("id")
         start = trace.time("timestamp")
@@ -102,27 +103,19 @@ def decode_langfuse(data: object) -> list[Record]:
 
 def _observations(data: object, pages: list[Mapping[str, Any]]) -> Iterator[tuple[Any, str]]:
     """Give every observation with its place, and collect the pages."""
-    if isinstance(data, Mapping):
-        if "observations" in data:
-            yield from _with_places(data["observations"], "observations")
-        elif "data" in data:
-            pages.append(data)
-            yield from _with_places(data["data"], "data")
-        else:
-            yield data, "the observation"
-        return
-    for index, item in enumerate(sequence(data, "the record")):
-        if isinstance(item, Mapping) and "data" in item and "traceId" not in item:
+    for index, item in enumerate([data] if isinstance(data, Mapping) else sequence(data, "the record")):
+        held, where = item, f"page {index}"
+        if isinstance(item, Mapping) and "observations" in item and item is data:
+            held, where = item["observations"], "observations"
+        # An observation in a list may have a `data` of its own, beside its `traceId`.
+        elif isinstance(item, Mapping) and "data" in item and (item is data or "traceId" not in item):
             pages.append(item)
-            yield from _with_places(item["data"], f"page {index}")
-        elif isinstance(item, list | tuple):
-            yield from _with_places(item, f"page {index}")
-        else:
+            held = item["data"]
+        elif not isinstance(item, list | tuple):
             yield item, f"observation {index}"
-
-
-def _with_places(items: object, where: str) -> Iterator[tuple[Any, str]]:
-    return ((item, f"{where}[{index}]") for index, item in enumerate(sequence(items, where)))
+            continue
+        for number, one in enumerate(sequence(held, where)):
+            yield one, f"{where}[{number}]"
 
 
 def _span(observation: RecordPart, top: str | None, cache: MessageCache) -> Span:
@@ -149,6 +142,7 @@ def _span(observation: RecordPart, top: str | None, cache: MessageCache) -> Span
 
 def _missing_pages(pages: list[Mapping[str, Any]], found: set[str]) -> list[str]:
     """Say whether pages are missing: by the number of items that they promise, or because none is the last."""
+    # Pages by number say how many items there are, pages by cursor name the next one.
     most, is_last = 0, not pages
     for page in pages:
         meta = page.get("meta")

@@ -20,6 +20,7 @@ def decode_langsmith(data: object) -> list[Record]:
     """Read one run tree, a list of runs, or the answer of a query."""
     faults: list[str] = []
     runs = list(_runs(data, faults))
+    # Flat exports name a run's children by id; one that is not in the record is known to be missing.
     by_id = {run.identity("id"): run for run, _ in runs}
     for run, _ in runs:
         children = (text(child, f"{run.where}.child_run_ids") for child in run.items("child_run_ids"))
@@ -29,7 +30,8 @@ def decode_langsmith(data: object) -> list[Record]:
     for run, parent in runs:
         span = _span(run, parent, by_id.get(parent or ""), cache)
         traces.setdefault(run.text("trace_id") or "", []).append(span)
-    if "" in traces and len(traces) == 2:  # runs that do not name the trace which the others name
+    # Where all that name a trace name the same one, the others belong to it.
+    if "" in traces and len(traces) == 2:
         unnamed = traces.pop("")
         next(iter(traces.values())).extend(unnamed)
     return [Record(trace, tuple(spans), tuple(sorted(set(faults)))) for trace, spans in traces.items()]
@@ -44,13 +46,13 @@ def _runs(data: object, faults: list[str]) -> Iterator[tuple[RecordPart, str | N
         data = data["runs"]
     top = [data] if isinstance(data, Mapping) else sequence(data, "the record")
     waiting: list[tuple[object, str | None, str]] = [(run, None, f"run {index}") for index, run in enumerate(top)]
-    seen: set[int] = set()
+    object_ids: set[int] = set()
     while waiting:
         item, above, where = waiting.pop()
         run = RecordPart(item, where)
-        if id(item) in seen:
+        if id(item) in object_ids:
             raise TrajectoryError(f"{where}: a run is its own descendant")
-        seen.add(id(item))
+        object_ids.add(id(item))
         own = run.identity("id")
         yield run, run.text("parent_run_id") or above
         waiting.extend((child, own, f"run {own}, child {index}") for index, child in enumerate(run.items("child_runs")))
@@ -99,12 +101,14 @@ def _metadata(run: RecordPart | None) -> Mapping[str, Any]:
 def _kind(run: RecordPart, metadata: Mapping[str, Any], outer: Mapping[str, Any]) -> tuple[SpanKind, str]:
     name, kind_name = run.text("name") or "", run.text("run_type")
     inputs, extra = run.get("inputs"), run.get("extra")
+    # The Agents SDK writes a handoff as a tool with these inputs.
     if isinstance(inputs, Mapping) and isinstance(inputs.get("to_agent"), str) and "from_agent" in inputs:
         return "handoff", inputs["to_agent"]
     if kind_name == "llm":
         return "llm", name
     if kind_name == "tool":
         return ("aside" if metadata.get("ls_agent_type") == "middleware" else "tool"), name
+    # Metadata is inherited: only the outermost run that names an agent is the agent.
     for key in ("lc_agent_name", "agent_name"):
         agent = metadata.get(key)
         if isinstance(agent, str) and agent and agent != outer.get(key):

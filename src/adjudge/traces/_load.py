@@ -1,18 +1,19 @@
-"""One call for every format: find out what a record is, decode it, put it together."""
+"""One call for every format: find out what a record is, decode it, and make a Trajectory of it."""
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from adjudge.errors import TrajectoryError, UsageError, closest
-from adjudge.model import Message, Trajectory
-from adjudge.traces._messages import read_messages
+from adjudge.model import Message, PendingCalls, ToolCall, Trajectory
+from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
-from adjudge.traces._spans import Record, Span
-from adjudge.traces._values import kind_of, quote, read_json, sequence
+from adjudge.traces._spans import Record
+from adjudge.traces._values import handoff_target, kind_of, quote, read_json, sequence, style
 
 Format: TypeAlias = Literal[
     "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect"
@@ -83,19 +84,24 @@ def _read(path_or_data: object, named: str | None, trace: str | None) -> Record 
         raise UsageError(f"no format is called {named!r}{closest(named, FORMATS)} (there are {', '.join(FORMATS)})")
     if isinstance(path_or_data, Trajectory):
         return path_or_data
-    data, where = _data(path_or_data, named)
+    data, where = path_or_data, "the record"
+    if isinstance(data, str | Path | bytes | bytearray | memoryview):
+        data, where = _open(data, named)
     kind = named or detect(data, where)
     if kind == "chat" and _is_own(data):
         return Trajectory.from_messages(data)
-    decode = _DECODERS[kind]
-    if isinstance(decode, str):  # a module and its function, loaded when they are used
-        home, _, name = decode.partition(":")
-        decode = getattr(import_module(f"adjudge.traces.{home}"), name)
-    return _choose(decode(data), trace, where)
+    if kind in ("chat", "responses"):
+        messages = _read_chat(data) if kind == "chat" else _read_responses(data)
+        if trace:
+            _choose((), trace, where)  # a conversation is not one of several runs: this says so
+        return _from_messages(messages)
+    # A decoder is loaded when it is used.
+    home, name = _DECODERS[kind].split(":")
+    return _choose(getattr(import_module(f"adjudge.traces.{home}"), name)(data), trace, where)
 
 
-def _data(given: object, named: str | None) -> tuple[object, str]:
-    """Return the data of a path, of a file's content, or as it is given, and its name for errors."""
+def _open(given: str | Path | bytes | bytearray | memoryview, named: str | None) -> tuple[object, str]:
+    """Return the data in a file or in its content, and its name for errors."""
     if isinstance(given, str) and given.lstrip()[:1] not in ("{", "["):
         given = Path(given)
     if isinstance(given, Path):
@@ -105,11 +111,8 @@ def _data(given: object, named: str | None) -> tuple[object, str]:
             raise UsageError(
                 f"{given!s:.200}: {getattr(error, 'strerror', None) or error}", code="cannot-read"
             ) from None
-    if isinstance(given, str):
-        return _content(given.encode("utf-8", "surrogatepass"), "the record", named), "the record"
-    if isinstance(given, bytes | bytearray | memoryview):
-        return _content(bytes(given), "the record", named), "the record"
-    return given, "the record"
+    content = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else bytes(given)
+    return _content(content, "the record", named), "the record"
 
 
 def _content(content: bytes, where: str, named: str | None) -> object:
@@ -120,11 +123,13 @@ def _content(content: bytes, where: str, named: str | None) -> object:
         return unpack(content)
     if named == "otlp-protobuf":
         return content
+    # Protobuf begins with a length, or with the tag of its first field, which is a line end to a reader of text.
     if named is None and content[:1] in (b"\x00", b"\n") and content.lstrip()[:1] not in (b"{", b"["):
         return content
     try:
         return read_otlp_json(content, where) if named in (None, "otlp") else read_json(content, where)
     except TrajectoryError:
+        # Not one document: perhaps one in each line.
         lines = content.splitlines()
         if len(lines) > 1 and lines[0].strip():
             if lines[0].rstrip().endswith((b"}", b"]")):
@@ -169,8 +174,8 @@ def detect(data: object, where: str) -> Format:
     if isinstance(data, list | tuple):
         if all(isinstance(item, str) for item in data):
             return "chat"
-        is_empty = (isinstance(item, Mapping | list | tuple) and not item for item in data)
-        sample = next((item for item, nothing in zip(data, is_empty, strict=True) if not nothing), data[0])
+        # Empty items say nothing about the format.
+        sample = next((item for item in data if not isinstance(item, Mapping | list | tuple) or item), data[0])
         if isinstance(sample, bytes):
             return "otlp-protobuf"
         if isinstance(sample, list | tuple):  # segments, or pages of observations
@@ -200,6 +205,7 @@ def _recognise(sample: Mapping[str, Any]) -> Format | None:
         items = sample.get(name)
         return isinstance(items, list) and bool(items) and isinstance(items[0], Mapping) and key in items[0]
 
+    # What is not obvious from one key; the rest is in the table.
     kind, object_name = sample.get("type"), sample.get("object")
     is_item = isinstance(kind, str) and (kind in ("message", "reasoning") or kind.endswith(("_call", "_call_output")))
     is_page = isinstance(sample.get("data"), list) and (has("meta") or first_has("data", "traceId"))
@@ -217,41 +223,72 @@ def _recognise(sample: Mapping[str, Any]) -> Format | None:
     return next((name for name, is_it in signs.items() if is_it), None)
 
 
-def _decode_chat(data: object) -> list[Record]:
+def _read_chat(data: object) -> Sequence[Message]:
     """Read messages, segments of messages (lists, or objects with `messages`), or an object that holds them."""
     if isinstance(data, Mapping):
         data = data.get("messages", [data] if "role" in data else data)
     if isinstance(data, Mapping):
-        return _chat_record(read_messages(data, "the reply", "assistant"))
+        return read_messages(data, "the reply", "assistant")
+    # Segments are read one by one; a list without any is one conversation.
     messages: list[Message] = []
     items = sequence(data, "the conversation")
     for index, item in enumerate(items):
         held = item.get("messages") if isinstance(item, Mapping) and "role" not in item else item
         if isinstance(held, Sequence) and not isinstance(held, str | bytes):
             messages.extend(read_messages(list(held), f"segment {index}"))
-    if not messages and items:
-        messages.extend(read_messages(list(items), "the conversation"))
-    return _chat_record(tuple(messages))
+    return messages or read_messages(list(items), "the conversation")
 
 
-def _decode_responses(data: object) -> list[Record]:
+def _read_responses(data: object) -> Sequence[Message]:
     """Read items of the Responses API: a list, a response, or an object with `input` and `output`."""
     if not isinstance(data, Mapping):
-        return _chat_record(read_messages(list(sequence(data, "the items")), "the items"))
+        return read_messages(list(sequence(data, "the items")), "the items")
     given = {key: data[key] for key in ("input", "instructions") if data.get(key) is not None}
     start = read_messages({"input": [], **given}, "input") if given else ()
-    return _chat_record(start + read_messages(data.get("output"), "output", "assistant"))
+    return start + read_messages(data.get("output"), "output", "assistant")
 
 
-def _chat_record(messages: tuple[Message, ...]) -> list[Record]:
-    return [Record("", (Span("chat", None, "llm", "chat", 0, 0, output=messages),))]
+def _from_messages(messages: Sequence[Message]) -> Trajectory:
+    """Return what the messages of a conversation say that was done.
+
+    This is `assemble` for one model call that wrote them all, without the spans, the tree and the log that it needs;
+    a property test compares the two.
+    """
+    calls: list[ToolCall] = []
+    pending: PendingCalls[int] = PendingCalls()
+    for message in messages:
+        message_key(message)  # refuses what is nested too deeply
+        is_result = message.role in RESULT_ROLES
+        # A result answers a call from before its message, never one of its own.
+        index, is_repeated = pending.take(message) if is_result else (None, False)
+        for call in message.tool_calls:
+            pending.add(len(calls), call.id, call.name)
+            calls.append(call)
+        identity = message.tool_call_id
+        if index is not None:
+            known = calls[index]
+            named = identity if known.id is None else known.id
+            calls[index] = replace(known, id=named, result=message.text, executed=True)
+        elif is_result and not is_repeated:
+            calls.append(ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True))
+    replies = [one for one in messages if one.role == "assistant"]
+    speakers = [one.name for one in replies if one.name is not None]
+    texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
+    if speakers:
+        # A call that only names the next agent is a handoff: an agent that was called, not a tool that was used.
+        agents = {style(name) for name in speakers}
+        calls = [call for call in calls if not (call.executed and handoff_target(call.name) in agents)]
+    return Trajectory(
+        messages=tuple(map(plain_result, messages)),
+        tool_calls=tuple(calls),
+        agents_called=tuple(dict.fromkeys(speakers)),
+        final_response=next(texts, None),
+    )
 
 
-_DECODERS: Mapping[str, Callable[[object], list[Record]] | str] = {
-    "chat": _decode_chat,
-    "responses": _decode_responses,
-    "otlp": "_otlp:decode_otlp",
-    "otlp-protobuf": "_protobuf:decode_protobuf",
+_DECODERS: Mapping[str, str] = {  # a module and its function
+    "otlp": "_dialects:decode_otlp",
+    "otlp-protobuf": "_dialects:decode_protobuf",
     "langfuse": "_langfuse:decode_langfuse",
     "langsmith": "_langsmith:decode_langsmith",
     "openai-agents": "_agents_sdk:decode_agents_sdk",

@@ -13,7 +13,7 @@ import msgspec
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall
-from adjudge.traces._items import CALLS, RESULTS, call_arguments, item_kind, name_of, result_of
+from adjudge.traces._items import CALLS, RESULTS, item_kind, read_call
 from adjudge.traces._values import arguments_of, as_text, first, kind_of, loose, mapping, sequence, text
 
 RESULT_ROLES = frozenset({"tool", "function"})
@@ -37,6 +37,7 @@ def read_messages(
     value: object, where: str, role: str = "user", cache: MessageCache | None = None
 ) -> tuple[Message, ...]:
     """Read whatever holds messages; a plain text is one of `role`, what holds none gives none."""
+    # Most of what a model is given, it was given before; only what is new is read.
     if cache is not None:
         found = _read_each(value, where, role, cache)
         if found is not None:
@@ -48,14 +49,15 @@ def read_messages(
         return (Message(role, value),) if value else ()
     if isinstance(value, Mapping):
         return _from_mapping(value, where, role, cache)
-    reader = _Reader()
+    messages: list[Message] = []
+    is_open = False
     for index, item in enumerate(sequence(value, where)):
-        reader.read(item, f"{where}, message {index}", role)
-    return tuple(reader.messages)
+        is_open = _read_item(item, f"{where}, message {index}", role, messages, is_open=is_open)
+    return tuple(messages)
 
 
 def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...] | None:
-    """Read a list of messages, each only once; None where it is not a list of messages that stand alone."""
+    """Read a list of messages, each only once; None where it is anything else, or where items belong together."""
     items: Sequence[Any]
     if isinstance(value, str) and value[:1] == "[":
         try:
@@ -75,6 +77,7 @@ def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tup
             if not isinstance(plain, Mapping) or (item_kind(plain) is not None and "role" not in plain):
                 return None
             found = read_message(plain, f"{where}, message {index}", role)
+            # Without a role of its own, a message depends on the role that it is read with.
             if spelling is not None:
                 cache[spelling if "role" in plain else (role, spelling)] = found
         messages.extend(found)
@@ -91,11 +94,27 @@ def _spelling(item: object) -> bytes | None:
         return None
 
 
+def message_key(message: Message) -> object:
+    """Return what is the same about a message wherever it is repeated."""
+    try:
+        calls = tuple((call.id, call.name, repr(call.arguments)) for call in message.tool_calls)
+    except RecursionError:
+        raise TrajectoryError("arguments of a tool call are nested too deeply") from None
+    content = message.content if isinstance(message.content, str | None) else repr(message.content)
+    return message.role, content or "", message.tool_call_id, calls
+
+
+def plain_result(message: Message) -> Message:
+    """Return a result without the tool's name where it has the call's id: not every format has both."""
+    is_result = message.role in RESULT_ROLES and message.tool_call_id is not None and message.name is not None
+    return replace(message, name=None) if is_result else message
+
+
 def read_message(item: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
     """Read one message; results of tools that it holds become messages of their own."""
-    reader = _Reader()
-    reader.read(item, where, role)
-    return tuple(reader.messages)
+    messages: list[Message] = []
+    _read_item(item, where, role, messages, is_open=False)
+    return tuple(messages)
 
 
 def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: MessageCache | None) -> tuple[Message, ...]:
@@ -106,11 +125,8 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: Messag
         return read_message(value, where, role)
     for key in ("choices", "generations"):
         if isinstance(value.get(key), list):
-            return tuple(
-                message
-                for index, choice in enumerate(_first_choice(value[key]))
-                for message in read_messages(_choice(choice), f"{where}, {key} {index}", "assistant")
-            )
+            return _read_choices(value[key], f"{where}, {key}")
+    # Output comes first: a response of the Responses API has the request beside it.
     system = value.get("instructions")
     start = (Message("system", system),) if isinstance(system, str) and system else ()
     for key, speaker in (("output", "assistant"), ("input", "user"), ("message", role)):
@@ -120,19 +136,17 @@ def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: Messag
     return ()
 
 
-def _first_choice(choices: Sequence[Any]) -> Sequence[Any]:
-    """Leave alternatives out: of numbered choices only the first is the reply."""
+def _read_choices(choices: Sequence[Any], where: str) -> tuple[Message, ...]:
+    """Read the reply out of a model's choices; of numbered ones only the first counts, the others are alternatives."""
     first_ones = [each for each in choices if not isinstance(each, Mapping) or each.get("index", 0) in (0, "0", None)]
-    return first_ones or choices[:1]
-
-
-def _choice(choice: object) -> object:
-    """Take the message out of a choice, or out of LangChain's list of one generation."""
-    if isinstance(choice, list) and choice:
-        choice = choice[0]
-    if isinstance(choice, Mapping):
-        return [choice["message"]] if isinstance(choice.get("message"), Mapping) else choice.get("text")
-    return choice
+    messages: list[Message] = []
+    for index, choice in enumerate(first_ones or choices[:1]):
+        # LangChain has a list of one generation in the place of a choice.
+        held = choice[0] if isinstance(choice, list) and choice else choice
+        if isinstance(held, Mapping):
+            held = [held["message"]] if isinstance(held.get("message"), Mapping) else held.get("text")
+        messages += read_messages(held, f"{where} {index}", "assistant")
+    return tuple(messages)
 
 
 def _class_of(value: Mapping[str, Any]) -> str | None:
@@ -145,63 +159,60 @@ def _class_of(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-class _Reader:
-    """Collects messages; the items of the Responses API that are one turn of the model become one message."""
+def _read_item(item: object, where: str, role: str, into: list[Message], *, is_open: bool) -> bool:
+    """Add what one item of a list says; return whether a call that follows belongs to the last message.
 
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self._is_open = False  # whether a call that follows belongs to the last message
+    In the Responses API it does: the items that are one turn of the model become one message.
+    """
+    if isinstance(item, str):
+        into.append(Message(role, item))
+        return False
+    if isinstance(item, Message):
+        into.append(replace(item, tool_calls=tuple(_tool_calls(item.tool_calls, where))))
+        return False
+    if not isinstance(item, dict | bytes) and isinstance(item, Sequence):
+        for index, inner in enumerate(item):
+            place = f"{where}.{index}"
+            is_open = _read_item(mapping(inner, place), place, role, into, is_open=is_open)
+        return is_open
+    given = mapping(item, where)
+    # The usual shape comes first: it is by far the fastest to read.
+    plain = _plain(given, where) if "role" in given and given.keys() <= _PLAIN_KEYS else None
+    if plain is not None:
+        into.append(plain)
+        return False
+    kind = item_kind(given)
+    if kind is not None and "role" not in given:
+        return _read_call_item(given, kind, where, into, is_open=is_open)
+    if isinstance(given.get("message"), Mapping) and "role" not in given:  # a choice, with calls inside or beside
+        calls = first(given["message"], "tool_calls") or given.get("tool_calls")
+        given = {**given["message"], "tool_calls": calls}
+        role = "assistant"
+    for message in _messages(given, where, role):
+        into.append(message)
+        is_open = message.role == "assistant" and given.get("type") == "message"
+    return is_open
 
-    def read(self, item: object, where: str, role: str) -> None:
-        if type(item) is dict:  # nearly always
-            self._mapping(item, where, role)
-        elif isinstance(item, str):
-            self._add(Message(role, item))
-        elif isinstance(item, Message):
-            self._add(replace(item, tool_calls=tuple(_normal(call) for call in item.tool_calls)))
-        elif isinstance(item, Sequence) and not isinstance(item, bytes):
-            for index, inner in enumerate(item):
-                self._mapping(mapping(inner, f"{where}.{index}"), f"{where}.{index}", role)
-        else:
-            self._mapping(mapping(item, where), where, role)
 
-    def _add(self, message: Message, *, is_open: bool = False) -> None:
-        self.messages.append(message)
-        self._is_open = is_open
-
-    def _mapping(self, item: Mapping[str, Any], where: str, role: str) -> None:
-        if item.keys() <= _PLAIN_KEYS and "role" in item:  # the usual shape, and the fastest way to read it
-            plain = _plain(item, where)
-            if plain is not None:
-                self._add(plain)
-                return
-        kind = item_kind(item)
-        if kind is not None and "role" not in item:
-            self._item(item, kind, where)
-            return
-        if isinstance(item.get("message"), Mapping) and "role" not in item:  # a choice, with calls inside or beside
-            calls = first(item["message"], "tool_calls") or item.get("tool_calls")
-            item = {**item["message"], "tool_calls": calls}
-            role = "assistant"
-        for message in _messages(item, where, role):
-            self._add(message, is_open=message.role == "assistant" and item.get("type") == "message")
-
-    def _item(self, item: Mapping[str, Any], kind: str, where: str) -> None:
-        """Read an item that is not a message; reasoning is left out."""
-        if kind in CALLS:
-            call = _call(name_of(item, kind), call_arguments(item), first(item, "call_id", "id"), where)
-            if self._is_open:
-                last = self.messages.pop()
-                self._add(replace(last, tool_calls=(*last.tool_calls, call)), is_open=True)
-            else:
-                self._add(Message("assistant", None, (call,)), is_open=True)
-            result = result_of(item, kind)
-            if result is not None:
-                self._add(Message("tool", result, tool_call_id=call.id))
-        elif kind in RESULTS:
-            self._add(
-                Message("tool", _content(item.get("output"), where), tool_call_id=_id(item.get("call_id"), where))
-            )
+def _read_call_item(item: Mapping[str, Any], kind: str, where: str, into: list[Message], *, is_open: bool) -> bool:
+    """Add the call or the result that an item of the Responses API is; reasoning and the like are left out."""
+    if kind in RESULTS:
+        content = _content(item.get("output"), where)
+        into.append(Message("tool", content, tool_call_id=text(item.get("call_id"), where) or None))
+        return False
+    if kind not in CALLS:
+        return is_open
+    name, arguments, result = read_call(item, kind)
+    call = _call(name, arguments, first(item, "call_id", "id"), where)
+    if is_open:
+        into[-1] = replace(into[-1], tool_calls=(*into[-1].tool_calls, call))
+    else:
+        into.append(Message("assistant", None, (call,)))
+    # The services' own tools have their result in the same item.
+    if result is None:
+        return True
+    into.append(Message("tool", result, tool_call_id=call.id))
+    return False
 
 
 def _plain(item: Mapping[str, Any], where: str) -> Message | None:
@@ -209,11 +220,11 @@ def _plain(item: Mapping[str, Any], where: str) -> Message | None:
     role, content = item["role"], item.get("content")
     if not isinstance(role, str) or not role or not (content is None or isinstance(content, str)):
         return None
-    calls = tuple(_tool_calls(item.get("tool_calls"), where, set()))
+    calls = tuple(_tool_calls(item.get("tool_calls"), where))
     identity = item.get("tool_call_id") if role in RESULT_ROLES else None
     name = text(item.get("name"), f"{where}: name") or None
     said = content if content or not calls else None
-    return Message(_ROLES.get(role, role), said, calls, _id(identity, f"{where}: tool_call_id"), name)
+    return Message(_ROLES.get(role, role), said, calls, text(identity, f"{where}: tool_call_id") or None, name)
 
 
 def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Message]:
@@ -228,27 +239,27 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
         if not isinstance(named, str) or not named:
             raise TrajectoryError(f"{where} has no 'role'")
         role = _ROLES.get(named, named)
-    content = first(item, "parts") if "parts" in item else item.get("content")
+    content = item["parts"] if "parts" in item else item.get("content")
     calls, results, rest = _parts(content, where)
-    calls += _tool_calls(_given_calls(item), where, known={call.id for call in calls if call.id})
-    own = {call.id for call in calls}  # ids of calls whose results may be in the same message
+    # Some writers give a call twice: as a part, and beside the parts.
+    in_parts = {call.id for call in calls if call.id}
+    calls += [call for call in _tool_calls(_given_calls(item), where) if call.id not in in_parts]
+    # Results of earlier calls come before the message; those of tools that the service ran for it come after.
+    own = {call.id for call in calls}
     yield from (result for result in results if result.tool_call_id not in own)
     body = _content(rest, where)
     if content and rest == [] and not calls:
         return  # nothing but results, or reasoning
+    # OpenTelemetry's events give the call's id as the id of the message.
     identity = first(item, "tool_call_id", "id") if role in RESULT_ROLES else None
     yield Message(
         role,
         body if body or not calls else None,
         tuple(calls),
-        _id(identity, f"{where}: tool_call_id"),
+        text(identity, f"{where}: tool_call_id") or None,
         text(item.get("name"), f"{where}: name") or None,
     )
     yield from (result for result in results if result.tool_call_id in own)
-
-
-def _id(value: object, where: str) -> str | None:
-    return text(value, where) or None
 
 
 def _given_calls(item: Mapping[str, Any]) -> object:
@@ -282,36 +293,32 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
         elif kind in _RESULT_PARTS or kind.endswith(_RESULT_END):
             place = f"{where}, part {index}"
             result = first(part, "response", "result", "content", "server_tool_call_response")
-            identity = _id(first(part, "id", "tool_use_id"), f"{place}: id")
+            identity = text(first(part, "id", "tool_use_id"), f"{place}: id") or None
             results.append(Message("tool", _content(result, place), (), identity))
         elif kind not in _THOUGHTS:
             rest.append(part)
     return calls, results, rest
 
 
-def _tool_calls(calls: object, where: str, known: set[str]) -> list[ToolCall]:
+def _tool_calls(calls: object, where: str) -> list[ToolCall]:
     found = []
     for index, call in enumerate(sequence(calls, f"{where}: tool_calls")):
         place = f"{where}, tool call {index}"
         if isinstance(call, ToolCall):
-            found.append(_normal(call))
+            found.append(ToolCall(call.name, arguments_of(call.arguments), call.id))
             continue
         given = mapping(call, place)
         function = given.get("function")
         body = function if isinstance(function, Mapping) else given
         name = function if isinstance(function, str) else body.get("name")  # Inspect has the name there
         found.append(_call(name, first(body, "arguments", "args"), first(given, "id", "call_id"), place))
-    return [call for call in found if call.id not in known]  # said twice: as a part and beside the parts
+    return found
 
 
 def _call(name: object, arguments: object, identity: object, where: str) -> ToolCall:
     if not isinstance(name, str) or not name:
         raise TrajectoryError(f"{where} has no 'name'")
-    return ToolCall(name, arguments_of(arguments), _id(identity, f"{where}: id"))
-
-
-def _normal(call: ToolCall) -> ToolCall:
-    return ToolCall(call.name, arguments_of(call.arguments), call.id)
+    return ToolCall(name, arguments_of(arguments), text(identity, f"{where}: id") or None)
 
 
 def _content(content: object, where: str) -> str | tuple[Mapping[str, Any], ...] | None:
@@ -328,21 +335,19 @@ def _content(content: object, where: str) -> str | tuple[Mapping[str, Any], ...]
     if all(each is not None for each in texts):
         return "".join(each for each in texts if each is not None) if texts else None
     if all(isinstance(part, Mapping | str) for part in content):
-        return tuple(_part(part, each) for part, each in zip(content, texts, strict=True))
+        pairs = zip(content, texts, strict=True)
+        return tuple(part if said is None else {"type": "text", "text": said} for part, said in pairs)
     return as_text(content)  # the result of a tool: a list of its own
-
-
-def _part(part: Mapping[str, Any] | str, said: str | None) -> Mapping[str, Any]:
-    return {"type": "text", "text": said} if said is not None or isinstance(part, str) else part
 
 
 def _text_of(part: object) -> str | None:
     """Return the text of a part that is nothing but text."""
     if isinstance(part, str):
         return part
-    if not isinstance(part, Mapping) or not isinstance(part.get("type"), str | None):
+    if not isinstance(part, Mapping):
         return None
-    if part.get("type") not in _TEXT_PARTS:
+    kind = part.get("type")
+    if not isinstance(kind, str | None) or kind not in _TEXT_PARTS:
         return None
     said = first(part, "text", "content", "refusal")
     return said if isinstance(said, str) else None

@@ -24,8 +24,6 @@ _KINDS: dict[str, SpanKind] = {
 }
 _Side: TypeAlias = dict[int, dict[str, Any]]
 _HANDOFF = "handoff to "
-_SPEAKERS = frozenset({"system", "user", "assistant", "tool"})
-_SIMPLE = {f"message.{name}": name for name in ("role", "content", "tool_call_id", "name")}
 _GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
 _DIGITS = 8  # that a number in an attribute's name has less of
 
@@ -81,10 +79,7 @@ def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
     sides: tuple[_Side, _Side, _Side] = ({}, {}, {})
     for name, value in attributes.items():
         side, number, rest = _place(name)
-        try:
-            sides[side][number][rest] = value
-        except KeyError:
-            sides[side][number] = {rest: value}
+        sides[side].setdefault(number, {})[rest] = value
     return sides[:2]
 
 
@@ -111,27 +106,11 @@ def _messages(facts: Facts, side: _Side, key: str, where: str, cache: MessageCac
             found = None
         if found is None:
             faults = len(facts.faults)
-            found = _plain(pairs, role)
-            if found is None:
-                found = read_message(_message(facts, pairs, key, role), f"{where}: {key}{number}", role)
+            found = read_message(_message(facts, pairs, key, role), f"{where}: {key}{number}", role)
             if len(facts.faults) == faults and all(isinstance(value, str) for _, value in pairs):  # else: look again
                 cache[pairs if "message.role" in side[number] else (role, pairs)] = found
         messages.extend(found)
     return tuple(messages)
-
-
-def _plain(pairs: Iterable[tuple[str, Any]], role: str) -> tuple[Message, ...] | None:
-    """Return a message that is nothing but texts; None of any other."""
-    found: dict[str, Any] = {"role": role}
-    for rest, value in pairs:
-        name = _SIMPLE.get(rest)
-        if name is None or not isinstance(value, str):
-            return None
-        found[name] = value
-    if found["role"] not in _SPEAKERS:
-        return None
-    identity = found.get("tool_call_id") if found["role"] == "tool" else None
-    return (Message(found["role"], found.get("content"), (), identity or None, found.get("name") or None),)
 
 
 def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str) -> Mapping[str, Any]:

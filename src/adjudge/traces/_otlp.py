@@ -9,7 +9,6 @@ trace (`resourceLogs`), in which some instrumentations put the messages, are joi
 import base64
 import binascii
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 import msgspec
 
 from adjudge.errors import TrajectoryError
-from adjudge.traces._spans import Record
 from adjudge.traces._values import DEPTH, RecordPart, as_text, first, kind_of, mapping, read_json, sequence
 
 _BEGINNING = re.compile(rb'\s*\{\s*"resourceSpans"')
@@ -53,7 +51,7 @@ class OtlpSpan:
     is_entry: bool = False
 
 
-# OTLP in JSON, in the form that nearly all writers give it: msgspec decodes it in one go, which is much faster. What
+# OTLP in JSON, in the form that nearly all writers give it: msgspec decodes it in one step, which is much faster. What
 # deviates in anything (keys in snake case, log records, a wrong type) is read as plain JSON, which takes every form and
 # says what is wrong.
 
@@ -119,23 +117,6 @@ class OtlpDocument(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
 _DECODER = msgspec.json.Decoder(OtlpDocument)
 
 
-def decode_otlp(data: object) -> list[Record]:
-    """Read one document, or a list of them."""
-    from adjudge.traces._dialects import group_by_trace
-
-    documents = data if isinstance(data, list | tuple) else [data]
-    spans: list[OtlpSpan] = []
-    logs: dict[tuple[str, str], list[OtlpEvent]] = defaultdict(list)
-    for index, document in enumerate(documents):
-        where = f"document {index}" if len(documents) > 1 else "the document"
-        spans.extend(iter_otlp_spans(document, where))
-        for key, event in iter_otlp_logs(document, where):
-            logs[key].append(event)
-    for span in spans:
-        span.events.extend(logs.pop((span.trace, span.id), ()))
-    return group_by_trace(spans)
-
-
 def read_otlp_json(content: bytes, where: str) -> Any:
     """Read a document: typed where it is the usual one of spans, else as plain JSON."""
     if _BEGINNING.match(content):
@@ -187,6 +168,7 @@ def log_event(name: str, attributes: Mapping[str, Any], body: object, time: int)
 
 
 def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[RecordPart]:
+    # The typed form holds spans only: a document with log records is read as plain JSON.
     if isinstance(document, OtlpDocument):
         if outer == "resourceSpans":
             for index, each in enumerate(document.resource_spans):
@@ -295,6 +277,7 @@ def hex_id(value: object, where: str) -> str | None:
         return None
     if not isinstance(value, str):
         raise TrajectoryError(f"{where} must be text, got {kind_of(value)}")
+    # By the standard ids are hexadecimal in JSON; some writers use protobuf's own mapping, which is base64.
     found = value.lower()
     if len(found) in (16, 32) and _HEX.issuperset(found):
         return found if found.strip("0") else None
@@ -323,14 +306,6 @@ def _attributes(part: RecordPart) -> dict[str, Any]:
     if isinstance(items, Mapping):  # as some writers have them: already plain
         return {str(key): value for key, value in items.items()}
     found: dict[str, Any] = {}
-    if isinstance(items, list):
-        try:
-            found = {pair["key"]: pair["value"]["stringValue"] for pair in items}  # the usual case: nothing but texts
-        except (KeyError, TypeError, IndexError):
-            found = {}
-        if len(found) == len(items) and all(type(key) is str for key in found):
-            return found
-        found = {}
     for index, item in enumerate(sequence(items, where)):
         pair = mapping(item, f"{where}[{index}]")
         key, value = pair.get("key"), pair.get("value")

@@ -7,42 +7,24 @@ applications pin to a version of their own. `make oracle` compares the two on sp
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import IO, Any
 
 from adjudge.errors import TrajectoryError
 from adjudge.traces._otlp import REMOTE, OtlpEvent, OtlpSpan, log_event
-from adjudge.traces._spans import Record
-from adjudge.traces._values import DEPTH, kind_of
+from adjudge.traces._values import DEPTH
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _SHORT = 1_000  # bytes of an attribute that is kept
 
 
-def decode_protobuf(data: object) -> list[Record]:
-    """Read one export request, a collector's file of them, or a list."""
-    from adjudge.traces._dialects import group_by_trace
-
-    spans: list[OtlpSpan] = []
-    for item in data if isinstance(data, list | tuple) else [data]:
-        if not isinstance(item, bytes | bytearray | memoryview):
-            raise TrajectoryError(f"OTLP in protobuf must be bytes, got {kind_of(item)}")
-        for message in _frames(bytes(item)):
-            spans.extend(iter_protobuf_spans(message))
-    return group_by_trace(spans)
-
-
-def _frames(content: bytes) -> Iterator[bytes]:
-    """Give the messages of a file: the whole of it or, as the collector writes, each after its length."""
-    if content[:1] != b"\x00":
-        yield content
-        return
-    start = 0
-    while start < len(content):
-        end = start + 4 + int.from_bytes(content[start : start + 4], "big")
-        if end > len(content) or start + 4 > len(content):
-            raise TrajectoryError(f"protobuf, byte {start}: the file ends within a message")
-        yield content[start + 4 : end]
-        start = end
+def iter_frames(file: IO[bytes], where: str) -> Iterator[bytes]:
+    """Give the messages of a collector's file, each of which follows its length."""
+    while size := file.read(4):
+        length = int.from_bytes(size, "big")
+        message = file.read(length)
+        if len(size) < 4 or len(message) < length:
+            raise TrajectoryError(f"{where}: the file ends within a protobuf message")
+        yield message
 
 
 def iter_protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Iterator[OtlpSpan]:
@@ -61,26 +43,11 @@ def iter_protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Itera
 def iter_protobuf_logs(data: bytes) -> Iterator[tuple[tuple[str, str], OtlpEvent]]:
     """Give the log records of one export request that belong to a span, with trace and span id."""
     for start, end in _leaves(data, "Logs"):
-        attributes: dict[str, Any] = {}
-        trace = span = name = ""
-        time, body = 0, None
-        for number, head, tail in _fields(data, start, end, "LogRecord"):
-            if tail < 0:
-                time = head if number == 1 else time
-                continue
-            match number:
-                case 5:
-                    body = _value(data, head, tail, 0)
-                case 6:
-                    _pair(data, head, tail, attributes, 0)
-                case 9:
-                    trace = data[head:tail].hex()
-                case 10:
-                    span = data[head:tail].hex()
-                case 12:
-                    name = _text(data, head, tail)
+        message = _Message(data, start, end, "LogRecord", attributes=6)
+        trace, span = message.hex(9), message.hex(10)
         if trace.strip("0") and span.strip("0"):
-            yield (trace, span), log_event(name, attributes, body, time)
+            body = _value(data, *message.places[5], 0) if 5 in message.places else None
+            yield (trace, span), log_event(message.text(12), message.attributes, body, message.numbers.get(1, 0))
 
 
 def _leaves(data: bytes, kind: str) -> Iterator[tuple[int, int]]:
@@ -137,76 +104,68 @@ def _varint(data: bytes, here: int, end: int, name: str) -> tuple[int, int]:
     raise TrajectoryError(f"protobuf, byte {here}: {name} has a number that does not end")
 
 
-def _span(data: bytes, start: int, end: int) -> OtlpSpan:
-    attributes: dict[str, Any] = {}
-    span = OtlpSpan("", "", None, "", None, None, attributes)
-    for number, head, tail in _fields(data, start, end, "Span"):
-        if number == 9 and tail >= 0:  # nearly all of them
-            known = _known_text(data[head:tail]) if tail - head <= _SHORT else None
-            if known is not None:
-                attributes[known[0]] = known[1]
+class _Message:
+    """The fields of a message by their numbers, the last where one is repeated; `attributes` is the field of those."""
+
+    __slots__ = ("attributes", "data", "numbers", "places", "repeated")
+
+    def __init__(self, data: bytes, start: int, end: int, name: str, *, attributes: int = 0, repeated: int = 0) -> None:
+        self.data = data
+        self.numbers: dict[int, int] = {}
+        self.places: dict[int, tuple[int, int]] = {}  # where texts, ids and messages begin and end
+        self.repeated: list[tuple[int, int]] = []
+        self.attributes: dict[str, Any] = {}
+        for number, head, tail in _fields(data, start, end, name):
+            if tail < 0:
+                self.numbers[number] = head
+            elif number == attributes:  # nearly all of them
+                known = _known_text(data[head:tail]) if tail - head <= _SHORT else None
+                if known is not None:
+                    self.attributes[known[0]] = known[1]
+                else:
+                    _pair(data, head, tail, self.attributes, 0)
+            elif number == repeated:
+                self.repeated.append((head, tail))
             else:
-                _pair(data, head, tail, attributes, 0)
-        elif tail < 0:
-            _set_number(span, number, head)
-        else:
-            _set_bytes(span, number, data, head, tail)
-    if not span.trace or not span.id:
-        raise TrajectoryError(f"protobuf, byte {start}: a Span has no {'span_id' if span.trace else 'trace_id'}")
-    return span
+                self.places[number] = head, tail
+
+    def hex(self, number: int) -> str:
+        head, tail = self.places.get(number, (0, 0))
+        return self.data[head:tail].hex()
+
+    def text(self, number: int) -> str:
+        return _text(self.data, *self.places.get(number, (0, 0)))
 
 
-def _set_number(span: OtlpSpan, number: int, value: int) -> None:
-    match number:
-        case 7:
-            span.start = value or None
-        case 8:
-            span.end = value or None
-        case 10 | 12:
-            span.dropped += value
-        case 16:
-            span.is_entry = value & REMOTE == REMOTE
-
-
-def _set_bytes(span: OtlpSpan, number: int, data: bytes, head: int, tail: int) -> None:
-    match number:
-        case 1:
-            span.trace = data[head:tail].hex()
-        case 2:
-            span.id = data[head:tail].hex()
-        case 4:
-            span.parent = data[head:tail].hex() or None
-        case 5:
-            span.name = _text(data, head, tail)
-        case 11:
-            span.dropped += _event(data, head, tail, span.events)
-        case 15:
-            span.error = _status(data, head, tail)
-
-
-def _event(data: bytes, start: int, end: int, events: list[OtlpEvent]) -> int:
-    attributes: dict[str, Any] = {}
-    name, time, dropped = "", 0, 0
-    for number, head, tail in _fields(data, start, end, "Event"):
-        if tail < 0:
-            time = head if number == 1 else time
-            dropped = head if number == 4 else dropped
-        elif number == 2:
-            name = _text(data, head, tail)
-        elif number == 3:
-            _pair(data, head, tail, attributes, 0)
-    events.append(OtlpEvent(name, attributes, time))
-    return dropped
-
-
-def _status(data: bytes, start: int, end: int) -> str | None:
-    message, code = "", 0
-    for number, head, tail in _fields(data, start, end, "Status"):
-        if number == 2 and tail >= 0:
-            message = _text(data, head, tail)
-        elif number == 3 and tail < 0:
-            code = head
-    return (message or "error") if code == 2 else None
+def _span(data: bytes, start: int, end: int) -> OtlpSpan:
+    span = _Message(data, start, end, "Span", attributes=9, repeated=11)
+    trace, identity = span.hex(1), span.hex(2)
+    if not trace or not identity:
+        raise TrajectoryError(f"protobuf, byte {start}: a Span has no {'span_id' if trace else 'trace_id'}")
+    numbers = span.numbers
+    dropped = numbers.get(10, 0) + numbers.get(12, 0)
+    events = []
+    for place in span.repeated:
+        event = _Message(data, *place, "Event", attributes=3)
+        events.append(OtlpEvent(event.text(2), event.attributes, event.numbers.get(1, 0)))
+        dropped += event.numbers.get(4, 0)
+    error = None
+    if 15 in span.places:
+        status = _Message(data, *span.places[15], "Status")
+        error = (status.text(2) or "error") if status.numbers.get(3) == 2 else None
+    return OtlpSpan(
+        trace,
+        identity,
+        span.hex(4) or None,
+        span.text(5),
+        numbers.get(7) or None,
+        numbers.get(8) or None,
+        span.attributes,
+        events,
+        error,
+        dropped,
+        numbers.get(16, 0) & REMOTE == REMOTE,
+    )
 
 
 @lru_cache(maxsize=16_384)  # what a model is given, it was given before: most attributes are seen again and again

@@ -83,7 +83,8 @@ class SpanTree:
 def grow_tree(spans: Iterable[Span], parent: str | None = None) -> SpanTree:
     """Sort the spans of one trace; `parent` is a span outside the record that the run was started from."""
     by_id: dict[str, Span] = {}
-    for span in spans:  # of several with one id, the one that was recorded last is the finished one
+    for span in spans:
+        # Of several with one id, the fullest is the finished one: exporters also send spans that have only begun.
         known = by_id.get(span.id)
         if known is None or (known != span and _fullness(span) > _fullness(known)):
             by_id[span.id] = span
@@ -101,6 +102,7 @@ def grow_tree(spans: Iterable[Span], parent: str | None = None) -> SpanTree:
 
 
 def _fullness(span: Span) -> tuple[bool, int, int, int, str]:
+    # The text at the end settles ties, so that the order of recording never does.
     facts = sum(value is not None for value in (span.call_id, span.arguments, span.result, span.text))
     size = len(span.input) + len(span.output) + facts
     return span.end is not None, span.end or 0, -len(span.faults), size, repr(span)
@@ -110,12 +112,14 @@ def _links(by_id: Mapping[str, Span], parent: str | None) -> tuple[dict[str, str
     """Return each span's parent in the record, with circles cut, and what is wrong with the links."""
     links: dict[str, str | None] = {}
     faults = []
+    # Sorted, so that faults have the same order however the spans were recorded.
     for identity in sorted(by_id):
         span = by_id[identity]
         is_inside = span.parent in by_id
         links[identity] = span.parent if is_inside else None
         if not is_inside and span.parent not in (None, parent) and not span.is_entry:
             faults.append(f"span {identity} ({span.name}): its parent {span.parent} is not in the record")
+    # A circle would keep every later walk to the top from ending.
     settled: set[str] = set()
     for identity in links:
         walk: dict[str, None] = {}  # the spans from here to the top, in order
@@ -137,6 +141,7 @@ def _places(by_id: Mapping[str, Span], links: Mapping[str, str | None]) -> dict[
     """Work out each span's place, from the top; without recursion: traces can be deep."""
     inside: dict[str | None, SpanPlace] = {None: SpanPlace()}  # the place of a span's children, by the span
     for above in links.values():
+        # Up to the nearest span whose place is known, then down again.
         path = []
         here = above
         while here is not None and here not in inside:

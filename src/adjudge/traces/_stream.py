@@ -1,20 +1,19 @@
 r"""Traces out of files of any size: OTLP in JSON lines or in the collector's protobuf files.
 
 Spans of one trace may be anywhere in the file, as the batches of several processes are. The file is read twice: first
-for where each trace occurs last, in a table of fixed size, then for the spans. A trace is given out when that place
-is reached. What is held is bounded, whatever the file's size: the table (17 MB), one line or protobuf message, the
-messages of the last 16 MB, and `hold` spans. Where the traces under way need more than that, the one that has waited
-longest is given out as it is; it and what comes of it later are not complete. The table is a count-min sketch: where
-many traces fall on the same places, one is given out later than it could be, never earlier.
+for where each trace occurs last, in a table of fixed size, then for the spans. A trace is complete, and is passed on,
+when that place is reached. Memory is bounded, whatever the file's size: the table (17 MB), one line or protobuf
+message, the messages of the last 16 MB, and `hold` spans. If the open traces need more than that, the one that has
+waited longest is passed on as it is; it and the rest of it, which is passed on later, are marked incomplete. The table
+is a count-min sketch: where many traces share the same slots, one is passed on later than it could be, never earlier.
 """
 
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
@@ -22,7 +21,7 @@ from adjudge.traces._assemble import assemble
 from adjudge.traces._dialects import read_otlp_span
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._otlp import hex_id, iter_otlp_spans, read_otlp_json
-from adjudge.traces._protobuf import iter_protobuf_spans
+from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import Record, Span
 
 HOLD = 20_000  # spans
@@ -45,7 +44,7 @@ class _Lasts:
         self._rows = [array("I", bytes(4 << _BITS)) for _ in range(_ROWS)]
         self._torn = bytearray(1 << _BITS)
 
-    def see(self, trace: str, place: int) -> None:
+    def record(self, trace: str, place: int) -> None:
         for row, slot in zip(self._rows, _slots(trace), strict=True):
             row[slot] = place  # places only grow
 
@@ -56,21 +55,13 @@ class _Lasts:
         self._torn[_slots(trace)[0]] = True
 
     def is_torn(self, trace: str) -> bool:
-        """Say whether part of a trace was given out before; seldom also of one that shares its place in the table."""
+        """Say whether part of a trace was passed on before; rarely also of one that shares its slot in the table."""
         return bool(self._torn[_slots(trace)[0]])
 
 
 def _slots(trace: str) -> list[int]:
     digest = int.from_bytes(blake2b(trace.encode(), digest_size=_ROWS * _BITS // 8).digest(), "little")
     return [(digest >> (row * _BITS)) & ((1 << _BITS) - 1) for row in range(_ROWS)]
-
-
-@dataclass(slots=True)
-class _Open:
-    """A trace that is being collected."""
-
-    spans: list[Span] = field(default_factory=list)
-    last: int = 0
 
 
 def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
@@ -86,38 +77,40 @@ def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
 
 def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:
     """Give each trace's spans when its last place is reached, or when there is no room."""
+    # The first pass over the file: where does each trace occur last?
     lasts = _Lasts()
     for place, trace in _trace_ids(path):
-        lasts.see(trace, place)
+        lasts.record(trace, place)
     faults = (f"it did not fit: more than {hold} spans were under way",)
-    held: dict[str, _Open] = {}  # the one that was touched last is last
+    # The second pass. The trace that was touched last is last in `held`, so the first has waited longest.
+    held: dict[str, list[Span]] = {}
     ending: dict[int, list[str]] = {}
     now = inside = 0
     for place, trace, span in _spans(path):
-        for before in range(now, place) if place > now else ():
+        # Traces whose last place was before this one are whole.
+        for before in range(now, place):
             for done in ending.pop(before, ()):
                 if done in held:
-                    inside -= len(held[done].spans)
-                    yield done, held.pop(done).spans, faults if lasts.is_torn(done) else ()
+                    inside -= len(held[done])
+                    yield done, held.pop(done), faults if lasts.is_torn(done) else ()
         now = place
-        entry = held.pop(trace, None)
-        if entry is None:
-            entry = _Open(last=lasts.last(trace))
-            ending.setdefault(entry.last, []).append(trace)
-        held[trace] = entry
-        entry.spans.append(span)
+        if trace not in held:
+            ending.setdefault(lasts.last(trace), []).append(trace)
+        spans = held[trace] = held.pop(trace, [])
+        spans.append(span)
         inside += 1
+        # No room: give the oldest as it is, and remember that it was torn.
         while inside > hold:
             oldest = next(iter(held))
             lasts.tear(oldest)
-            inside -= len(held[oldest].spans)
-            yield oldest, held.pop(oldest).spans, faults
-    for trace, entry in held.items():
-        yield trace, entry.spans, faults if lasts.is_torn(trace) else ()
+            inside -= len(held[oldest])
+            yield oldest, held.pop(oldest), faults
+    for trace, spans in held.items():
+        yield trace, spans, faults if lasts.is_torn(trace) else ()
 
 
 def _trace_ids(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the trace ids in a file with their places; in JSON by their look, which may find a few that are none."""
+    """Give the trace ids in a file with their places; in JSON by their look, so a few may not be ids."""
     for place, block, is_json in _blocks(path):
         if is_json:
             found = {each.decode("utf-8", "replace") for each in _TRACE_ID.findall(block)}
@@ -134,6 +127,7 @@ def _spans(path: Path) -> Iterator[tuple[int, str, Span]]:
     size = 0
     for place, block, is_json in _blocks(path):
         where = f"{path}, line {place}"
+        # Messages are remembered to save reading them again, but not without a limit.
         size += len(block)
         if size > _KNOWN:
             cache.clear()
@@ -150,16 +144,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes, bool]]:
         with path.open("rb") as file:
             is_json = file.read(1) != b"\x00"
             file.seek(0)
-            blocks = (line for line in file) if is_json else _messages(file, path)
+            blocks = (line for line in file) if is_json else iter_frames(file, str(path))
             yield from ((number, block, is_json) for number, block in enumerate(blocks, 1) if block.strip())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
-
-
-def _messages(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    while size := file.read(4):
-        length = int.from_bytes(size, "big")
-        message = file.read(length)
-        if len(size) < 4 or len(message) < length:
-            raise TrajectoryError(f"{path}: the file ends within a protobuf message")
-        yield message

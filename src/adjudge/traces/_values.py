@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,12 +13,13 @@ import msgspec
 from adjudge.errors import RowError, TrajectoryError
 from adjudge.model import decode_json
 
-DEPTH = 64  # how deep values may be nested; no trace that people write comes near
+DEPTH = 64  # how deep values may be nested; real traces are far from it
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = 1_000  # in nanoseconds
 _OPENERS = ("{", "[")
 _DOCUMENT_LISTS = ("documents", "results", "output", "data")
 _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
+_HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
 _CUT = re.compile(  # what may be between the place of an error and the end of a text that was cut off
     r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
 )
@@ -101,6 +102,7 @@ def instant(value: object, where: str) -> int | None:
             return _nanoseconds(datetime.fromisoformat(value))
         except (ValueError, OverflowError):
             raise TrajectoryError(f"{where} is not a time: {quote(value)}") from None
+    # NaN is the only value that differs from itself.
     if value != value or abs(value) > 1e20:  # noqa: PLR0124 (NaN)
         raise TrajectoryError(f"{where} is not a time: {value}")
     return _to_nanoseconds(value)
@@ -108,8 +110,8 @@ def instant(value: object, where: str) -> int | None:
 
 def _nanoseconds(value: datetime) -> int:
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
-    gone = aware - _EPOCH
-    return ((gone.days * 86_400 + gone.seconds) * 1_000_000 + gone.microseconds) * _MICROSECOND
+    # In whole numbers: a float of seconds has too few digits for nanoseconds.
+    return (aware - _EPOCH) // timedelta(microseconds=1) * _MICROSECOND
 
 
 def _to_nanoseconds(number: float) -> int:
@@ -132,9 +134,11 @@ def loose(value: object) -> tuple[Any, bool]:
         return msgspec.json.decode(value), False
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         pass
+    # Python's own reader is slower, takes what msgspec refuses (lone surrogates), and says where the text is wrong.
     try:
         return json.loads(value, parse_constant=_refuse), False
     except json.JSONDecodeError as error:
+        # An attribute that a limit cut off ends within a token; a model's mistake is followed by more text.
         is_cut = error.msg.startswith("Unterminated") or _CUT.fullmatch(value, error.pos) is not None
         return value, is_cut and not error.msg.startswith("Extra")
     except (ValueError, RecursionError):
@@ -224,6 +228,18 @@ def style(name: str) -> str:
     return re.sub(r"[^a-z0-9_]", "_", name.lower())
 
 
+def handoff_target(tool: str) -> str:
+    """Return the agent that a tool's name hands over to, in the style of tools; nothing where it names none.
+
+    >>> handoff_target("transfer_to_research_agent"), handoff_target("search")
+    ('research_agent', '')
+    """
+    for prefix in _HANDOVERS:
+        if tool.startswith(prefix):
+            return style(tool.removeprefix(prefix))
+    return ""
+
+
 def documents_of(value: object) -> tuple[str, ...]:
     """Return the text of each document that a retriever found, else its name; one with neither is left out.
 
@@ -231,6 +247,7 @@ def documents_of(value: object) -> tuple[str, ...]:
     ('Opened in 1932.', 'd2', 'A text.')
     """
     found, _ = loose(value)
+    # Retrievers wrap their list under various keys, or return one document without a list.
     if isinstance(found, Mapping):
         held = next((found[key] for key in _DOCUMENT_LISTS if isinstance(found.get(key), list)), None)
         found = [found] if held is None else held

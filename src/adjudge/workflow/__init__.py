@@ -1,4 +1,4 @@
-"""Workflow: which agents and tools a run should have called, held against those that it did call.
+"""Workflow: which agents and tools a run should have called, compared with those that it did call.
 
 validate_workflow(expectation, agents_called=[...], tools_used=[...])     names in, the plain dict out
 check_workflow(expectation, trajectory)                                   the same, with status, reasons and warnings

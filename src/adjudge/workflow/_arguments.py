@@ -1,4 +1,4 @@
-"""With which arguments a tool was called, held against a rule.
+"""With which arguments a tool was called, compared with a rule.
 
 ArgumentRule(exact={"query": "Spider", "k": 3})          these arguments and no others
 ArgumentRule(subset={"query": "Spider"})                 these among others, mappings inside likewise
@@ -26,7 +26,7 @@ Predicate: TypeAlias = Callable[[Mapping[str, Any]], object]
 
 @dataclass(frozen=True, slots=True)
 class ArgumentRule:
-    """What a tool is to be called with; all that is given must hold for one and the same call.
+    """What a tool should be called with; all that is given must hold for one and the same call.
 
     With `calls="some"` (the default) at least one executed call fits, with `"every"` each of them, and none is fine.
     Arguments that are not a JSON object fit nothing. Numbers are equal by value, but `true` is not 1.
@@ -40,7 +40,7 @@ class ArgumentRule:
 
     def __post_init__(self) -> None:
         if all(one is None for one in (self.exact, self.subset, self.regex, self.predicate)):
-            raise UsageError("an argument rule says exact, subset, regex or predicate", code="bad-expectation")
+            raise UsageError("an argument rule needs exact, subset, regex or predicate", code="bad-expectation")
         for name in ("exact", "subset", "regex"):
             given = getattr(self, name)
             if given is not None and not (isinstance(given, Mapping) and all(isinstance(key, str) for key in given)):
@@ -48,7 +48,7 @@ class ArgumentRule:
         if self.predicate is not None and not callable(self.predicate):
             raise UsageError(f"predicate must be a function, got {self.predicate!r}", code="bad-expectation")
         if self.calls not in ("some", "every"):
-            raise UsageError(f"calls is 'some' or 'every', got {self.calls!r}", code="bad-expectation")
+            raise UsageError(f"calls must be 'some' or 'every', got {self.calls!r}", code="bad-expectation")
         for name, pattern in (self.regex or {}).items():
             _check_pattern(name, pattern)
 
@@ -69,6 +69,7 @@ class ArgumentRule:
     @property
     def words(self) -> str:
         """The rule in words."""
+        # An empty `subset` or `regex` asks for nothing; an empty `exact` asks for no arguments.
         said = [f"{name} {getattr(self, name)!r}" for name in ("exact", "subset", "regex") if getattr(self, name)]
         if self.exact is not None and not self.exact:
             said.append("no arguments")
@@ -77,13 +78,9 @@ class ArgumentRule:
         return " and ".join(said) or "any arguments"
 
 
-def is_recorded(call: ToolCall) -> bool:
-    """Say whether a call's arguments are known; of an execution whose request was not recorded they may not be."""
-    return call.requested or call.arguments != ""
-
-
 def misfits(rule: ArgumentRule, calls: Sequence[ToolCall]) -> list[str | None]:
     """Return for each call why it does not fit the rule; None where it does."""
+    # Patterns are collected over all calls and looked for in one job: each job waits for a worker process.
     found: list[str | None] = []
     wanted: list[Search] = []
     owners: list[tuple[int, str]] = []
@@ -91,6 +88,7 @@ def misfits(rule: ArgumentRule, calls: Sequence[ToolCall]) -> list[str | None]:
         arguments, reason = _read(call)
         if arguments is not None:
             reason = _plain_misfit(rule, arguments)
+        # A call that does not fit anyway is not worth a search.
         if arguments is not None and reason is None:
             texts = {name: _text(arguments, name) for name in rule.regex or ()}
             for name, text in texts.items():
@@ -126,24 +124,25 @@ def _read(call: ToolCall) -> tuple[Mapping[str, Any] | None, str | None]:
 
 def _plain_misfit(rule: ArgumentRule, arguments: Mapping[str, Any]) -> str | None:
     if rule.exact is not None and not equal(arguments, rule.exact):
-        return "its arguments are others"
+        return "its arguments differ"
     for name, value in (rule.subset or {}).items():
         if name not in arguments:
             return f"it has no argument {name!r}"
         if not contains(arguments[name], value):
-            return f"{name} is another"
+            return f"{name} differs"
     if rule.predicate is not None:
         with Caught() as caught:
             fits = bool(rule.predicate(arguments))
         if caught.reason is not None:
-            # Arguments that a check does not expect are the agent's doing; that it raised is said in words.
+            # Arguments that a user's function did not expect are the agent's fault, so this is a misfit, not an error.
             return f"the predicate {caught.reason}"
-        return None if fits else "the predicate says no"
+        return None if fits else "the predicate returned false"
     return None
 
 
 def _text(arguments: Mapping[str, Any], name: str) -> str | None:
     """Return an argument as the text that a pattern is looked for in; None where there is none."""
+    # As JSON writes it, so that a pattern for `true` or `3` does what its author expects.
     value = arguments.get(name)
     if value is None or isinstance(value, str):
         return value
@@ -161,6 +160,7 @@ def _text(arguments: Mapping[str, Any], name: str) -> str | None:
 
 def equal(one: object, other: object) -> bool:
     """Say whether two JSON values are equal: numbers by value, a truth value never equal to a number."""
+    # In Python `True == 1`; in JSON they are different values.
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, Mapping) and isinstance(other, Mapping):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.model import Status, ToolCall, Trajectory
-from adjudge.workflow._arguments import ArgumentRule, is_recorded, misfits
+from adjudge.workflow._arguments import ArgumentRule, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
     DimensionRules,
@@ -14,7 +14,6 @@ from adjudge.workflow._dimension import (
     lists_of,
     quote_name,
     shorten,
-    warnings_of,
     wrong_with,
 )
 from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpectation, names_of
@@ -24,11 +23,11 @@ INCOMPLETE = "incomplete-trace"
 
 @dataclass(frozen=True, slots=True)
 class WorkflowResult:
-    """What came of holding a trajectory against an expectation.
+    """The result of comparing a trajectory with an expectation.
 
     `workflow` is the plain dict of `validate_workflow`. `passed` is that and the clarification, where one is expected;
-    None, with status `unscored`, where the record is incomplete. `findings` are what is wrong, `warnings` what is
-    only noted; `requested_not_executed` are the tools that were asked for and never ran.
+    None, with status `unscored`, where the record is incomplete. `findings` are what is wrong, `warnings` what does not
+    make it fail; `requested_not_executed` are the tools that were asked for and never ran.
     """
 
     workflow: Mapping[str, Any]
@@ -49,14 +48,10 @@ class WorkflowResult:
 class _Called:
     """What was executed, as far as it was recorded; None where the record cannot show it."""
 
-    agents: tuple[str, ...] | None
-    tools: tuple[str, ...] | None
+    names: Mapping[Dimension, tuple[str, ...] | None]
     calls: tuple[ToolCall, ...] | None = None
-    requested: tuple[str, ...] = ()
+    requested: tuple[str, ...] = ()  # and never executed
     complete: bool = True
-
-    def names(self, kind: Dimension) -> tuple[str, ...] | None:
-        return self.agents if kind == "agents" else self.tools
 
 
 def validate_workflow(
@@ -72,12 +67,12 @@ def validate_workflow(
     {'pass': False, 'included': ['pdf_retrieval'], 'excluded': [], 'missing': ['web_search'], 'unexpected': []}
     """
     agents, tools = _names_or_none(agents_called, "agents_called"), _names_or_none(tools_used, "tools_used")
-    workflow, _ = _judge(WorkflowExpectation.of(expectation), _Called(agents, tools))
+    workflow, _, _ = _judge(WorkflowExpectation.of(expectation), _Called({"agents": agents, "tools": tools}))
     return workflow
 
 
 def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
-    """Hold what an agent did against what it should have done, with a reason in words for every failure.
+    """Compare what an agent did with what it should have done, with a reason in words for every failure.
 
     `trajectory` is a `Trajectory` or any record that becomes one. Called means executed. A record that is known to be
     incomplete is `unscored`: nothing passes or fails by what was not recorded.
@@ -88,17 +83,32 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     """
     wanted = WorkflowExpectation.of(expectation)
     record = Trajectory.from_messages(trajectory)
-    called = _calls_of(record)
-    workflow, findings = _judge(wanted, called)
-    clarification = check_clarification(wanted, called.agents, record.final_response, complete=called.complete)
-    findings += _unclear(clarification)
-    passed = _all([workflow["pass"], True if clarification is None else clarification["pass"]])
+    calls, agents = record.tool_calls, record.agents_called
+    # A record that cannot show tool calls and names no agent does not show agents either.
+    shows_agents = bool(agents) or (record.agents_known and calls is not None)
+    called = _Called(
+        {"agents": agents if shows_agents else None, "tools": None if calls is None else record.tools_used},
+        calls,
+        tuple(dict.fromkeys(call.name for call in calls or () if call.requested and not call.executed)),
+        record.complete,
+    )
+    workflow, findings, warnings = _judge(wanted, called)
+    passed, clarification = workflow["pass"], None
+    if wanted.clarification_expected is not None:
+        clarification = check_clarification(
+            wanted, called.names["agents"], record.final_response, complete=record.complete
+        )
+        passed = _all([passed, clarification["pass"]])
+        findings += _unclear(clarification)
+    if called.requested:
+        message = f"requested and never executed: {list_names(called.requested)}"
+        warnings.append(Finding("requested-not-executed", "tools", message))
     return WorkflowResult(
         workflow=workflow,
         status="unscored" if passed is None else "scored",
         passed=passed,
         findings=tuple(findings),
-        warnings=tuple(_warnings(wanted, called)),
+        warnings=tuple(warnings),
         requested_not_executed=called.requested,
         clarification=clarification,
     )
@@ -110,44 +120,34 @@ def _names_or_none(names: Iterable[str] | None, where: str) -> tuple[str, ...] |
     return names_of(names if isinstance(names, Sequence | set | frozenset) else tuple(names), where)
 
 
-def _calls_of(record: Trajectory) -> _Called:
-    """Return what a trajectory shows; one that cannot show tool calls and names no agent shows no agents either."""
-    calls = record.tool_calls
-    agents = record.agents_called if record.agents_known and calls is not None else record.agents_called or None
-    if calls is None:
-        return _Called(agents, None, None, (), record.complete)
-    requested = tuple(dict.fromkeys(call.name for call in calls if call.requested and not call.executed))
-    return _Called(agents, record.tools_used, calls, requested, record.complete)
-
-
-def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding]]:
-    """Return the plain dict, and what is wrong."""
+def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str, Any], list[Finding], list[Finding]]:
+    """Return the plain dict, what is wrong, and what is worth a warning."""
     workflow: dict[str, Any] = {"pass": None}
     findings: list[Finding] = []
+    warnings: list[Finding] = []
     for kind in DIMENSIONS:
-        workflow[kind], wrong = _dimension(DimensionRules.of(expectation, kind), expectation, called)
+        rules = DimensionRules.of(expectation, kind)
+        names, requested = called.names[kind], called.requested if kind == "tools" else ()
+        lists = lists_of(rules, names or ())
+        if rules.unlisted == "warn":
+            unlisted = [name for name in lists["unexpected"] if name not in (rules.exclude or ())]
+            warnings += [rules.finding("unlisted-called", "was called and is not expected", name) for name in unlisted]
+        wrong: list[Finding] = []
+        is_unknown = names is None or not called.complete or (rules.arguments and called.calls is None)
+        # Where nothing is asked of a dimension, it passes, whatever the record lacks.
+        if rules.is_stated and is_unknown:
+            wrong = [_unknown_finding(rules, names, called)]
+            # What is missing, and what was rightly not called, cannot be said.
+            lists |= {"excluded": [], "missing": []}
+        elif rules.is_stated:
+            wrong += wrong_with(rules, names or (), lists, requested)
+            wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"]) if rules.arguments else ()
+        # A verdict is open where nothing but the gaps of the record keeps it from passing.
+        is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
+        workflow[kind] = {"pass": None if is_open else not wrong, **lists}
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
-    return workflow, findings
-
-
-def _dimension(
-    rules: DimensionRules, expectation: WorkflowExpectation, called: _Called
-) -> tuple[dict[str, Any], list[Finding]]:
-    names = called.names(rules.kind)
-    arguments = expectation.tools_arguments if rules.kind == "tools" else None
-    lists = lists_of(rules, names or ())
-    if not rules.is_stated and not arguments:
-        return {"pass": True, **lists}, []
-    if names is None or not called.complete or (arguments and called.calls is None):
-        why = _unknown_finding(rules, names, called)
-        # What is missing, and what was rightly not called, cannot be said.
-        return {"pass": None, **lists, "excluded": [], "missing": []}, [why]
-    wrong = list(wrong_with(rules, names, called.requested if rules.kind == "tools" else ()))
-    if arguments and called.calls is not None:
-        wrong += _wrong_arguments(arguments, called.calls, lists["missing"])
-    is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
-    return {"pass": None if is_open else not wrong, **lists}, wrong
+    return workflow, findings, warnings
 
 
 def _unknown_finding(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> Finding:
@@ -164,13 +164,16 @@ def _wrong_arguments(
     for tool, several in rules.items():
         made = [call for call in calls if call.executed and call.name == tool]
         if tool in missing:
-            continue  # that it was not called is said already
+            continue  # a finding says already that it was not called
         for rule in several:
-            recorded = [call for call in made if is_recorded(call)]
+            # Of a call whose request was not recorded, the arguments may be unknown.
+            recorded = [call for call in made if call.requested or call.arguments != ""]
             unfit = [reason for reason in misfits(rule, recorded) if reason is not None]
-            if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and len(recorded) == len(made):
+            all_known = len(recorded) == len(made)
+            if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and all_known:
                 continue
-            if len(recorded) < len(made) and (rule.calls == "some" or not unfit):
+            # One of the unknown calls may be the one that fits, or the only one that does not.
+            if not all_known and (rule.calls == "some" or not unfit):
                 yield Finding(INCOMPLETE, "tools", f"the record does not show the arguments of tool {quote_name(tool)}")
                 continue
             what = "no call" if rule.calls == "some" else "not every call"
@@ -179,8 +182,8 @@ def _wrong_arguments(
             yield Finding("wrong-arguments", "tools", message)
 
 
-def _unclear(clarification: Mapping[str, Any] | None) -> list[Finding]:
-    if clarification is None or clarification["pass"]:
+def _unclear(clarification: Mapping[str, Any]) -> list[Finding]:
+    if clarification["pass"]:
         return []
     if clarification["pass"] is None:
         return [Finding(INCOMPLETE, "clarification", "the record cannot show whether the user was asked back")]
@@ -189,14 +192,8 @@ def _unclear(clarification: Mapping[str, Any] | None) -> list[Finding]:
     return [Finding("clarification-unwanted", "clarification", "the user was asked back and should not have been")]
 
 
-def _warnings(expectation: WorkflowExpectation, called: _Called) -> Iterator[Finding]:
-    for kind in DIMENSIONS:
-        yield from warnings_of(DimensionRules.of(expectation, kind), called.names(kind) or ())
-    if called.requested:
-        message = f"requested and never executed: {list_names(called.requested)}"
-        yield Finding("requested-not-executed", "tools", message)
-
-
 def _all(verdicts: Sequence[bool | None]) -> bool | None:
     """Return False if any is, else None if any is not known, else True."""
-    return False if False in verdicts else None if None in verdicts else True
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True

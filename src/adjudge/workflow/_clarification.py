@@ -1,4 +1,4 @@
-"""Whether the user was asked back: by an agent made for it or, where there is none, in the reply."""
+"""Whether the user was asked to clarify: by an agent made for it or, where there is none, in the reply."""
 
 import re
 from typing import Any
@@ -22,15 +22,15 @@ _LARGEST = 20_000  # characters of a reply that are looked at; a longer one is a
 
 def check_clarification(
     expectation: WorkflowExpectation, agents: tuple[str, ...] | None, reply: str | None, *, complete: bool
-) -> dict[str, Any] | None:
-    """Return whether the user was asked back as expected; None where that is not checked.
+) -> dict[str, Any]:
+    """Return whether the user was asked to clarify, as expected or not.
 
     `agents` are those that were called, None where the record cannot show them. What was recorded decides; what rests
     on something not being there is None if the record is incomplete.
     """
     expected = expectation.clarification_expected
-    if expected is None:
-        return None
+    # What a reply asks is a weaker sign than an agent's call: it counts only where a question is expected and the
+    # lists leave the agents for it open.
     own = set(expectation.clarification_agents)
     listed = {*(expectation.agents_should_include or ()), *(expectation.agents_should_exclude or ())}
     is_known = complete and agents is not None
@@ -56,6 +56,7 @@ def asks_back(reply: str | None) -> bool:
     text = reply or ""
     if len(text) > _LARGEST or not any(end in text for end in _QUESTION_ENDS):
         return False
+    # An answer has words beside its question; "Anything else?" at its end does not make it a question.
     questions, words = 0, 0
     for sentence in _SENTENCE.findall(_without_items(text)):
         stripped = sentence.strip().rstrip("\"'*_)»”’")

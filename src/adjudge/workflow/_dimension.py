@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from adjudge.workflow._arguments import ArgumentRule
 from adjudge.workflow._expectation import GAP, Count, Dimension, Order, Policy, WorkflowExpectation
 
 SHOWN = 20  # names that a sentence shows
@@ -40,25 +41,27 @@ class DimensionRules:
     order: Order
     counts: Mapping[str, Count]
     forbidden: tuple[tuple[str, ...], ...]
+    arguments: Mapping[str, tuple[ArgumentRule, ...]]
+    is_stated: bool  # whether anything is said of the dimension at all
 
     @classmethod
     def of(cls, expectation: WorkflowExpectation, kind: Dimension) -> "DimensionRules":
         """Take one dimension out of an expectation."""
+        include, exclude = (getattr(expectation, f"{kind}_should_{verb}") for verb in ("include", "exclude"))
+        counts, forbidden = getattr(expectation, f"{kind}_count") or {}, getattr(expectation, f"{kind}_forbidden")
+        arguments = (expectation.tools_arguments or {}) if kind == "tools" else {}
         return cls(
             kind,
-            include=getattr(expectation, f"{kind}_should_include"),
-            exclude=getattr(expectation, f"{kind}_should_exclude"),
+            include,
+            exclude,
             always=tuple(expectation.always_expected) if kind == "agents" else (),
             unlisted=expectation.policy(kind),
             order=getattr(expectation, f"{kind}_order"),
-            counts=getattr(expectation, f"{kind}_count") or {},
-            forbidden=getattr(expectation, f"{kind}_forbidden"),
+            counts=counts,
+            forbidden=forbidden,
+            arguments=arguments,
+            is_stated=include is not None or exclude is not None or bool(counts or forbidden or arguments),
         )
-
-    @property
-    def is_stated(self) -> bool:
-        """Whether anything is said of the dimension at all."""
-        return self.include is not None or self.exclude is not None or bool(self.counts) or bool(self.forbidden)
 
     def finding(self, code: str, message: str, name: str | None = None) -> Finding:
         """Return a finding on the dimension; the message begins with the agent or tool, where one is named."""
@@ -81,33 +84,32 @@ def lists_of(rules: DimensionRules, called: Sequence[str]) -> dict[str, list[str
     }
 
 
-def wrong_with(rules: DimensionRules, called: Sequence[str], requested: Iterable[str] = ()) -> Iterator[Finding]:
-    """Give everything that makes the dimension fail; `requested` are those asked for and never executed."""
-    found = lists_of(rules, called)
+def wrong_with(
+    rules: DimensionRules, called: Sequence[str], found: Mapping[str, list[str]], requested: Iterable[str]
+) -> Iterator[Finding]:
+    """Give everything that makes the dimension fail, `found` being its lists.
+
+    `requested` are the calls that were asked for and never executed.
+    """
     asked = set(requested)
     for name in found["missing"] if rules.order != "subset" else ():
         how = "was requested and never executed" if name in asked else "was not called"
         yield rules.finding("missing", f"is expected and {how}", name)
-    # `strict` and `subset` say themselves that there are no others.
+    # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
     is_closed = rules.order in ("strict", "subset") or (rules.unlisted == "fail" and rules.order != "superset")
     for name in found["unexpected"]:
         if name in (rules.exclude or ()):
             yield rules.finding("excluded-called", "is excluded and was called", name)
         elif is_closed:
             yield rules.finding("unlisted-called", "was called and is not expected", name)
-    yield from _wrong_order(rules, called, found)
-    yield from _wrong_counts(rules, called)
+    # An order can only be wrong where all that is expected was called.
+    if rules.order in ("strict", "in_order") and not found["missing"]:
+        yield from _wrong_order(rules, called)
+    if rules.counts:
+        yield from _wrong_counts(rules, called)
     for sequence in rules.forbidden:
         if _occurs(sequence, called):
             yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {list_names(sequence)}")
-
-
-def warnings_of(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
-    """Give the calls that are not expected and that the policy only warns of."""
-    if rules.unlisted == "warn":
-        for name in lists_of(rules, called)["unexpected"]:
-            if name not in (rules.exclude or ()):
-                yield rules.finding("unlisted-called", "was called and is not expected", name)
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -128,13 +130,11 @@ def shorten(text: str) -> str:
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in kept)
 
 
-def _wrong_order(rules: DimensionRules, called: Sequence[str], found: Mapping[str, list[str]]) -> Iterator[Finding]:
-    """Give what is wrong with the order, where all that is expected was called."""
+def _wrong_order(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
     wanted = rules.include or ()
-    if rules.order not in ("strict", "in_order") or found["missing"]:
-        return
     # What is always expected may come anywhere; any other name is a finding of its own, or fine.
     calls = [name for name in called if name in wanted]
+    # `name in rest` reads on from where the last name was found, so it finds them only in order.
     rest = iter(calls)
     if calls != list(wanted) if rules.order == "strict" else not all(name in rest for name in wanted):
         message = f"{rules.kind} are expected as {list_names(wanted)} and were called as {list_names(calls)}"
@@ -156,6 +156,7 @@ def _times(number: int) -> str:
 
 def _occurs(sequence: Sequence[str], called: Sequence[str]) -> bool:
     """Say whether a sequence of calls occurs: its runs one behind the other, each run without a gap."""
+    # Gaps cut the sequence into runs of names that follow one another directly.
     runs: list[list[str]] = [[]]
     for name in sequence:
         if name == GAP:
@@ -164,7 +165,7 @@ def _occurs(sequence: Sequence[str], called: Sequence[str]) -> bool:
             runs[-1].append(name)
     start = 0
     for run in filter(None, runs):
-        # The earliest place is the best one: it leaves most room for what follows.
+        # The earliest place is the best one: it leaves the most room for what follows.
         ends = len(called) - len(run) + 1
         place = next((at for at in range(start, ends) if list(called[at : at + len(run)]) == run), None)
         if place is None:

@@ -1,6 +1,6 @@
 """What a run should call, as it is written down: names, policies, order, counts, arguments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -8,10 +8,10 @@ from adjudge.errors import UsageError, closest
 from adjudge.workflow._arguments import ArgumentRule
 
 Policy: TypeAlias = Literal["fail", "warn", "ignore"]
-"""What becomes of a call that is in neither list."""
+"""What happens to a call that is in neither list."""
 
 Order: TypeAlias = Literal["strict", "in_order", "any_order", "subset", "superset"]
-"""How the calls are to lie against the expected ones."""
+"""How the calls must relate to the expected ones."""
 
 Count: TypeAlias = tuple[int, int | None]
 """How often a name is called, at least and at most; None: any number."""
@@ -27,17 +27,17 @@ class WorkflowExpectation:
     """The agents and tools that a run should call.
 
     A list that is None is not checked; an empty `should_include` means that nothing else may be called. The agents in
-    `always_expected` are fine wherever they are not excluded. `unlisted` says what becomes of names in neither list:
+    `always_expected` are fine wherever they are not excluded. `unlisted` says what happens to names in neither list:
     one policy, or one each for `agents` and `tools`.
 
     `agents_order` and `tools_order`: `strict` (the expected calls and no others, in that order), `in_order` (in that
     order, others between), `any_order` (the default), `subset` (nothing but expected ones, not all of them needed),
     `superset` (all of them, others too). `agents_count` and `tools_count` say how often: a number, or `min` and `max`.
     `agents_forbidden` and `tools_forbidden` are sequences of calls that must not occur, one directly after the other,
-    or with anything at a "...". `tools_arguments` holds the calls of a tool against an `ArgumentRule`, or several.
+    or with anything at a "...". `tools_arguments` compares the calls of a tool with an `ArgumentRule`, or several.
 
-    `clarification_expected` says whether the user should be asked back, by one of `clarification_agents` or, where the
-    lists name none of these, in the reply. `expected_answer_criteria` are kept for whoever judges the answer.
+    `clarification_expected` says whether the user should be asked to clarify, by one of `clarification_agents` or, if
+    the lists name none of these, in the reply. `expected_answer_criteria` are kept for whoever judges the answer.
     """
 
     agents_should_include: Sequence[str] | None = None
@@ -58,17 +58,22 @@ class WorkflowExpectation:
     clarification_agents: Sequence[str] = ("clarification",)
 
     def __post_init__(self) -> None:
+        # A default is in its normal form already.
+        for name, read in _READERS.items():
+            given = getattr(self, name)
+            if given is not FIELDS[name]:
+                object.__setattr__(self, name, read(given, name))
         for dimension in DIMENSIONS:
-            for name in (f"{dimension}_should_include", f"{dimension}_should_exclude"):
-                given = getattr(self, name)
-                self._set(name, None if given is None else names_of(given, name))
-            self._set(f"{dimension}_count", _counts(getattr(self, f"{dimension}_count"), f"{dimension}_count"))
-            self._set(f"{dimension}_forbidden", _sequences(self, f"{dimension}_forbidden"))
-            self._check_order(dimension)
-        for name in ("always_expected", "clarification_agents"):
-            self._set(name, names_of(getattr(self, name), name))
-        self._set("unlisted", _policies(self.unlisted))
-        self._set("tools_arguments", _arguments(self.tools_arguments))
+            order = getattr(self, f"{dimension}_order")
+            if order not in get_args(Order):
+                hint = closest(str(order), get_args(Order))
+                raise _bad(f"{dimension}_order must be one of {', '.join(get_args(Order))}, got {order!r}{hint}")
+            if order != "any_order" and getattr(self, f"{dimension}_should_include") is None:
+                raise _bad(f"{dimension}_order {order!r} needs {dimension}_should_include to be given")
+        # These two have a normal form that is not their default: hashes of scenarios are made from it.
+        object.__setattr__(self, "unlisted", _policies(self.unlisted))
+        arguments = {} if self.tools_arguments is None else _arguments(self.tools_arguments)
+        object.__setattr__(self, "tools_arguments", arguments)
         if self.clarification_expected is not None and not isinstance(self.clarification_expected, bool):
             raise _bad(f"clarification_expected must be true or false, got {self.clarification_expected!r}")
         if self.expected_answer_criteria is not None and not isinstance(self.expected_answer_criteria, str):
@@ -88,6 +93,7 @@ class WorkflowExpectation:
             return given
         if isinstance(given, Mapping):
             return cls(**_own_fields(given))
+        # An object that has an expectation, as a scenario does, or one that has the fields itself.
         inner = getattr(given, "workflow", None)
         if isinstance(inner, cls):
             return inner
@@ -97,28 +103,18 @@ class WorkflowExpectation:
         return cls(**found)
 
     def policy(self, dimension: Dimension) -> Policy:
-        """Return what becomes of calls that are in neither list."""
+        """Return what happens to calls that are in neither list."""
         return self.unlisted[dimension] if isinstance(self.unlisted, Mapping) else self.unlisted
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
-    def _check_order(self, dimension: str) -> None:
-        order = getattr(self, f"{dimension}_order")
-        if order not in get_args(Order):
-            hint = closest(str(order), get_args(Order))
-            raise _bad(f"{dimension}_order is one of {', '.join(get_args(Order))}, got {order!r}{hint}")
-        if order != "any_order" and getattr(self, f"{dimension}_should_include") is None:
-            raise _bad(f"{dimension}_order {order!r} needs {dimension}_should_include to be given")
-
-
-FIELDS = tuple(field.name for field in fields(WorkflowExpectation))
+FIELDS: Mapping[str, object] = {field.name: field.default for field in fields(WorkflowExpectation)}
 
 
 def names_of(given: object, where: str) -> tuple[str, ...]:
     """Return a list of names, as it was written; anything else raises `UsageError`."""
     if isinstance(given, str) or not isinstance(given, Sequence | set | frozenset):
         raise _bad(f"{where} must be a list of names, got {given!r}")
+    # A set has no order of its own, and findings must not depend on its hash.
     listed = sorted(given) if isinstance(given, set | frozenset) else list(given)
     for name in listed:
         if not isinstance(name, str) or not name:
@@ -129,6 +125,7 @@ def names_of(given: object, where: str) -> tuple[str, ...]:
 def _own_fields(given: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the fields of an expectation that a mapping has, and those under its `workflow`."""
     inner = given.get("workflow")
+    # A scenario may have the fields at the top and under `workflow`; those at the top count.
     nested = _own_fields(inner) if isinstance(inner, Mapping) else {}
     for key in given:
         if key not in FIELDS and (hint := closest(str(key), FIELDS)):
@@ -147,9 +144,7 @@ def _policies(given: object) -> Mapping[str, Policy]:
     return {dimension: cast("Policy", stated.get(dimension, "fail")) for dimension in DIMENSIONS}
 
 
-def _counts(given: object, where: str) -> Mapping[str, Count] | None:
-    if given is None:
-        return None
+def _counts(given: object, where: str) -> Mapping[str, Count]:
     if not isinstance(given, Mapping):
         raise _bad(f"{where} must be a mapping of names, got {given!r}")
     return {name: _count(count, f"{where}: {name!r}") for name, count in given.items()}
@@ -167,14 +162,13 @@ def _count(given: object, where: str) -> Count:
         least, most = given, given
     for number in (least, 0 if most is None else most):
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise _bad(f"{where}: a count is a whole number, or min and max, got {given!r}")
+            raise _bad(f"{where}: a count must be a whole number, or min and max, got {given!r}")
     if most is not None and most < least:
         raise _bad(f"{where}: at least {least} and at most {most} cannot both hold")
     return least, most
 
 
-def _sequences(expectation: WorkflowExpectation, where: str) -> tuple[tuple[str, ...], ...]:
-    given = getattr(expectation, where)
+def _sequences(given: object, where: str) -> tuple[tuple[str, ...], ...]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise _bad(f"{where} must be a list of sequences of names, got {given!r}")
     found = tuple(names_of(sequence, where) for sequence in given)
@@ -185,8 +179,6 @@ def _sequences(expectation: WorkflowExpectation, where: str) -> tuple[tuple[str,
 
 
 def _arguments(given: object) -> Mapping[str, tuple[ArgumentRule, ...]]:
-    if given is None:
-        return {}
     if not isinstance(given, Mapping):
         raise _bad(f"tools_arguments must be a mapping of tools, got {given!r}")
     found: dict[str, tuple[ArgumentRule, ...]] = {}
@@ -201,3 +193,12 @@ def _arguments(given: object) -> Mapping[str, tuple[ArgumentRule, ...]]:
 
 def _bad(message: str) -> UsageError:
     return UsageError(message, code="bad-expectation")
+
+
+_READERS: Mapping[str, Callable[[object, str], object]] = {
+    **{f"{dimension}_should_{verb}": names_of for dimension in DIMENSIONS for verb in ("include", "exclude")},
+    **{f"{dimension}_count": _counts for dimension in DIMENSIONS},
+    **{f"{dimension}_forbidden": _sequences for dimension in DIMENSIONS},
+    "always_expected": names_of,
+    "clarification_agents": names_of,
+}

@@ -1,9 +1,9 @@
 r"""Patterns from a scenario file, looked for in what a model wrote, under a hard limit.
 
-The pattern is the user's, the text is not: `(a+)+$` takes for ever on a text that a model may well write. Whether a
+The pattern is the user's, the text is not: `(a+)+$` takes forever on a text that a model may well write. Whether a
 pattern can do that is hard to tell from its form, and no size limit bounds it, so every search happens in a worker
 process that is killed when it has used its time. A search that runs out of time is not a match: the text caused it, and
-nobody gains by it. All patterns of one rule go in one job, which takes about as long as one.
+nobody gains by that. All patterns of one rule go in one job, which takes about as long as one.
 """
 
 from collections.abc import Sequence
@@ -30,6 +30,7 @@ def search(wanted: Sequence[Search]) -> list[bool | None]:
     """Say for each whether the pattern is found; None where the time ran out."""
     if not wanted:
         return []
+    # The usual case: all of them in one job.
     together = _attempt(wanted)
     if together is not None:
         return together
