@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from adjudge.chat._body import INSTRUCTION, count, decoded, joined, mapping, text_or_none
 from adjudge.chat._client import ChatClient
@@ -11,7 +11,6 @@ from adjudge.model import ChatReply, ChatRequest, Message
 
 __all__ = ["AnthropicClient", "AnthropicShape", "read_message"]
 
-_VERSION = "2023-06-01"
 _MAX_TOKENS = 4096
 """The interface wants a bound: this one where the request has none."""
 
@@ -26,10 +25,8 @@ class AnthropicShape:
     default_base_url = "https://api.anthropic.com/v1"
     base_url_name = "ANTHROPIC_BASE_URL"
     key_name = "ANTHROPIC_API_KEY"
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        return {"anthropic-version": _VERSION, **({} if key is None else {"x-api-key": key})}
+    key_header = ("x-api-key", "")
+    more_headers: ClassVar[Mapping[str, str]] = {"anthropic-version": "2023-06-01"}
 
     def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
         """Return the body, leaving out what the endpoint is known to reject."""

@@ -6,7 +6,7 @@ from typing import Any
 from adjudge.chat._errors import MalformedReply
 from adjudge.errors import RowError
 
-__all__ = ["INSTRUCTION", "count", "decoded", "error_text", "joined", "mapping", "plain_text", "text_or_none"]
+__all__ = ["INSTRUCTION", "count", "decoded", "error_text", "joined", "mapping", "text_or_none"]
 
 INSTRUCTION = "Reply with one JSON object and nothing else. It has to follow this JSON schema:\n"
 """How a prompt asks for the schema where an endpoint does not take one."""
@@ -51,25 +51,21 @@ def error_text(error: object) -> str:
 
 
 def text_or_none(value: object, what: str) -> str | None:
-    """Return a part of a reply that has to be text or null."""
+    r"""Return a part of a reply that has to be text or null; halves of surrogate pairs in it are replaced.
+
+    >>> text_or_none("a\ud800b", "content")
+    'a\ufffdb'
+    """
     if value is None:
         return None
     if not isinstance(value, str):
         raise MalformedReply(f"{what} is not text")
-    return plain_text(value)
-
-
-def plain_text(text: str) -> str:
-    r"""Replace halves of surrogate pairs, which JSON can hold and no file can.
-
-    >>> plain_text("a\ud800b")
-    'a\ufffdb'
-    """
+    # JSON can hold half a surrogate pair, a file cannot.
     try:
-        text.encode()
+        value.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return value
 
 
 def joined(parts: list[Any], what: str) -> str | None:
@@ -78,7 +74,7 @@ def joined(parts: list[Any], what: str) -> str | None:
     for part in parts:
         text = mapping(part, f"{what} that can be read").get("text")
         if isinstance(text, str):
-            texts.append(plain_text(text))
+            texts.append(text_or_none(text, what) or "")
     return "".join(texts) if texts else None
 
 

@@ -32,10 +32,9 @@ class Shape(Protocol):
     default_base_url: str
     base_url_name: str
     key_name: str
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        ...
+    key_header: tuple[str, str]
+    """The header that carries the key, and the words before the key in it."""
+    more_headers: ClassVar[Mapping[str, str]]
 
     def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
         """Return the body, leaving out what the endpoint is known to reject."""
@@ -145,12 +144,16 @@ class ChatClient:
         key = self._key.reveal()
         if key is None and self._base_url is None and self._default_base_url() == self._shape.default_base_url:
             raise Unauthorised(f"there is no key: set {self._shape.key_name} or give api_key", code="no-key")
-        return {
+        headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
             "User-Agent": "adjudge",
-            **self._shape.headers(key),
+            **self._shape.more_headers,
         }
+        if key is not None:
+            header, words = self._shape.key_header
+            headers[header] = f"{words}{key}"
+        return headers
 
     def _default_base_url(self) -> str:
         found = os.environ.get(self._shape.base_url_name)

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from adjudge.chat._body import INSTRUCTION, count, decoded, error_text, joined, mapping, text_or_none
 from adjudge.chat._errors import MalformedReply
 from adjudge.chat._key import cleaned
-from adjudge.model import ChatReply, ChatRequest, Message, ToolCall
+from adjudge.model import ChatReply, ChatRequest, ToolCall
 
 __all__ = ["OpenAIShape", "read_completion"]
 
@@ -51,14 +51,22 @@ class OpenAIShape:
     default_base_url = "https://api.openai.com/v1"
     base_url_name = "OPENAI_BASE_URL"
     key_name = "OPENAI_API_KEY"
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        return {} if key is None else {"Authorization": f"Bearer {key}"}
+    key_header = ("Authorization", "Bearer ")
+    more_headers: ClassVar[Mapping[str, str]] = {}
 
     def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
         """Return the body, leaving out or renaming what the endpoint is known to reject."""
-        messages = [_message(message) for message in request.messages]
+        messages: list[dict[str, Any]] = []
+        for message in request.messages:
+            content = message.content
+            out = {"role": message.role, "content": list(content) if isinstance(content, tuple) else content}
+            if message.name is not None:
+                out["name"] = message.name
+            if message.tool_call_id is not None:
+                out["tool_call_id"] = message.tool_call_id
+            if message.tool_calls:
+                out["tool_calls"] = [_tool_call(call, number) for number, call in enumerate(message.tool_calls)]
+            messages.append(out)
         body: dict[str, Any] = {"model": model, "messages": messages}
         if request.schema is not None:
             if "response_format" in without:
@@ -91,18 +99,6 @@ class OpenAIShape:
         return next((name for name in ("max_tokens", "temperature") if name in body and name in text), None)
 
     read = staticmethod(read_completion)
-
-
-def _message(message: Message) -> dict[str, Any]:
-    content = message.content
-    out: dict[str, Any] = {"role": message.role, "content": list(content) if isinstance(content, tuple) else content}
-    if message.name is not None:
-        out["name"] = message.name
-    if message.tool_call_id is not None:
-        out["tool_call_id"] = message.tool_call_id
-    if message.tool_calls:
-        out["tool_calls"] = [_tool_call(call, number) for number, call in enumerate(message.tool_calls)]
-    return out
 
 
 def _tool_call(call: ToolCall, number: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ over the time until there are more.
 
 import math
 from collections import deque
+from dataclasses import dataclass
 
 __all__ = ["Pace", "SentCall"]
 
@@ -38,19 +39,17 @@ _HEED = 20.0
 """Waits that are asked for take up one part in this many of the time."""
 
 
+@dataclass(eq=False, slots=True)
 class SentCall:
-    """A call under way: when it was sent, what it was the first to touch, and what its refusal changed."""
+    """A call under way: when it was sent, which limits it reached, and what its refusal changed."""
 
-    __slots__ = ("cut", "full", "high", "level", "number", "paced", "sent")
-
-    def __init__(self, sent: float, level: int, number: int) -> None:
-        self.sent = sent
-        self.level = level
-        """How many calls the server had in hand with this one, as far as is known."""
-        self.number = number
-        self.full = self.paced = self.high = False
-        self.cut = 0.0
-        """The factor of the rate, or the window before as a negative number; 0 where nothing was changed."""
+    sent: float
+    level: int  # how many calls the server had in hand with this one, as far as is known
+    number: int
+    full: bool = False  # it filled the window
+    paced: bool = False  # it was sent as soon as the rate allowed
+    high: bool = False  # it was sent while the rate was above its mean
+    cut: float = 0.0  # the factor of the rate, or the window before as a negative number; 0: nothing was changed
 
 
 class Pace:

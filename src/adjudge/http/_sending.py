@@ -19,7 +19,7 @@ from adjudge.http._errors import (
     ReplyUnreadable,
 )
 from adjudge.http._lane import Door, Lane
-from adjudge.http._pace import SentCall
+from adjudge.http._pace import Pace, SentCall
 from adjudge.http._reply import HttpReply, read_reply
 from adjudge.http._request import Again, Exchange, Limits, Reader, Request
 from adjudge.http._retry import backoff_s, quotas, retry_after_s
@@ -57,8 +57,9 @@ class Sending(Generic[T]):
         parts = urlsplit(request.url)
         self._host = parts.netloc
         endpoint = f"{parts.scheme}://{parts.netloc}"
-        door = lane.doors.get(endpoint)
-        self._door = door or lane.doors.setdefault(endpoint, Door(limits.in_flight))
+        if endpoint not in lane.doors:
+            lane.doors[endpoint] = Door(Pace(limits.in_flight))
+        self._door = lane.doors[endpoint]
         self._now = asyncio.get_running_loop().time
         self._deadline = self._now() + total_s
         self._attempts = 0
@@ -74,7 +75,11 @@ class Sending(Generic[T]):
         """Return what the reader makes of the reply; every failure is an `AdjudgeError`."""
         door = self._door
         while True:
-            call = door.try_enter() or await self._wait_for_turn()
+            # Most calls start at once: nobody waits before them, and the pace allows it.
+            if door.waiting or door.pace.wait_s(now := time.monotonic()) > 0:
+                call = await self._wait_for_turn()
+            else:
+                call = door.pace.start(now)
             reply: HttpReply | Again | None = None
             try:
                 reply = await self._attempt(exchange or self._exchange)
@@ -132,7 +137,7 @@ class Sending(Generic[T]):
         return Again(AttemptTimeout(f"{self._host} did not answer within {self._limits.attempt_timeout_s:g} s"))
 
     async def _exchange(self, request: Request) -> HttpReply | Again:
-        """Send once. What aiohttp raises holds the request with its headers: it goes no further than here."""
+        """Send once; what aiohttp raises stays here, because it holds the request with its headers."""
         import aiohttp
 
         final: HttpError
@@ -160,6 +165,7 @@ class Sending(Generic[T]):
         pace, now, status = self._door.pace, time.monotonic(), reply.status
         wait = self._asked_wait_s = None if status < 400 else retry_after_s(reply.headers)
         if status in _OVERLOAD:
+            # A wait that is too long for this request must not stop the others.
             heeded = wait if wait is None or wait <= self._limits.max_wait_s else None
             pace.refused(call, now, heeded, first=self._first_refused)
             self._first_refused = self._first_refused or call
