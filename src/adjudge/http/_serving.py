@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from adjudge.errors import UsageError
+from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -60,7 +60,7 @@ class LoopThread:
             async with self._serving() as port:
                 self._started.set_result(port)
                 await self._stopped.wait()
-        except OSError as error:
+        except (OSError, AdjudgeError) as error:
             if self._started.done():
                 raise
             self._started.set_exception(error)

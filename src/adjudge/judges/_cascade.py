@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from adjudge.calling import run_sync
 from adjudge.errors import UsageError
-from adjudge.judges._panel import agreement_of, ask_member
+from adjudge.judges._panel import Ensemble, ask_member
 from adjudge.judges._rubric import GivesScores
 from adjudge.model import Judge, Judgement
 
@@ -28,7 +27,7 @@ COMPARED, AGREED = "compared", "agreed"
 
 
 @dataclass(eq=False)
-class CascadeJudge:
+class CascadeJudge(Ensemble):
     """Asks `first`, and `second` where `first` is less sure than `threshold`.
 
     Confidence is the greater of the probabilities of CORRECT and WRONG; a first judge that gives none, or no verdict,
@@ -48,9 +47,11 @@ class CascadeJudge:
     error_budget: float = ERROR_BUDGET
     calibration: Calibration | None = None
     rule: str = field(default="", init=False)
+    kind: ClassVar[str] = "cascade"
 
     def __post_init__(self) -> None:
         """Choose the threshold."""
+        self.members = (self.first, self.second)
         if any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
         if not 0.0 <= self.error_budget <= 0.5:  # tossing a coin errs in one half
@@ -77,16 +78,6 @@ class CascadeJudge:
         return f"a confidence of {self.threshold:.4g} is needed to err in at most {budget}"
 
     @property
-    def members(self) -> tuple[Judge, Judge]:
-        """Both judges, the cheap one first."""
-        return self.first, self.second
-
-    @property
-    def name(self) -> str:
-        """`cascade:` and the names of both."""
-        return f"cascade:{self.first.name},{self.second.name}"
-
-    @property
     def version(self) -> str:
         """The versions of both, and the threshold between them."""
         return f"{self.first.version}+{self.second.version} at {self.threshold:.4g}"
@@ -95,15 +86,6 @@ class CascadeJudge:
     def parts(self) -> tuple[str, ...]:
         """The probability of the first judge, and what the second gives."""
         return tuple(dict.fromkeys(("probability", *getattr(self.second, "parts", ()))))
-
-    @property
-    def agreement(self) -> str | None:
-        """How far its judges agree with people, for those that know it."""
-        return agreement_of(self.members)
-
-    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
-        """Judge one response; inside an event loop use `ajudge`."""
-        return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
 
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None

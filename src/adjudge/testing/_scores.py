@@ -4,20 +4,18 @@ import json
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
-from adjudge.errors import UsageError
+from adjudge.http import ThreadedServer
 from adjudge.testing._calls import ChatCall
 from adjudge.testing._faults import Act, Fault, act_of_json, act_of_status
 from adjudge.testing._play import Play, ServerCounts, Settings
-from adjudge.testing._server import ServerThread
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from adjudge.testing._wire import listening
 
 __all__ = ["ScoreServer"]
 
@@ -40,7 +38,7 @@ class _Rules:
     keys: tuple[str, str] | None = None
 
 
-class ScoreServer:
+class ScoreServer(ThreadedServer):
     """A local HTTP server that keeps scores as Langfuse does: one for each id, the last one sent.
 
     `script` says what goes wrong with which post (a list in order of arrival, then nothing, or a function); the posts
@@ -66,15 +64,12 @@ class ScoreServer:
     ) -> None:
         rules = _Rules(script, lost, refuse, form, sessions=sessions or {}, keys=keys)
         self._play = _ScorePlay(rules, latency_s)
-        self._thread = ServerThread(self._play)
-        self._port: int | None = None
+        super().__init__("127.0.0.1", 0, called="server", serving=lambda: listening(self._play))
 
     @property
     def host(self) -> str:
         """What a client takes as its host."""
-        if self._port is None:
-            raise UsageError("the server is not running: use it in a `with` statement", code="not-running")
-        return f"http://127.0.0.1:{self._port}"
+        return self.base_url
 
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
@@ -91,22 +86,12 @@ class ScoreServer:
     @property
     def counts(self) -> ServerCounts:
         """The counts so far."""
-        return self._thread.counts()
+        return deepcopy(self._play.counts)
 
     @property
     def calls(self) -> list[ChatCall]:
         """The last 1,000 calls, oldest first."""
         return list(self._play.seen)
-
-    def __enter__(self) -> Self:
-        self._port = self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
-        self._port = None
-        self._thread.stop()
 
 
 class _ScorePlay(Play):
