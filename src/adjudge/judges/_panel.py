@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from adjudge.calling import run_sync
 from adjudge.errors import UsageError
@@ -106,21 +106,24 @@ class PanelJudge(Ensemble):
         right = votes.count("CORRECT")
         wrong = len(votes) - right
         hashes = sorted({judgement.prompt_hash for judgement in judgements if judgement.prompt_hash})
-        result = Judgement(
-            "unscored",
-            raw=json.dumps([_summary(judgement) for judgement in judgements]),
-            judge=self.name,
-            prompt_hash=sha256("".join(hashes).encode()).hexdigest() if len(hashes) > 1 else next(iter(hashes), None),
-            calls=sum(judgement.calls for judgement in judgements),
-        )
+        members = ("judge", "status", "verdict", "reason", "raw")
+        common: dict[str, Any] = {
+            "raw": json.dumps([{name: getattr(judgement, name) for name in members} for judgement in judgements]),
+            "judge": self.name,
+            "prompt_hash": hashes[0] if hashes else None,
+            "calls": sum(judgement.calls for judgement in judgements),
+        }
+        # Members with different prompts: the hash stands for all of them.
+        if len(hashes) > 1:
+            common["prompt_hash"] = sha256("".join(hashes).encode()).hexdigest()
         if len(votes) < self.quorum:
             missing = [judgement for judgement in judgements if not judgement.verdict]
             why = "; ".join(f"{judgement.judge}: {judgement.reason}" for judgement in missing)
             only_errors = all(judgement.status == "error" for judgement in missing)
             reason = f"no-quorum: {len(votes)} of {len(judgements)} judges gave a verdict, {self.quorum} must; {why}"
-            return replace(result, status="error" if only_errors else "unscored", reason=reason)
+            return Judgement("error" if only_errors else "unscored", reason=reason, **common)
         if right == wrong:
-            return replace(result, reason=f"tie: {right} say CORRECT, {wrong} say WRONG")
+            return Judgement("unscored", reason=f"tie: {right} say CORRECT, {wrong} say WRONG", **common)
         verdict: Literal["CORRECT", "WRONG"] = "CORRECT" if right > wrong else "WRONG"
         others = [
             f"{judgement.judge} says {judgement.verdict or judgement.status}"
@@ -129,9 +132,7 @@ class PanelJudge(Ensemble):
         ]
         majority = max(right, wrong)
         reason = "; ".join([f"{majority} of {len(judgements)} say {verdict}", *others])
-        return replace(
-            result, status="scored", verdict=verdict, scores={"agreement": majority / len(votes)}, reason=reason
-        )
+        return Judgement("scored", verdict, scores={"agreement": majority / len(votes)}, reason=reason, **common)
 
 
 async def ask_member(
@@ -143,13 +144,3 @@ async def ask_member(
         return await member.ajudge(question, reference, response, ask=ask or way_of(member))
     row = {"question": question, "reference": reference, "response": response}
     return (await gather(member, [row]))[0]
-
-
-def _summary(judgement: Judgement) -> dict[str, object]:
-    return {
-        "judge": judgement.judge,
-        "status": judgement.status,
-        "verdict": judgement.verdict,
-        "reason": judgement.reason,
-        "raw": judgement.raw,
-    }
