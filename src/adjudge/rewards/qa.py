@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Batch, Row, by_row, finished, reward
-from adjudge.rewards.tools import enough_tools, ladder
+from adjudge.rewards.tools import enough_tools, ladder, ladder_result
 from adjudge.text import tokens
 from adjudge.text.values import references_of, text_of
 
@@ -110,10 +110,8 @@ def qa_f1_reward_tool(
     """
     found = match(final_response, answer)
     used = enough_tools(trajectory, min_tool_calls, ignore_tools)
-    result: dict[str, Any] = _as_dict(found, ladder(used=used, correct=_is_correct(found, f1_threshold))[0])
-    if used is None:
-        result["tool_use"] = "unknown"
-    return result
+    parts = dict(zip(PARTS, found, strict=True))
+    return ladder_result(used, parts, correct=_is_correct(found, f1_threshold))
 
 
 def match(final_response: object, answer: object) -> Match:

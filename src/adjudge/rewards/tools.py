@@ -1,6 +1,7 @@
 """Whether an agent used its tools: counted by results in the record, never by what a model merely wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from adjudge.errors import ArgumentError
 from adjudge.text.values import plain
@@ -42,3 +43,11 @@ def ladder(*, used: bool | None, correct: bool) -> tuple[float, str | None]:
     if not used:
         return 0.0, "no-tool"
     return (1.0, None) if correct else (0.1, "wrong-answer")
+
+
+def ladder_result(used: bool | None, parts: Mapping[str, float], *, correct: bool) -> dict[str, Any]:
+    """Return what a reward on the ladder returns; a record that cannot show the tools says so."""
+    result: dict[str, Any] = {"reward": ladder(used=used, correct=correct)[0], **parts}
+    if used is None:
+        result["tool_use"] = "unknown"
+    return result

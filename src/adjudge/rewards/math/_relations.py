@@ -7,14 +7,13 @@ from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import Undefined, evaluate, points
 from adjudge.rewards.math._scalar import same_value
+from adjudge.rewards.math._sets import FLIPPED
 from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, minus, names
-
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
 
 
 def turn_around(node: Relation) -> Relation:
     """Return the same chain read from right to left."""
-    return Relation(tuple(_TURNED.get(operator, operator) for operator in node.operators[::-1]), node.items[::-1])
+    return Relation(tuple(FLIPPED.get(operator, operator) for operator in node.operators[::-1]), node.items[::-1])
 
 
 def difference(node: Relation) -> Node:

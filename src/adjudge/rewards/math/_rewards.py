@@ -10,7 +10,7 @@ from adjudge.rewards._tag import AsyncBatch, Row, by_row, finished, reward
 from adjudge.rewards.math._compare import acompare, compare
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._verdict import MathVerdict
-from adjudge.rewards.tools import enough_tools, ladder
+from adjudge.rewards.tools import enough_tools, ladder, ladder_result
 from adjudge.text.values import references_of, text_of
 
 LIMIT_S = 2.0  # of a worker's CPU time, for one comparison
@@ -181,7 +181,4 @@ def math_equal_reward_tool(
     """
     correct = bool(_Question.of(final_response, answer, policy, limit_s).verdict().equal)
     used = enough_tools(trajectory, min_tool_calls, ignore_tools)
-    result: dict[str, Any] = {"reward": ladder(used=used, correct=correct)[0], "acc": float(correct)}
-    if used is None:
-        result["tool_use"] = "unknown"
-    return result
+    return ladder_result(used, {"acc": float(correct)}, correct=correct)

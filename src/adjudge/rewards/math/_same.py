@@ -1,7 +1,7 @@
 """Whether two trees are the same answer: lists, tuples, sets, intervals, matrices, equations, scalars."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._matrix import matrix_value
@@ -44,8 +44,8 @@ class ComparisonRules:
     """What a comparison goes by: the policy, and who decides where tier 1 cannot."""
 
     policy: MathPolicy
-    oracle: Callable[[Node, Node], bool | None] | None = None
-    bound: frozenset[str] = frozenset()
+    oracle: Callable[[Node, Node], bool | None] | None = field(default=None, compare=False)
+    bound: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:

@@ -25,11 +25,12 @@ from adjudge.rewards.math._tree import (
     rebuild,
     walk,
 )
+from adjudge.rewards.math._verdict import Reason
 from adjudge.text.units import read_unit
 
 _WHOLE_LETTERS = frozenset("ijklmnpq")
 
-Answer = tuple[bool | None, str]
+Answer = tuple[bool | None, Reason]
 """A decision (None: undecided) and its reason."""
 
 

@@ -18,6 +18,7 @@ from adjudge.rewards.math._tree import (
     names,
     walk,
 )
+from adjudge.rewards.math._verdict import Reason
 
 
 def is_word(node: Node) -> bool:
@@ -25,7 +26,7 @@ def is_word(node: Node) -> bool:
     return node in {Sym("emptyset"), Sym("mathbb(R)")} or node == SetOf(())
 
 
-def reason_of(node: Node) -> str:
+def reason_of(node: Node) -> Reason:
     """Return the reason by which an answer that is the gold itself is right."""
     match node:
         case Items() | SetOf() | Group():
