@@ -145,7 +145,8 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
         result: list[T] = []
         with Caught(fatal_too=True) as caught:
             result.append(call())
-        with suppress(RuntimeError):  # the loop may be closed by now
+        # The loop may be closed by now.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(finish, result, caught.error)
 
     Thread(target=work, name="adjudge-agent", daemon=True).start()

@@ -83,8 +83,10 @@ class ChatClient:
         limits = Limits(
             in_flight=in_flight, attempts=attempts, attempt_timeout_s=attempt_timeout_s, deadline_s=deadline_s
         )
-        self.name = f"{self._shape.prefix}:{model}"  # what provenance calls it
-        self.structured = True  # whether the endpoint is asked for structured output by schema: until it rejects that
+        # The name that provenance has.
+        self.name = f"{self._shape.prefix}:{model}"
+        # The endpoint is asked for structured output by schema until it rejects that.
+        self.structured = True
         self._http = HttpClient(limits)
         self._read = partial(read_reply, read=self._shape.read, key=self._key)
         self._without: frozenset[str] = frozenset()

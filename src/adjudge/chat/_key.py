@@ -71,7 +71,8 @@ class Key:
 def _read_file(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, ValueError):  # not UTF-8 is a ValueError; its text would quote the file
+    except (OSError, ValueError):
+        # A file that is not UTF-8 raises a ValueError, whose text would quote the key.
         pass
     raise Unauthorised(f"the key file {path} cannot be read", code="bad-key")
 

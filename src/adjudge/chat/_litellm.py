@@ -33,7 +33,8 @@ class LiteLLMShape(OpenAIShape):
     """The library takes and gives what an OpenAI-compatible endpoint does."""
 
     prefix = "litellm"
-    default_base_url = "litellm"  # no address: the library knows its providers' own
+    # Not an address: the library knows those of its providers.
+    default_base_url = "litellm"
     base_url_name = "LITELLM_BASE_URL"
     key_name = "LITELLM_API_KEY"
 
@@ -97,7 +98,8 @@ def _failure(library: Any, error: BaseException | None) -> HttpReply | Again:
         return Again(ConnectionFailed(f"{_HOST}: {text[:300]}"))
     given = getattr(error, "litellm_response_headers", None) or {}
     if not given and any(words in text.lower() for words in _NO_KEY):
-        status = 401  # nobody was called, and nobody will be: the library says 500
+        # The library says 500, but it called nobody and never will without a key.
+        status = 401
     headers = {str(name).lower(): str(value) for name, value in dict(given).items()}
     body = getattr(error, "body", None)
     code = body.get("code") if isinstance(body, dict) else None

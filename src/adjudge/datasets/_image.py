@@ -98,7 +98,8 @@ def _from_mapping(value: Mapping[str, Any], place: str, folder: Path | None) -> 
         has = ", ".join(repr(str(name)) for name in list(value)[:5]) or "nothing"
         raise RowError(f"{place}: image: a mapping must have 'bytes' or 'path', this one has {has}")
     data = value.get("bytes")
-    if isinstance(data, str):  # how bytes are written in JSON
+    # JSON has no bytes: they are written in base 64.
+    if isinstance(data, str):
         return _from_base64(data, place)
     inner = value.get("path") if data is None else data
     if isinstance(inner, Mapping):
@@ -136,7 +137,8 @@ def _from_base64(text: str, place: str) -> bytes:
 
 
 def _load(source: Any) -> Any:
-    if source is None:  # a row whose image was looked up late, and which has none
+    # Only a late look-up shows that this row has no image.
+    if source is None:
         return None
     if is_picture(source):
         source.load()

@@ -169,7 +169,8 @@ def _answers(row: Mapping[str, Any], place: str, required: bool) -> dict[str, st
 def _records(value: Any, where: str, text: str) -> list[Mapping[str, Any]]:
     """Return a mapping a record, from either layout: a list of mappings, or a mapping of lists."""
     if isinstance(value, Mapping):
-        if isinstance(value.get(text), str):  # a single record, not in a list
+        # Some data sets write a single record without a list around it.
+        if isinstance(value.get(text), str):
             return [value]
         columns = {str(name): _as_list(column, f"{where}.{name}") for name, column in value.items()}
         sizes = {name: len(column) for name, column in columns.items()}
@@ -188,7 +189,8 @@ def _records(value: Any, where: str, text: str) -> list[Mapping[str, Any]]:
 def _as_list(value: Any, where: str) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
-    if hasattr(value, "tolist") and isinstance(listed := value.tolist(), list):  # an array
+    # An array of a data library is a list here.
+    if hasattr(value, "tolist") and isinstance(listed := value.tolist(), list):
         return listed
     raise RowError(f"{where}: must be a list, got {_said(value)}")
 
@@ -214,7 +216,8 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _references(value: Any, where: str) -> tuple[str, ...]:
-    if isinstance(value, Mapping) and "text" in value:  # {"text": [...], "answer_start": [...]}, as SQuAD has it
+    # SQuAD writes answers as {"text": [...], "answer_start": [...]}.
+    if isinstance(value, Mapping) and "text" in value:
         value = value["text"]
     texts = [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else _as_list(value, where)
     texts = [str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text for text in texts]
@@ -238,9 +241,11 @@ def _labels(turn: Mapping[str, Any], row: Mapping[str, Any], where: str) -> dict
 
 
 def _label(value: Any, where: str) -> int | str | None:
-    if value is None or type(value) is int:  # as nearly always
+    # Nearly every label is a whole number already.
+    if value is None or type(value) is int:
         return value
-    if hasattr(value, "__len__") and not isinstance(value, str | Mapping):  # a list means its first element
+    # Of a list the first element counts.
+    if hasattr(value, "__len__") and not isinstance(value, str | Mapping):
         value = value[0] if len(value) else None
     value = _whole(value)
     if value is None or (isinstance(value, int | str) and not isinstance(value, bool)):

@@ -176,7 +176,8 @@ def _csv_chunks(path: str) -> Iterator[Chunk]:
     import csv
     import io
 
-    csv.field_size_limit((1 << 31) - 1)  # a cell may hold a whole trajectory
+    # A cell may hold a whole trajectory.
+    csv.field_size_limit((1 << 31) - 1)
     with _open(path) as file:
         peeked = io.BufferedReader(cast("io.RawIOBase", file))
         if peeked.peek(4).startswith(_UTF16):

@@ -35,7 +35,8 @@ class IdTable:
 
     def __init__(self) -> None:
         self._count = 0
-        self._keys = array("Q", [0]) * _LEAST  # 0 is a free place
+        # A key of 0 marks a free place.
+        self._keys = array("Q", [0]) * _LEAST
         self._places = array("Q", [0]) * _LEAST
 
     def add(self, id_: str, place: int) -> int | None:
@@ -150,7 +151,8 @@ def _look_through(pile: Callable[[], Iterable[bytes]]) -> tuple[int, list[Repeat
         count += 1
     count -= len(keys)
     if not count:
-        return 0, []  # as nearly always
+        # Nearly always no id occurs twice.
+        return 0, []
     first: dict[bytes, int] = {}
     second: dict[bytes, int] = {}
     for line in pile():

@@ -98,7 +98,8 @@ def _of_hub_object(data: Any) -> RowSource:
     if getattr(image, "decode", False) and hasattr(data, "cast_column"):
         # Decoded while rows are read, one broken image would end the reading.
         data = data.cast_column("image", type(image)(decode=False))
-    folder = None if hasattr(image, "decode") else Path()  # the library knows where its own images lie
+    # The `datasets` library knows where its own images are.
+    folder = None if hasattr(image, "decode") else Path()
     can_wait = image is not None and hasattr(data, "__len__") and hasattr(data, "select_columns")
     rows = partial(_index_rows if can_wait else _number_rows, data)
     return RowSource(rows, folder, vocabularies=vocabularies, count=_length(data))

@@ -51,7 +51,8 @@ class Door:
             self.timer.cancel()
             self.timer = None
         while self.waiting:
-            if self.waiting[0].done():  # cancelled, and not yet gone
+            # A caller that gave up may not have left the queue yet.
+            if self.waiting[0].done():
                 self.waiting.popleft()
                 continue
             now = time.monotonic()

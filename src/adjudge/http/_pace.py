@@ -96,7 +96,8 @@ class Pace:
             call.high = int(now / _SWING_S) % 3 > 0
             if self._rate < math.inf:
                 gap = 1 / (self._rate * (1 + _SWING if call.high else 1 - _SWING))
-                call.paced = now - self._next_at <= 0.01 + 0.25 * gap  # timers are late
+                # Timers fire late, so that a little delay does not count.
+                call.paced = now - self._next_at <= 0.01 + 0.25 * gap
             else:
                 # A window that opens is not a burst: one that is untried is spread over the whole round trip.
                 untried = self._window >= 1 + max(self._carried, self._carried_before)
@@ -158,7 +159,8 @@ class Pace:
         for other in self._flight:
             if other.sent >= call.sent:
                 other.level -= 1
-            elif other.sent < old:  # it would have been refused by now
+            elif other.sent < old:
+                # Had it been too much, it would have been refused by now.
                 self._carried = max(self._carried, other.level)
         if first is not None:
             self._forgive(first, now)

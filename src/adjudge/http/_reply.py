@@ -24,7 +24,8 @@ class HttpReply:
 
 async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpReply:
     """Read a response to its end, or raise as soon as it is over `largest` bytes, packed or unpacked."""
-    headers = response.headers  # found by names in any case
+    # A mapping that ignores the case of names.
+    headers = response.headers
     if (length := response.content_length) is not None and length > largest:
         raise _too_large(largest)
     pieces: list[bytes] = []

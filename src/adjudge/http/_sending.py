@@ -193,7 +193,8 @@ class Sending(Generic[T]):
         if left <= 0:
             raise self._too_late()
         if self._asked_wait_s is None:
-            return min(wait, left / 2)  # the time that is left is for trying, not for waiting
+            # The time that is left is for trying, not for waiting.
+            return min(wait, left / 2)
         if self._asked_wait_s > self._limits.max_wait_s:
             raise self._final(error, f", which asks to wait for {self._asked_wait_s:.0f} s")
         if self._asked_wait_s >= left:

@@ -257,5 +257,6 @@ def _agreement(rows: Sequence[LabelledRow]) -> Agreement | None:
 def _hash(rows: Sequence[LabelledRow]) -> str:
     digest = sha256()
     for line in sorted(f"{row.question!r} {row.label}" for row in rows):
-        digest.update(line.encode())  # repr escapes lone surrogates
+        # The line was made by repr, which escapes lone surrogates.
+        digest.update(line.encode())
     return digest.hexdigest()[:32]

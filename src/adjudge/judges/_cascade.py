@@ -54,7 +54,8 @@ class CascadeJudge(Ensemble):
         self.members = (self.first, self.second)
         if any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
-        if not 0.0 <= self.error_budget <= 0.5:  # tossing a coin errs in one half
+        # A coin errs in one half of the rows: no budget is larger.
+        if not 0.0 <= self.error_budget <= 0.5:
             words = f"an error budget is a share from 0 to one half, got {self.error_budget:.4g}"
             raise UsageError(f"{words}: write 0.02 for 2 %")
         if self.calibration is not None:

@@ -65,7 +65,8 @@ def quality_judge(judge: Any, **options: Any) -> Any:
         kind, _, rest = judge.strip().partition(":")
         if kind == "local" and "approximate" in options:
             return LocalRubricJudge(tier=int(rest) if rest else None, **options)
-        get_judge(judge)  # raises for an unknown name, with the closest known one
+        # For its error: it names the judge that is closest to an unknown name.
+        get_judge(judge)
         if kind not in ("openai", "anthropic", "litellm"):
             raise UsageError(f"{judge!r} gives verdicts, not scores: write openai:MODEL", code="wrong-judge")
         return RubricJudge(rest, **{**options, "api": kind})
@@ -169,7 +170,8 @@ class JudgeScorer(Scorer):
                 task = current_task()
                 if task is not None and task.cancelling():
                     raise
-                scores[index] = self._failed("raised: CancelledError")  # by the judge itself: nobody cancelled us
+                # The judge raised it: nobody cancelled this task.
+                scores[index] = self._failed("raised: CancelledError")
 
         # A row alone needs no task of its own; the rows of a batch that failed are asked one by one.
         if len(ready) == 1:
@@ -228,7 +230,8 @@ class JudgeScorer(Scorer):
 
 def _fault_of(judgement: Any) -> str | None:
     """Say what is wrong with a judgement, which may be of somebody else's making."""
-    if not isinstance(judgement, Judgement):  # whatever the protocol says
+    # A judge of somebody else may return anything, whatever the protocol says.
+    if not isinstance(judgement, Judgement):
         return f"the judge gave a {type(judgement).__name__}, not a Judgement"
     if judgement.verdict is not None and judgement.verdict not in ("CORRECT", "WRONG"):
         return f"the verdict must be CORRECT or WRONG, got {str(judgement.verdict)[:40]!r}"

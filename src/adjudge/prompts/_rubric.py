@@ -85,6 +85,7 @@ def _score(members: dict[str, Any], name: str) -> float:
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnreadableReply(f"{name} must be a number, got {type(value).__name__}", code="bad-score")
-    if not 0 <= value <= 1:  # NaN is neither
+    # Written so that NaN is refused too.
+    if not 0 <= value <= 1:
         raise UnreadableReply(f"{name} is outside of 0..1", code="bad-score")
     return abs(float(value))

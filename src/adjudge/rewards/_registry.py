@@ -138,7 +138,8 @@ def _find(name: str) -> Any:
     try:
         found = load_code(place or name)
     except UsageError as error:
-        near = closest(name.partition(":")[0], JUDGES)  # opnai:gpt-4o
+        # A misspelt judge, such as opnai:gpt-4o.
+        near = closest(name.partition(":")[0], JUDGES)
         raise UnknownReward(f"{error.message}{near}") from None
     if not callable(found) and not isinstance(found, Scorer) and not hasattr(found, "ajudge"):
         raise UnknownReward(f"{place or name} is a {type(found).__name__}, not a function")

@@ -52,7 +52,8 @@ def _from_mapping(result: Mapping[str, Any]) -> Score:
         return Score.error(str(result["error"]), parts=parts, notes=notes or None)
     if result.get("unscored"):
         return Score.unscored(str(result["unscored"]), parts=parts, notes=notes or None)
-    if notes.get("tool_use") == "unknown":  # what the built-in rewards return where the record shows no tools
+    # The built-in rewards return this where the record does not show the tools.
+    if notes.get("tool_use") == "unknown":
         return Score.unscored("tool-use-unknown", parts=parts)
     if "reward" not in result:
         raise ResultError("the result has no 'reward'", code="missing-reward")

@@ -76,7 +76,8 @@ class RowBatch:
         for index in self.ready:
             key = getattr(self.contexts[index], GROUP, None)
             key = self.rows[index].get(GROUP) if key is None else key
-            groups.setdefault(repr(key), []).append(index)  # as text: a row's value need not be hashable
+            # As text, because a row's value need not be hashable.
+            groups.setdefault(repr(key), []).append(index)
         return list(groups.values())
 
     def group_arguments(self, members: Sequence[int]) -> dict[str, Any]:
@@ -252,7 +253,8 @@ class Reward(Scorer):
                 task = current_task()
                 if task is not None and task.cancelling():
                     raise
-                work.fail(members, f"raised: {describe_error(error)}")  # by the reward itself: nobody cancelled us
+                # The reward raised it: nobody cancelled this task.
+                work.fail(members, f"raised: {describe_error(error)}")
 
         await for_each(work.groups() if self.is_group else [[index] for index in work.ready], one)
 
@@ -281,7 +283,8 @@ class Reward(Scorer):
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    while hasattr(function, "func"):  # a partial
+    # Look through partials.
+    while hasattr(function, "func"):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 (an instance's)
 

@@ -119,7 +119,8 @@ def tag_of(function: Callable[..., Any]) -> Tag:
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    inner = getattr(function, "func", function)  # of a partial
+    # A partial has the name of its function.
+    inner = getattr(function, "func", function)
     return str(getattr(inner, "__name__", type(inner).__name__))
 
 

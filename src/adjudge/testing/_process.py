@@ -54,7 +54,8 @@ class ServerProcess:
         process = self._child
         if process is None or process.stdin is None or process.stdout is None:
             return
-        with contextlib.suppress(ProcessError):  # it may be dead already
+        # The process may have died before.
+        with contextlib.suppress(ProcessError):
             self.counts()
         self._child = None
         with contextlib.suppress(OSError):

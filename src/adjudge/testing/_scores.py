@@ -163,7 +163,8 @@ def _read_scores(body: bytes, form: Literal["list", "object"]) -> tuple[list[dic
     """Return the scores of a body, or what is wrong with it as a whole."""
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_refuse)
-        json.dumps(value, ensure_ascii=False).encode("utf-8")  # an escaped lone surrogate cannot be stored
+        # Like the real server, refuse a lone surrogate: it cannot be stored.
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         return [], f"Invalid request data: {type(error).__name__}"
     listed = value if form == "list" else [value]

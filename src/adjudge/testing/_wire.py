@@ -24,7 +24,8 @@ async def listening(play: Play) -> AsyncIterator[int]:
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
-        await _turns()  # connections being accepted get in first: asyncio leaks one that comes later
+        # Let connections in that are being accepted: asyncio leaks one that comes after the close.
+        await _turns()
         server.close()
         await _turns()
         for connection in tuple(connections):

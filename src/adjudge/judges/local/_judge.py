@@ -47,7 +47,8 @@ class LocalJudge:
         self.chats: Mapping[str, ChatModel] = {}
 
     def __reduce__(self) -> tuple[type[LocalJudge], tuple[int]]:
-        return type(self), (self.tier,)  # made anew where it arrives, if its tier is installed there
+        # Pickled by its tier alone: it is made again where it arrives, if that tier is installed there.
+        return type(self), (self.tier,)
 
     def __repr__(self) -> str:
         return f"LocalJudge(tier={self.tier})"

@@ -74,7 +74,7 @@ class Line:
 class Fusion:
     """What tier 1 learnt: how to weigh the features with what the encoders say."""
 
-    contained: Line  # a reference stands in the candidate: features, the reader's logit
+    contained: Line  # the candidate mentions a reference: features, the reader's logit
     apart: Line  # none does: features, the reader's logit, the cosines
     statements: Trees  # features, the reader's logit
     doubt: Mapping[str, float]

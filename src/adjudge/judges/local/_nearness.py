@@ -12,7 +12,7 @@ from adjudge.judges.local._reading.reference import Prepared, Reference
 from adjudge.judges.local._reading.words import STOP
 
 Weights = Mapping[str, int]
-"""How much a stem says: its inverse document frequency, in hundredths; the empty one stands for all not listed."""
+"""How much a stem says: its inverse document frequency, in hundredths; the empty one is for all that are not listed."""
 
 _SPOKEN = 30  # words among which those may be that a reference abbreviates
 _LOOKED_AT = 50  # references whose numbers and dates are compared
@@ -177,7 +177,8 @@ def trigram(best: Reference | None, candidate: Candidate, *, is_spelt: bool) -> 
     shared = sum([one in given for one in wanted])
     if len(candidate.stems) <= len(best.stems) + 2:
         alike = 2 * shared / (len(wanted) + len(_trigrams(given)))
-        return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)  # another word may begin alike
+        # A single word is weak evidence: another word may begin alike.
+        return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)
     return shared / len(wanted)
 
 
@@ -220,7 +221,7 @@ def is_glued(prepared: Prepared, candidate: Candidate) -> bool:
 
 
 def members_in(best: Reference | None, unique: frozenset[str]) -> float:
-    """Return the share of a list's members that are there; 1 for what is no list."""
+    """Return the share of a list's members that are there; 1 for what is not a list."""
     if best is None or not best.members:
         return 1.0
     return sum([not member.isdisjoint(unique) for member in best.members]) / len(best.members)

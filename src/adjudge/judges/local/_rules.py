@@ -70,13 +70,14 @@ def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, 
 def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
     """Whether a candidate gives some members of a list and nothing else, where only lists are accepted.
 
-    Where so many are asked for, another member in the place of one is no better than none.
+    Where so many are asked for, a wrong member counts like a missing one.
     """
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
     is_where = asked.kind == "where" and not asked.wants_list
     if is_where and not any(one.is_joined for one in prepared.lists):
-        return False  # `Springfield, Illinois, United States` is one place
+        # `Springfield, Illinois, United States` is one place.
+        return False
     if all(one in prepared.union or one in asked.content for one in candidate.content):
         return True
     if len(candidate.plain) > _SHORT_LIST or _COUNTS.isdisjoint(asked.plain):
@@ -168,7 +169,7 @@ def sign(seen: Seen) -> str:
 
 
 def _of_number(seen: Seen) -> str | None:
-    """Name how the number that is asked for stands in a candidate."""
+    """Name how a candidate mentions the number that is asked for."""
     if seen.best is None or not seen.best.is_number:
         return None
     if seen.numbers in ("match", "rounded"):

@@ -102,7 +102,7 @@ def _may_be_name(prepared: Prepared, candidate: Candidate) -> bool:
 
 
 def _is_misspelt(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate is a reference with words that only sound as its do and are no others: `elefant`."""
+    """Whether a candidate is a reference whose words are misspelt by their sound: `elefant`."""
     stems, size = candidate.stems, len(candidate.stems)
     for reference in prepared.references[:_LOOKED_AT]:
         if len(reference.stems) != size or reference.padded[1] != candidate.padded[1]:

@@ -33,7 +33,7 @@ _LIKELY = frozenset(("number", "acronym", "spelling", "same-place", "both-refuse
 _COARSER = 0.6  # where something is: the country of the town, the continent of the country
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
 _LEFT = 0.49  # the most for talk that has no word of any reference
-_LONG = 60  # words of an answer that is no short answer any more
+_LONG = 60  # words of the shortest answer that counts as long
 UNSURE = (0.2, 0.8)
 """Probabilities between these are low confidence."""
 
@@ -131,7 +131,8 @@ def _by_option(question: str, references: tuple[str, ...], candidate: Candidate)
     if chosen is not None:
         return _ruled(*chosen)
     plainly = spoken(question, references)
-    is_option = plainly[0] != question  # what is accepted; else the options are left as they are
+    # What is accepted is one of the options; else they are left as they are.
+    is_option = plainly[0] != question
     return assess(*plainly, candidate.text) if is_option else None
 
 

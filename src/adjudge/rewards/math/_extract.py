@@ -115,7 +115,8 @@ def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
     inside = at + (6 if text[at + 1] == "b" else 5)
     while inside < stop and text[inside] in " \t":
         inside += 1
-    if inside >= stop or text[inside] != "{":  # `\boxed 42`
+    # For example `\boxed 42`.
+    if inside >= stop or text[inside] != "{":
         end = inside
         while end < stop and (text[end].isalnum() or text[end] in ".-/"):
             end += 1

@@ -100,7 +100,8 @@ def _mentions(value: Node, label: Node) -> bool:
 def _chain(operators: tuple[str, ...], items: tuple[Node, ...]) -> Node:
     r"""One assignment, equation or value out of `x = 1+1 = 2 \approx 2.0`."""
     kept = list(items)
-    if "~" in operators:  # what follows an approximation only repeats the value, unless nothing came before
+    # What follows an approximation only repeats the value, unless nothing came before.
+    if "~" in operators:
         cut = operators.index("~") + 1
         values = [item for item in items[:cut] if not _is_name(item)]
         kept = list(items[:cut]) if values else list(items[: cut + 1])

@@ -54,7 +54,8 @@ def _real(function: Callable[[float], float]) -> Callable[[complex], complex]:
 
 def _nearest(function: Callable[[float], int]) -> Callable[[complex], complex]:
     def apply(value: float) -> float:
-        near = round(value)  # a value that rounding has moved across a whole number is that number
+        # A value that rounding has moved across a whole number is that number.
+        near = round(value)
         return near if abs(value - near) < 1e-9 else function(value)
 
     return _real(apply)
@@ -342,7 +343,8 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
             continue
         size = max(abs(one), abs(other))
         bound = one_error + other_error
-        if bound > size * 1e-6 + 1e-280:  # rounding leaves too few digits to decide by
+        # Rounding leaves too few digits to decide by.
+        if bound > size * 1e-6 + 1e-280:
             continue
         real = abs(one.imag) <= bound + size * 1e-13 and abs(other.imag) <= bound + size * 1e-13
         gap = abs(one - other)

@@ -119,7 +119,8 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
             for index in range(len(rows)):
                 await turn.acquire()
                 tasks.create_task(one(index))
-                await sleep(0)  # one comparison in a turn of the event loop, whatever it takes
+                # Other tasks get a turn after every comparison.
+                await sleep(0)
         return [scores[index] for index in range(len(rows))]
 
     return finished(batch)

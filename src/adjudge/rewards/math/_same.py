@@ -138,7 +138,8 @@ def _same_labelled(
         return same(spread, other, rules) if gold_label is not None else same(other, spread, rules)
     if isinstance(other, Relation):
         return _equations(gold, answer, rules)
-    if isinstance(label, Call | Group):  # the arguments of `f(x) = ...` are bound
+    # The arguments of `f(x) = ...` are bound variables.
+    if isinstance(label, Call | Group):
         rules = replace(rules, bound=rules.bound | names(label))
     return same(value, other, rules) if gold_label is not None else same(other, value, rules)
 

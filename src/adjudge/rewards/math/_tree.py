@@ -217,7 +217,8 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
 def _change_part(change: Callable[[Node], Node], value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(partial(_change_part, change), value))
-    return change(value) if hasattr(value, "__match_args__") else value  # numbers and texts have none
+    # Only nodes have match arguments; numbers and texts do not.
+    return change(value) if hasattr(value, "__match_args__") else value
 
 
 def walk(node: Node) -> Iterator[Node]:

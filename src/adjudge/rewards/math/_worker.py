@@ -61,7 +61,8 @@ async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
     if not _pool.cache_info().currsize:
         from asyncio import get_running_loop
 
-        await get_running_loop().run_in_executor(None, _pool)  # its imports take longer than a loop should wait
+        # Its imports take longer than an event loop should be held up.
+        await get_running_loop().run_in_executor(None, _pool)
     fields: dict[str, Any] = {}
     with _failures(fields):
         fields.update(await _pool().arun(payload, cpu_s=limit_s))

@@ -73,7 +73,8 @@ def by_code(asked: Question, code: Code | None, references: Sequence[str], candi
 
 
 def _is_right(asked: Question, code: Code | None, references: Sequence[str], candidate: Candidate) -> bool | None:
-    if code is None:  # `VueJS` for `Vue`
+    # For example `VueJS` for `Vue`.
+    if code is None:
         library = read_library(bare(candidate.text)) if candidate.text[-2:].lower() == "js" else None
         return True if library is not None and library in map(str.lower, references) else None
     if code.kind in ("script", "code"):
@@ -82,7 +83,8 @@ def _is_right(asked: Question, code: Code | None, references: Sequence[str], can
     if code.kind == "figures" and any(one.count(".") >= _POINTS for one in code.accepted):
         wanted = frozenset()
     elif code.kind == "id" and not any(" " in one and one[0].isalpha() for one in references[:_LOOKED_AT]):
-        wanted = frozenset()  # `DE 1200` may be many things, `DE-1200` is a code
+        # `DE 1200` may be many things, `DE-1200` is a code.
+        wanted = frozenset()
     is_asked = not wanted or not asked.plain.isdisjoint(wanted)
     return _by_kind(asked, code, candidate) if is_asked else None
 
@@ -105,7 +107,7 @@ def _by_kind(asked: Question, code: Code, candidate: Candidate) -> bool | None:
 
 
 def _of_sentence(asked: Question, code: Code, text: str, readings: Sequence[str]) -> bool | None:
-    """Judge a sentence by the one code in it; several in a row are no answer where one is asked for."""
+    """Judge a sentence by the one code in it; several in a row do not answer a question for one."""
     if code.kind in ("name", "word"):
         readings = readings[:1]
     found = {one for one in map(READERS[code.kind][1], readings) if one is not None}
@@ -170,7 +172,8 @@ def _is_other(code: Code, golds: Sequence[str], candidate: Candidate) -> bool:
     tokens = map(_plain, _TOKEN.findall(candidate.text))
     found = [one for one in tokens if _CODE.fullmatch(one)]
     whole = _plain(candidate.text.strip())
-    if any(_plain(one).startswith(whole) for one in golds):  # `CO` of `CO2`
+    # For example `CO` of `CO2`.
+    if any(_plain(one).startswith(whole) for one in golds):
         found.append(whole)
     return bool(found) and {_plain(one) for one in golds}.isdisjoint(found)
 

@@ -137,9 +137,11 @@ def _is_denied(clauses: Sequence[Clause], at: int, reference: Reference, asked: 
 def _is_denied_inside(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:
     """Whether the words before a reference deny it, or what the clause says of it."""
     if not _DISMISSED.isdisjoint(after) and _DISMISSED.isdisjoint(asked.plain) and NOT.isdisjoint(after):
-        return True  # `the claim that France gave it is false`
+        # For example `the claim that France gave it is false`.
+        return True
     if after[:1] == ["out"] and before[-1:] and before[-1] in _RULE:
-        return True  # `I would rule Paris out`
+        # For example `I would rule Paris out`.
+        return True
     return _is_denied_before(before, asked) or _is_denied_after(after, asked) or _is_relation(before, after, asked)
 
 
@@ -147,19 +149,24 @@ def _is_denied_beside(clauses: Sequence[Clause], at: int, rest: Sequence[Sequenc
     """Whether the clause before a reference or the one after it denies it; `rest` is its own around it."""
     before, after = rest
     if not before and _is_left_hanging(clauses, at):
-        return True  # `it is not, in fact, Paris`
+        # For example `it is not, in fact, Paris`.
+        return True
     following = clauses[at + 1].plain if at + 1 < len(clauses) and "or" not in asked.plain else []
     if following[:1] and following[0] in _ON and not _REJECTED.isdisjoint(following[1:3]):
-        return _REJECTED.isdisjoint(asked.plain)  # `Paris was proposed, and rejected`
+        # For example `Paris was proposed, and rejected`.
+        return _REJECTED.isdisjoint(asked.plain)
     if following[:1] and following[0] in _ON and _DOES_NOT_DO_IT.fullmatch(" ".join(following[1:])):
-        return True  # `Paris gets the credit, but does not deserve it`
+        # For example `Paris gets the credit, but does not deserve it`.
+        return True
     is_past = _ONCE.search(" ".join(before)) or (
         _USED_TO_BE.match(" ".join(after[:3])) and _ON.isdisjoint(following[:1])
     )
     if is_past and not _NOWADAYS.isdisjoint(following):
-        return True  # `It was long thought to be Paris. We know better now.`
+        # For example `It was long thought to be Paris. We know better now.`
+        return True
     if following[:1] != ["not"] or len(following) == 1:
-        return False  # `Au is the symbol of silver, not of gold`
+        # For example `Au is the symbol of silver, not of gold`.
+        return False
     return all(word in STOP or stem(word) in asked.content for word in following[1:])
 
 
@@ -179,7 +186,8 @@ def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
         if word in _REACH or (word in _DOUBTS and at and before[at - 1] in _NO_DOUBT):
             break
         if word in _DENIED and word not in asked.plain and not (word == "no" and before[at + 1 : at + 2] == ["1"]):
-            return word != "without" or NOT.isdisjoint(before)  # `cannot live without it` is no denial
+            # `cannot live without it` does not deny.
+            return word != "without" or NOT.isdisjoint(before)
     joined = " ".join(before)
     return _PAIRS.search(joined) is not None and _OTHER_THAN.search(joined) is None
 
@@ -187,7 +195,8 @@ def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
 def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
     said = " ".join(after[:8])
     ranked = _RANKED.match(said)
-    if ranked is not None:  # `the femur is only the second largest`
+    # For example `the femur is only the second largest`.
+    if ranked is not None:
         return ranked["rank"] not in asked.plain and is_asked(ranked["what"], asked)
     failed = _FAILED.match(said)
     if failed is None:

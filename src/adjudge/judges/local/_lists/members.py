@@ -66,13 +66,13 @@ class Listed:
     """A list as a reference gives it."""
 
     members: tuple[Member, ...]
-    is_joined: bool  # by `and`, or line by line: commas alone stand in `Paris, Texas` too
+    is_joined: bool  # by `and`, or line by line: `Paris, Texas` has commas too
     is_plain: bool  # every member is a number or a letter: it has no other name
     is_named: bool  # every word has a capital
 
 
 def lists_of(texts: Sequence[str]) -> tuple[Listed, ...]:
-    """Return the lists that references are; none if one of them is no list.
+    """Return the lists that references are; none if one of them is not a list.
 
     >>> [len(one.members) for one in lists_of(["red, white and blue", "2, 3, 5, 7"])]
     [3, 4]
@@ -109,13 +109,15 @@ def _members(text: str) -> list[Member] | None:
     if "(" in text or "?" in text:
         return None
     if ";" in text:
-        text = text.replace(",", " ")  # `Paris, France; Rome, Italy`
+        # For example `Paris, France; Rome, Italy`.
+        text = text.replace(",", " ")
     found = []
     for part in _PART.split(text):
         plain = words(part)
         if not plain:
             continue
-        is_letter = len(plain) == len(plain[0]) == 1  # `I` of the vowels
+        # A single letter may be a member, such as `I` of the vowels.
+        is_letter = len(plain) == len(plain[0]) == 1
         if len(plain) > _WORDS_OF_ONE or (not is_letter and any(word in _OTHERS for word in plain)):
             return None
         kept = [word for word in plain if word not in STOP] or plain
@@ -170,7 +172,8 @@ class _Given:
 
 def _given(asked: Question, prepared: Prepared, candidate: Candidate) -> _Given | None:
     text, is_led = _unframed(asked, prepared, candidate.text.strip())
-    denial = _DENIED.search(text)  # `Rome, but not Paris`
+    # For example `Rome, but not Paris`.
+    denial = _DENIED.search(text)
     members = _members(text if denial is None else text[: denial.start()].rstrip(" ,;("))
     denied = _members("" if denial is None else denial[1])
     if members is None or denied is None or not (members or denied):
@@ -190,7 +193,8 @@ def _compared(listed: Listed, given: _Given, row: _Row) -> Decision | None:
     is_sure = is_ranked or _is_asked_for(listed, asked)
     if set(mine) == set(yours) and (is_sure or (listed.is_joined and asked.kind == "who")):
         if mine != yours and _are_numbers(mine) and not (is_ranked or asked.wants_list):
-            return None  # the combination of a lock
+            # Numbers in this form may be the combination of a lock.
+            return None
         return (False, "other-order") if is_ranked and mine != yours else (True, "list")
     fault = _fault(mine, yours, listed, row) if is_sure else None
     return None if fault is None else (False, fault)
@@ -264,7 +268,8 @@ def _is_foreign(member: Member, row: _Row, *, is_named: bool) -> bool:
     if not member.isdisjoint(row.prepared.union) or member <= row.asked.content:
         return False
     if is_named:
-        names = set(map(stem, row.candidate.names()))  # `the Nile, Africa's longest river` is one
+        # `the Nile, Africa's longest river` is one member, not two.
+        names = set(map(stem, row.candidate.names()))
         return member <= names or ("and" in row.candidate.plain and not member.isdisjoint(names))
     adverbs = (stem(word) for word in row.candidate.plain if word.endswith("ly"))
     return member.isdisjoint(_REMARKS) and member.isdisjoint(adverbs)

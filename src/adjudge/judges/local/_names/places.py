@@ -186,7 +186,8 @@ def _lies_in(reference: str, town: str, region: str, table: _Table) -> bool | No
     name = _key(home or reference)
     if whole is None or name != _key(town):
         return None
-    if home:  # `Portland, OR` for `Portland, Oregon`
+    # For example `Portland, OR` for `Portland, Oregon`.
+    if home:
         lying = table.regions.get(_key(own))
         return None if lying is None else not whole.isdisjoint(lying) or None
     lying = table.places.get(name)
@@ -194,7 +195,8 @@ def _lies_in(reference: str, town: str, region: str, table: _Table) -> bool | No
         return None
     if not whole.isdisjoint(lying):
         return True
-    wider = table.places.get(_key(region), frozenset())  # continents have none
+    # Continents are in no wider place.
+    wider = table.places.get(_key(region), frozenset())
     is_plain = wider and wider.isdisjoint(lying) and name not in table.others and _key(region) not in _FORMER
     return False if is_plain else None
 

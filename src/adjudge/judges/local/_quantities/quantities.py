@@ -74,7 +74,7 @@ def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -
 
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a reference's number stands there with another unit, and no reference's with its own."""
+    """Whether the number of a reference occurs with another unit, and none with its own."""
     given = units_of(candidate.stems)
     found = False
     for reference in prepared.references[:_LOOKED_AT]:

@@ -65,13 +65,14 @@ def _are_equal(gold: Value, given: Value) -> bool:
     if gold.amount == given.amount:
         return True
     places, more = max(gold.places or 0, 0), abs(given.places or 0)
-    if not places:  # a fraction, of which a decimal is never all
+    # A fraction: no decimal is all of it.
+    if not places:
         return more > 1 and _never_ends(gold.amount) and round(gold.amount, more) == given.amount
     return more > places and round(given.amount, places) == gold.amount
 
 
 def _never_ends(amount: Fraction) -> bool:
-    """Whether a fraction is no decimal of any length."""
+    """Whether a fraction cannot be written as a decimal of any length."""
     return 10**20 % amount.denominator != 0
 
 

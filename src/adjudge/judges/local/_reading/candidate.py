@@ -41,7 +41,7 @@ class Question:
     denies: bool
 
 
-_OWNED = re.compile(r"['’]s\b")  # `the women's singles` are no women
+_OWNED = re.compile(r"['’]s\b")  # `the women's singles` are not women
 _MANY = r"(?!does\b)\w{2,}[^suia\W]s\b"
 _PLURAL = re.compile(
     rf"\b(?:what|which|who|name|list)(?: (?:\w+ )?{_MANY})? (?:are|were)\b"

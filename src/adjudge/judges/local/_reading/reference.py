@@ -101,7 +101,8 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     made: dict[tuple[str, ...], Reference] = {}
     lengths: list[int] = []
     is_statement = refuses = False
-    is_absent = True  # every one of them
+    # It is absent only if every reference is.
+    is_absent = True
     left = 20 * LONGEST
     texts: list[str] = []
     forms: list[tuple[str, str]] = []
