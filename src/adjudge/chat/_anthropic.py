@@ -30,6 +30,7 @@ class AnthropicShape:
 
     def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
         """Return the body, leaving out what the endpoint is known to reject."""
+        # This interface takes the system text apart from the messages.
         system = [message.text for message in request.messages if message.role == "system"]
         body: dict[str, Any] = {
             "model": model,
@@ -77,6 +78,7 @@ def read_message(body: str) -> ChatReply:
     if not isinstance(content, list):
         raise MalformedReply("the reply has no content")
     text = joined(content, "content")
+    # The forced tool call carries the JSON; text beside it is chatter.
     for part in content:
         if part.get("type") == "tool_use" and part.get("name") == _TOOL:
             text = json.dumps(mapping(part.get("input"), "input of its tool"), ensure_ascii=True)

@@ -26,6 +26,7 @@ def decoded(body: str) -> Mapping[str, Any]:
         if isinstance(value, dict):
             return value
         detail = f"a JSON {type(value).__name__} where an object should be"
+    # A proxy or a wrong path often answers with a page.
     if body.lstrip()[:1] == "<":
         detail = "a web page"
     raise MalformedReply(f"the reply is not a chat reply: {detail}")

@@ -100,6 +100,7 @@ class ChatClient:
         """Answer one request; every failure is a `ChatError` with a code."""
         from adjudge.model import encode_json
 
+        # What the endpoint rejects is asked for again without it, within the time of one question.
         deadline = time.monotonic() + self._http.limits.deadline_s
         while True:
             without = self._without
@@ -116,6 +117,7 @@ class ChatClient:
                 rejected = self._shape.rejected(error.detail, body)
                 if rejected is None or rejected in without:
                     raise
+                # From now on no request has it: the next question is not rejected first.
                 self._without |= {rejected}
                 self.structured = not {"response_format", "tools"} & self._without
 
@@ -144,6 +146,7 @@ class ChatClient:
 
     def _headers(self) -> dict[str, str]:
         key = self._key.reveal()
+        # Another address may need no key; the vendor itself always does.
         if key is None and self._base_url is None and self._default_base_url() == self._shape.default_base_url:
             raise Unauthorised(f"there is no key: set {self._shape.key_name} or give api_key", code="no-key")
         headers = {

@@ -87,6 +87,7 @@ def _failed(status: int, body: str) -> ChatReply | Again:
         return Again(RateLimited(text))
     if is_transient(status):
         return Again(ServerFailed(text))
+    # A filtered prompt is an answer about this row, not a failure of the request.
     if status == 400 and parts.get("code") in _FILTERED:
         return ChatReply(None, finish_reason="content_filter", raw=body)
     problem = BadRequest(text, code=None if status >= 400 else "redirect")

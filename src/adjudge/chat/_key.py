@@ -60,6 +60,7 @@ class Key:
         key = self._value.encode()
         if key in body:
             body = body.replace(key, b"***")
+        # JSON may write any letter as a code, and some letters behind a backslash.
         if b"\\u00" in body or (b"\\" in body and any(mark in self._value for mark in _ESCAPED)):
             body = _spelling(self._value).sub(b"***", body)
         return body

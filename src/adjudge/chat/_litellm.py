@@ -66,6 +66,7 @@ class LiteLLMClient(ChatClient):
         super().__init__(model, base_url=base_url, api_key=api_key, **limits)
 
     async def _send(self, data: bytes, left_s: float) -> ChatReply:
+        # The import takes seconds: too long for an event loop.
         library = await asyncio.to_thread(_load)
         given = {"api_key": self._key.reveal(), "api_base": None if self.base_url == "litellm" else self.base_url}
         options = {name: value for name, value in given.items() if value is not None}
@@ -94,6 +95,7 @@ def _failure(library: Any, error: BaseException | None) -> HttpReply | Again:
     if isinstance(error, library.exceptions.Timeout):
         return Again(AttemptTimeout(f"{_HOST}: {text[:300]}"))
     status = getattr(error, "status_code", None)
+    # Some connection errors carry a status that no server sent.
     if isinstance(error, library.exceptions.APIConnectionError) or not isinstance(status, int) or status < 400:
         return Again(ConnectionFailed(f"{_HOST}: {text[:300]}"))
     given = getattr(error, "litellm_response_headers", None) or {}

@@ -69,6 +69,7 @@ class OpenAIShape:
             messages.append(out)
         body: dict[str, Any] = {"model": model, "messages": messages}
         if request.schema is not None:
+            # The endpoint takes no schemas: ask for one in words.
             if "response_format" in without:
                 body["messages"] = _asking_for_json(messages, request.schema)
             else:
@@ -79,6 +80,7 @@ class OpenAIShape:
                     wanted["strict"] = set(request.schema.get("required") or ()) == set(properties)
                 body["response_format"] = {"type": "json_schema", "json_schema": wanted}
         if request.max_tokens is not None:
+            # Newer models of OpenAI reject `max_tokens` and take the other name.
             body["max_completion_tokens" if "max_tokens" in without else "max_tokens"] = request.max_tokens
         if request.temperature is not None and "temperature" not in without:
             body["temperature"] = request.temperature

@@ -22,6 +22,7 @@ def check_url(url: str, *, allow_private: bool = True) -> None:
     """
     try:
         parts = urlsplit(url)
+        # Reading the port raises for one that is out of range.
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise AddressRefused("the URL cannot be read") from None
@@ -31,6 +32,7 @@ def check_url(url: str, *, allow_private: bool = True) -> None:
         raise AddressRefused("the URL does not name a host")
     if parts.username is not None or parts.password is not None:
         raise AddressRefused("remove the user name and the password from the URL and pass them as a key")
+    # Such characters could end the request line and begin a header.
     if any(character <= " " or character == "\x7f" for character in url):
         raise AddressRefused("the URL has white space or control characters in it")
     if not allow_private and _is_literal(host) and not is_public(host):

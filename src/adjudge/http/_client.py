@@ -79,6 +79,7 @@ class HttpClient:
                         del self._lanes[key]
                 lane = self._lanes[id(loop)] = Lane(in_flight=self.limits.in_flight, allow_private=self._allow_private)
             await anext(lane.keeper)
+        # A deadline of the request replaces that of the client.
         total = self.limits.deadline_s if deadline_s is None else deadline_s
         return await Sending(lane, self.limits, request, read, total, self._chance).run(exchange)
 
@@ -88,6 +89,7 @@ class HttpClient:
         with self._lock:
             lanes, self._lanes = list(self._lanes.values()), {}
         for lane in lanes:
+            # A session can only be closed on its own event loop.
             if lane.loop is asyncio.get_running_loop():
                 await lane.keeper.aclose()
             elif lane.loop.is_running():

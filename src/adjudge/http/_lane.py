@@ -29,6 +29,7 @@ class Door:
     async def enter(self, *, retry: bool) -> SentCall:
         """Wait until a call may start."""
         turn: asyncio.Future[SentCall] = asyncio.get_running_loop().create_future()
+        # A retry has waited before, so it goes to the front.
         if retry:
             self.waiting.appendleft(turn)
         else:
@@ -58,6 +59,7 @@ class Door:
             now = time.monotonic()
             wait = self.pace.wait_s(now)
             if wait > 0:
+                # With an infinite wait the end of another call lets the next one in.
                 if wait < math.inf:
                     self.timer = asyncio.get_running_loop().call_later(wait, self.admit)
                 return

@@ -47,6 +47,7 @@ def retry_after_s(headers: Mapping[str, str], *, now: float | None = None) -> fl
     >>> retry_after_s({"retry-after": "soon"}) is None
     True
     """
+    # The more exact header comes first.
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000

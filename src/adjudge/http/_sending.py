@@ -65,6 +65,7 @@ class Sending(Generic[T]):
         self._attempts = 0
         self._first_refused: SentCall | None = None
         self._watch = attempt_watch.get()
+        # Without a watch nobody is owed patience: the wait for a turn counts against the deadline.
         self._patience_s = 0.0 if self._watch is None else max(_PATIENCE * total_s, _PATIENCE_S)
         self._waited_s = 0.0
         self._asked_wait_s: float | None = None
@@ -90,6 +91,7 @@ class Sending(Generic[T]):
                     door.pace.failed(call)
                 if door.waiting:
                     door.admit()
+            # The reader decides what a status means; only what may pass comes back as `Again`.
             outcome = self._read(reply) if isinstance(reply, HttpReply) else reply
             if not isinstance(outcome, Again):
                 return outcome
@@ -132,6 +134,7 @@ class Sending(Generic[T]):
             async with asyncio.timeout_at(min(until, self._deadline)):
                 return await exchange(self._request)
         except TimeoutError:
+            # Whichever limit came first decides which error it is.
             if until >= self._deadline:
                 raise self._too_late() from None
         return Again(AttemptTimeout(f"{self._host} did not answer within {self._limits.attempt_timeout_s:g} s"))
@@ -173,8 +176,10 @@ class Sending(Generic[T]):
         if status >= 500:
             pace.failed(call)
             return
+        # Every other status was served, whatever it says: the load was not too much.
         pace.accepted(call, now)
         if found := quotas(reply.headers):
+            # Servers count tokens in their own way; the bytes that went to and fro are near enough.
             size = len(self._request.body or b"") + len(reply.body)
             tokens = max(1.0, min(_MOST_TOKENS, size / _BYTES_A_TOKEN))
             # The scarcest of them decides.
@@ -186,6 +191,7 @@ class Sending(Generic[T]):
         """How long to wait before the next attempt, never beyond the deadline; raises where there is none."""
         error = self._last = again.error
         failures = self._failures[type(error)] = self._failures.get(type(error), 0) + 1
+        # A reader may allow fewer attempts for one kind of error than the limits do.
         if self._attempts >= self._limits.attempts or (again.times is not None and failures > again.times):
             raise self._final(error)
         wait = backoff_s(self._attempts, self._chance)
@@ -199,6 +205,7 @@ class Sending(Generic[T]):
             raise self._final(error, f", which asks to wait for {self._asked_wait_s:.0f} s")
         if self._asked_wait_s >= left:
             raise self._too_late()
+        # Callers that were asked to wait for the same time must not come back all at once.
         return self._asked_wait_s + 0.1 * wait
 
     def _final(self, error: AdjudgeError, more: str = "") -> AdjudgeError:

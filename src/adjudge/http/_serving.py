@@ -37,6 +37,7 @@ class LoopThread:
     def stop(self) -> None:
         """Close the server and end the thread."""
         if self._loop is not None and self._stopped is not None:
+            # The loop belongs to the other thread: an event must be set there.
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
 
@@ -87,6 +88,7 @@ class ThreadedServer:
         """Where it listens."""
         if self._port is None:
             raise self._not_running()
+        # An IPv6 address needs brackets in a URL.
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}"
 
