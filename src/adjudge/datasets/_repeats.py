@@ -41,12 +41,14 @@ class IdTable:
 
     def add(self, id_: str, place: int) -> int | None:
         """Remember an id; return the place of the first one of that name, if there is one."""
+        # 0 marks a free place, so no key may be 0.
         key = hash(id_) & 0xFFFFFFFFFFFFFFFF or 1
         at = self._find(key)
         if self._keys[at]:
             return self._places[at]
         self._keys[at], self._places[at] = key, place
         self._count += 1
+        # Half full is where looking for a place begins to take long.
         if 2 * self._count > len(self._keys):
             self._grow()
         return None
@@ -83,6 +85,7 @@ def sort_ids(ids: Iterable[tuple[str, int]]) -> list[bytes]:
     piles: list[list[bytes]] = [[] for _ in range(PILES)]
     for id_, number in ids:
         key = id_.encode("utf-8", "surrogatepass")
+        # An id may hold line ends; in a pile a line is one id.
         if b"\n" in key or b"\\" in key:
             key = key.replace(b"\\", b"\\\\").replace(b"\n", b"\\n")
         piles[crc32(key) % PILES].append(b"%d %b\n" % (number, key))

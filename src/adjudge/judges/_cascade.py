@@ -58,6 +58,7 @@ class CascadeJudge(Ensemble):
         if not 0.0 <= self.error_budget <= 0.5:
             words = f"an error budget is a share from 0 to one half, got {self.error_budget:.4g}"
             raise UsageError(f"{words}: write 0.02 for 2 %")
+        # A threshold measured on another judge would keep or escalate the wrong rows.
         if self.calibration is not None:
             self.calibration.check(self.first.name, self.first.version, getattr(self.first, "prompt_hash", None))
         if self.threshold is None:
@@ -67,6 +68,7 @@ class CascadeJudge(Ensemble):
                 raise UsageError(f"{words}, or give CascadeJudge a threshold for a judge with probabilities")
             self.threshold = float(known(self.error_budget))
             self.rule = self._rule()
+        # Confidence is the greater of two probabilities, so it is never below one half.
         if not 0.5 <= self.threshold <= 1.0:
             raise UsageError(f"the threshold of a cascade lies between .5 and 1, got {self.threshold}")
         self.rule = self.rule or f"a confidence of {self.threshold:.4g} is needed"
@@ -170,6 +172,7 @@ def steps_of(score: Score) -> tuple[str, ...]:
     if ESCALATED in reasons:
         said = next((reason.removeprefix(SAID) for reason in reasons if reason.startswith(SAID)), None)
         verdict = notes.get("verdict", "").lower()
+        # Only where both judges gave a verdict can they agree.
         if not verdict or said not in ("correct", "wrong"):
             return (ESCALATED,)
         return (ESCALATED, COMPARED, AGREED) if said == verdict else (ESCALATED, COMPARED)

@@ -81,6 +81,7 @@ class ChatJudge:
         """Check what was given, and load the prompt."""
         if not self.model and self.chat is None:
             raise UsageError("a judge needs the name of a model, or a chat model")
+        # A wrong kind would fail later, in every single request.
         kinds: dict[str, type | UnionType] = {"base_url": str, "temperature": int | float, "max_tokens": int}
         for option, kind in kinds.items():
             value = getattr(self, option)
@@ -141,6 +142,7 @@ class ChatJudge:
             except AdjudgeError as error:
                 if isinstance(error, UsageError) or getattr(error, "fatal", False):
                     raise
+                # The endpoint refuses schemas: all later questions carry a nonce at once.
                 if error.code == SCHEMA_UNSUPPORTED and form == "schema":
                     self._schemas_refused, form = True, "nonce"
                     continue

@@ -56,6 +56,7 @@ class LLMJudge(ChatJudge):
         except DataError as error:
             return self._judgement("error", error.reason)
         text = str(fields["response"])
+        # Neither of the two needs a model, and a model can be talked into accepting both.
         if self.gate and is_vacuous(text, references):
             return self._judgement("scored", "vacuous", found=_WRONG)
         if len(text) > self.max_response:

@@ -122,6 +122,7 @@ class PanelJudge(Ensemble):
             only_errors = all(judgement.status == "error" for judgement in missing)
             reason = f"no-quorum: {len(votes)} of {len(judgements)} judges gave a verdict, {self.quorum} must; {why}"
             return Judgement("error" if only_errors else "unscored", reason=reason, **common)
+        # Half and half is not a majority.
         if right == wrong:
             return Judgement("unscored", reason=f"tie: {right} say CORRECT, {wrong} say WRONG", **common)
         verdict: Literal["CORRECT", "WRONG"] = "CORRECT" if right > wrong else "WRONG"

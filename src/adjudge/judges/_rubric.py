@@ -93,6 +93,7 @@ class RubricJudge(ChatJudge, GivesScores):
             return self._judgement("error", error.reason)
         if self.dimensions is not None:
             fields["dimensions"] = [f"{name}: {meaning}" for name, meaning in self.dimensions.items()]
+        # The same rule as for verdicts: what says nothing is wrong, not unscored.
         nothing = RubricReading(dict.fromkeys(self.names, 0.0))
         if self.gate and is_vacuous(text):
             return self._judgement("scored", "vacuous", found=nothing)

@@ -91,6 +91,7 @@ class JudgeScorer(Scorer):
         self.judge = judge
         self.judges = (judge,)
         self.by_rubric = isinstance(judge, GivesScores) if by_rubric is None else by_rubric
+        # Both are part of every score and of the run file.
         for member in ("name", "version"):
             if not isinstance(getattr(judge, member, None), str):
                 kind = type(judge).__name__
@@ -206,6 +207,7 @@ class JudgeScorer(Scorer):
         if judgement.reasons or judgement.tier is not None:
             known["probability"] = judgement.probability
         parts = known if self.parts is None else {name: known.get(name) for name in self.parts}
+        # A cascade or a panel may say more exactly who judged, and by which prompt.
         provenance = self.provenance
         if (judgement.judge or provenance.judge, judgement.prompt_hash) != (provenance.judge, provenance.prompt_hash):
             name = judgement.judge or provenance.judge

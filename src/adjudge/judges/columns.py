@@ -58,6 +58,7 @@ def material_of(row: Mapping[str, Any], *, by_rubric: bool = False) -> Material:
     if question is None:
         raise _missing("question", QUESTIONS)
     references = references_in(row)
+    # A rubric can do without a reference, a verdict cannot.
     if references is None and not by_rubric:
         raise _missing("reference to judge by", REFERENCES)
     # An empty cell is a response that says nothing; only a row without the column is at fault.

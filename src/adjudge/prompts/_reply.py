@@ -36,6 +36,7 @@ def json_object(reply: str) -> dict[str, Any]:
         text, ticks = text[opening.end() :].lstrip(_SPACE), opening[1]
     if not text or (ticks and text.startswith(ticks)):
         raise UnreadableReply("the reply is empty", code="empty")
+    # Counting is quick; decoding so much would not be.
     if any(text.count(mark) > _MOST for mark in '"[{'):
         raise UnreadableReply("the reply has far more members than were asked for", code="not-json")
     try:
@@ -78,6 +79,7 @@ def keyed_lines(reply: str, nonce: str) -> Iterator[tuple[str, bool]]:
     """
     fence: str | None = None
     for whole in reply.splitlines():
+        # Most lines carry neither the key nor a fence.
         if nonce not in whole and "```" not in whole and "~~~" not in whole:
             continue
         line = whole.strip(_SPACE)

@@ -59,13 +59,16 @@ class Prompt:
         sections = dict(zip(names, bodies, strict=True))
         found = _SLOT.findall(sections["user"])
         slots = {slot: star == "*" for slot, star in found}
+        # What looks like a slot anywhere else would be sent to the model as it is.
         others = "".join(_SLOT.sub("", sections[name]) if name == "user" else sections[name] for name in _SECTIONS)
         if not slots or len(found) != len(slots) or "{{" in others.replace(_NONCE, "") or "\r" in self.text:
             raise UsageError(f"prompt {self.name}: every slot must occur once, alone on a line of the user's message")
+        # Without text between them `read` could not tell where one block ends.
         if "}}\n{{" in sections["user"]:
             raise UsageError(f"prompt {self.name}: two slots need a line of text between them")
         if _NONCE not in sections["nonce"] or any(_NONCE in sections[name] for name in _SECTIONS if name != "nonce"):
             raise UsageError(f"prompt {self.name}: {_NONCE} belongs in the section nonce, and nowhere else")
+        # A fixed line that looks like data would make filled prompts ambiguous.
         if any(_LIKE_DATA.match(line) for line in others.split("\n")):
             raise UsageError(
                 f"prompt {self.name}: a line that begins with a bar or a number in brackets looks like data"

@@ -92,6 +92,7 @@ def act_of_fault(call: ChatCall, fault: Fault) -> Act:
         return act_of_status(429, "You exceeded your current quota.", kind="insufficient_quota")
     if fault.kind in ("reset", "close", "hang"):
         return Act(end=fault.kind)  # type: ignore[arg-type]
+    # All other faults spoil a reply that would have been good.
     whole = json.dumps(reply_body(call, Reply("scripted"))).encode()
     if fault.kind == "slow":
         response = _response(200, whole)

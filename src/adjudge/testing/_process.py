@@ -58,6 +58,7 @@ class ServerProcess:
         with contextlib.suppress(ProcessError):
             self.counts()
         self._child = None
+        # The end of its input tells the process to stop.
         with contextlib.suppress(OSError):
             process.stdin.close()
         try:
