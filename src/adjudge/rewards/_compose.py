@@ -68,6 +68,7 @@ class Composite(Scorer):
         decided: Callable[[Scores], bool] | None = None,
     ) -> Composite:
         """Combine members by a rule."""
+        # `all_of` over no members would always be 1.
         if not members:
             raise UsageError(f"{name.partition('(')[0]} needs at least one scorer")
         labels = _labels([member.name for member in members])
@@ -114,6 +115,7 @@ class Composite(Scorer):
         from asyncio import gather
 
         found: list[list[Score | None]] = [[] for _ in rows]
+        # Where no member can decide alone, all of them can be asked at once.
         if self.decided is None:
             everything = _only(range(len(rows)), rows, contexts, labels)
             for scores in await gather(*(member.ascore_many(**everything) for member in self.members)):
@@ -139,6 +141,7 @@ class Composite(Scorer):
                 parts[f"{label}.{name}"] = part
         value, reason = self.rule(scores)
         if value is not None:
+            # Only NaN and the infinities are not 0 here; a sum can overflow.
             if value - value != 0:
                 return Score.error(f"not-finite: the value is {value}", parts=parts, provenance=self.provenance)
             return Score.scored(value, reason=reason, parts=parts, provenance=self.provenance)
@@ -169,6 +172,7 @@ def weighted(weights: Mapping[Member, float]) -> Scorer:
     members = [get_scorer(member) for member in weights]
     names = ", ".join(f"{member.name}={factor!r}" for member, factor in zip(members, factors, strict=True))
     ends = [(f * m.range[0], f * m.range[1]) for f, m in zip(factors, members, strict=True) if m.range is not None]
+    # A negative weight turns the ends of a range round.
     span = (sum(map(min, ends)), sum(map(max, ends))) if len(ends) == len(members) else None
     recipe = (weighted, (dict(zip(members, factors, strict=True)),))
     return Composite.of(f"weighted({names})", members, rule, span, recipe)

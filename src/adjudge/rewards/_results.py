@@ -22,6 +22,7 @@ class ResultError(AdjudgeError):
 def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
     """Check what a reward returned and make it a Score; anything that is not a result raises `ResultError`."""
     if inspect.isawaitable(result):
+        # Closed, so that Python does not warn that it was never awaited.
         if inspect.iscoroutine(result):
             result.close()
         raise ResultError("the reward returned something to await: write it with `async def`")
@@ -80,6 +81,7 @@ def _number(value: object, name: str) -> float:
         number = float(value)
     except (OverflowError, TypeError, ValueError) as error:
         raise ResultError(f"{name} is not a float: {error}") from None
+    # Only NaN and the infinities are not 0 here.
     if number - number != 0:
         raise ResultError(f"{name} is {number}", code="not-finite")
     return number

@@ -44,6 +44,7 @@ class RowBatch:
     ) -> RowBatch:
         """Sort the rows: one that lacks something gets its error at once."""
         work = cls(reward, [], contexts, [None] * len(rows), [])
+        # A context with a default may be missing; a required one may not.
         wants_context = CONTEXT in reward.arguments.required and CONTEXT not in reward.options
         for index, row in enumerate(rows):
             with Caught() as caught:
@@ -74,6 +75,7 @@ class RowBatch:
         """Return the ready rows by group, in order of first appearance; rows without a group are one together."""
         groups: dict[str, list[int]] = {}
         for index in self.ready:
+            # The context knows its group better than a column does.
             key = getattr(self.contexts[index], GROUP, None)
             key = self.rows[index].get(GROUP) if key is None else key
             # As text, because a row's value need not be hashable.
@@ -93,6 +95,7 @@ class RowBatch:
 
     def finish_group(self, members: Sequence[int], results: object) -> None:
         """Take what a group reward returned, one result a member."""
+        # Trainers return arrays and tensors.
         results = plain(results)
         if not isinstance(results, Sequence) or isinstance(results, str) or len(results) != len(members):
             size = f"{len(results)}" if isinstance(results, Sequence) else type(results).__name__
@@ -154,6 +157,7 @@ class Reward(Scorer):
         options = dict(options or {})
         arguments.check_options(tag.name, options)
         is_async = _is_async(function)
+        # A batch path gets rows alone, so it cannot pass a context or await for each.
         if (tag.batch or tag.abatch) and (is_async or tag.group or CONTEXT in arguments.names):
             raise UsageError(f"{tag.name}: a batch path is for a plain reward, without a context")
         written = ", ".join(f"{option}={_shown(value)}" for option, value in options.items())
@@ -193,6 +197,7 @@ class Reward(Scorer):
             return None
         columns = self.columns
         for row in rows:
+            # An exact dict with every column needs no copy and no check of its own.
             if type(row) is not dict:
                 return None
             for column in columns:

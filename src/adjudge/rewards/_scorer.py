@@ -102,6 +102,7 @@ class Scorer:
             return await self._ascore_rows(rows, contexts, labels)
         if self.is_group:
             return self._score_slice(rows, contexts, labels)
+        # Rules are pure and quick: slices with a pause between them keep the event loop alive.
         scores: list[Score] = []
         for start in range(0, len(rows), SLICE):
             part = slice(start, start + SLICE)

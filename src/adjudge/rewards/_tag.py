@@ -115,6 +115,7 @@ def tag_of(function: Callable[..., Any]) -> Tag:
     tag = getattr(owner, ATTRIBUTE, None)
     if not isinstance(tag, Tag):
         return Tag(_name_of(function), owner)
+    # A wrapper may change the result, so the batch path of the wrapped function is not its own.
     return tag if tag.owner is owner else replace(tag, owner=owner, batch=None, abatch=None)
 
 

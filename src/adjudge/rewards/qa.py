@@ -148,6 +148,7 @@ def compare(predicted: list[str], gold: list[str]) -> Match:
         for word in gold:
             if word in predicted:
                 common += 1
+        # A word that the reference has twice counts twice only if the response has it twice.
         if common > 1 and len(set(gold)) < len(gold):
             common = sum(min(gold.count(word), predicted.count(word)) for word in set(gold))
     else:

@@ -21,6 +21,7 @@ def count_tools(trajectory: object, *, ignore_tools: object = ()) -> tuple[int, 
     if not isinstance(names, Sequence | set | frozenset) or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"ignore_tools must be names of tools, got {ignore_tools!r}", code="bad-option")
     trajectory = plain(trajectory)
+    # An empty record is complete: nothing was called.
     if isinstance(trajectory, Sequence) and not trajectory:
         return 0, True
     from adjudge.model import Trajectory

@@ -96,6 +96,7 @@ def decide(
     """
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
+    # Two plain whole numbers need no parser, no memo and no policy.
     if isinstance(found, Found) and len(gold) < 40 and len(found.text) < 40:
         wanted, given = _integer(gold), _integer(found.text)
         if wanted is not None and given is not None:
@@ -109,8 +110,10 @@ def decide(
     quick = _numeral_verdict(found, gold_text)
     if quick is not None:
         return quick
+    # A short response may be the gold word for word, though only a part was extracted.
     if found.how != "box" and response is not None and len(response) <= 400:
         found = Found(found.text, found.start, found.end, found.how, squash(response))
+    # Extraction from a long text is cheap, all that follows it may not be.
     if light and len(response or "") > _LARGE and len(found.text) <= MAX_ANSWER:
         raise NeedsWorker
     return _decide_text(found, gold_text, gold_squashed, ComparisonRules(policy, oracle), light=light)
@@ -134,6 +137,7 @@ def _decide_text(
         chosen = _choices(gold_text, found.text)
         if chosen is not None:
             return verdict(chosen, "choice" if chosen else "mismatch", 0, "a choice", (found.text, gold_text))
+    # An unreadable gold is the data's fault: it is not held against the answer.
     gold_reading = _gold_reading(gold_text)
     try:
         reading = read(found.text)
@@ -176,6 +180,7 @@ def _decide_trees(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRul
 
 def _compare_all(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> tuple[bool, Reason]:
     """Compare every reading of the gold with every reading of the answer."""
+    # A text can be read in two ways, such as `3,250`: any pair of readings may agree.
     pairs = [(wanted, given) for wanted in gold.nodes for given in answer.nodes]
     for wanted, given in pairs:
         equal, why = same(wanted, given, rules)
@@ -231,6 +236,7 @@ async def acompare(
     Checks of size and magnitude answer at once; inputs over 64 KB that pass them, whatever would take more than a
     few milliseconds, and everything beyond tier 1 go to a worker.
     """
+    # Beyond these sizes even extraction would hold up the event loop.
     if len(response or "") <= _LOOKED_AT and len(gold) <= _LARGE:
         try:
             return decide(response, gold, policy, None, light=True)

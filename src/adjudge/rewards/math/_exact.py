@@ -87,6 +87,7 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
 
 
 def _product(left: Polynomial, right: Polynomial) -> Polynomial:
+    # Refused before the work, not after it.
     if len(left) * len(right) > MAX_TERMS * 10:
         raise LimitExceeded("the expanded product has too many terms")
     whole = all(value.denominator == 1 for side in (left, right) for value in side.values())
@@ -186,6 +187,7 @@ def _root_of_number(value: Fraction, exponent: Fraction) -> Form:
         raise NotExact("the root is too large")
     result = Form(_ONE, _ONE)
     if value < 0:
+        # An odd root keeps the sign; a square root of a negative number has the factor i.
         if exponent.denominator % 2:
             result = _constant(Fraction(-1 if exponent.numerator % 2 else 1))
         elif exponent.denominator == 2:

@@ -141,6 +141,7 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
     match node:
         case Num(exact):
             number = float(exact)
+            # An underflow would look like an exact zero.
             if number == 0 and exact != 0:
                 raise LimitExceeded("a value is too small for floating point")
             return complex(number), abs(number) * _EPSILON
@@ -211,6 +212,7 @@ def _power(base: Node, exponent: Node, point: _Point) -> Bounded:
                 return complex(0), error
             result = value**number
             return result, abs(result) * (abs(number) * (error / abs(value)) + _EPSILON * 4)
+        # An odd root of a negative number is real here, as in school.
         if exact.denominator % 2 and value.real < 0 and abs(value.imag) < 1e-14:
             sign = -1 if exact.numerator % 2 else 1
             real = sign * (-value.real) ** float(exact)
@@ -299,6 +301,7 @@ def _integral(node: Big, point: _Point) -> Bounded:
                     total += weight * _evaluate(node.body, _Point({**point, node.variable: at}, point.work))[0]
         return total * width / 2
 
+    # Two grids: their difference bounds the error.
     coarse, fine = panels(8), panels(16)
     return fine, abs(fine - coarse) + abs(fine) * 1e-13
 

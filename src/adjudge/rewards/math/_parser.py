@@ -102,6 +102,7 @@ class _Parser(Atoms):
                 break
             before = self.position
             items.append(self.item(closers))
+            # An item that takes no token would loop for ever.
             if self.position == before:
                 raise Unreadable(f"unexpected {self.value!r}")
             if not (self._separator() or self.value in closers or self.kind == "end"):
@@ -262,6 +263,7 @@ class _Parser(Atoms):
             elif level < 20 and value in {"*", "\\cdot", "/", "\\div", ":", "\\bullet"}:
                 left = self._product(left)
             elif level < 20 and self.starts_operand():
+                # `2 3` is not a product: nobody writes one so.
                 if isinstance(left, Num) and self.kind == "number" and self.token.spaced:
                     raise Unreadable("two numbers side by side")
                 left = self._product(left)

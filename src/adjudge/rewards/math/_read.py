@@ -66,6 +66,7 @@ def read(text: str) -> ParsedAnswer:
     text = _clean(text)
     if not text:
         raise Unreadable("nothing to read")
+    # A plain numeral needs no parser.
     numeral = read_numeral(text) if len(text) < 40 and "," not in text else None
     if numeral is not None:
         return ParsedAnswer((literal_of(numeral),), frozenset())
@@ -85,6 +86,7 @@ def read(text: str) -> ParsedAnswer:
     if choice is not None and choice[1]:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes += read(choice[1]).nodes
+    # `3,250` may be one number or a list of two.
     if "," in text and compile_once(_GROUPED).search(text) is not None:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes.append(parse_with_bound(text, grouping=False)[0])

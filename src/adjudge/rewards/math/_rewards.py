@@ -64,6 +64,7 @@ def _policy(policy: object) -> MathPolicy:
 
 def _best(verdicts: Sequence[MathVerdict]) -> MathVerdict:
     """Return the first that is equal; else one whose gold cannot be read, since that one might have been it."""
+    # A gold that cannot be read matters only if no other one is equal.
     for wanted in (True, None):
         for verdict in verdicts:
             if verdict.equal is wanted:

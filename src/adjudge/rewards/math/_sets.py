@@ -79,6 +79,7 @@ def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> lis
     start, stop = _value(low), _value(high)
     if start > stop:
         raise NotInterval("the ends of the interval are in the wrong order")
+    # An open interval from a point to itself is empty.
     if start == stop and not (closed_low and closed_high):
         return []
     return [

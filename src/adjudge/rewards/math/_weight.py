@@ -49,6 +49,7 @@ def is_heavy(nodes: Iterable[Node]) -> bool:
 def _weight(node: Node) -> int:
     match node:
         case Items(items, _) | SetOf(items) | Group(items, _, _) | SetOperation(_, items):
+            # Collections compare every element with every other.
             elements = _elements(node)
             return min(sum(map(_weight, items)) + _PAIR * elements * elements, _CEILING)
         case Matrix():
