@@ -138,6 +138,7 @@ def dates_in(prepared: Prepared, candidate: Candidate) -> str:
 
 def close_ones(missing: frozenset[str], candidate: Candidate) -> int:
     """Count the missing words of which the candidate has a close spelling."""
+    # Every missing word is compared with every word of the candidate.
     if not missing or len(missing) > 8:
         return 0
     wanted = [word for word in missing if len(word) > 3 and word.isalpha()]
@@ -154,6 +155,7 @@ def is_close(word: str, other: str) -> bool:
     (True, True, False)
     """
     longer = max(len(word), len(other))
+    # Short words differ from many others in a single letter.
     if longer < 6 or longer - min(len(word), len(other)) > 3:
         return False
     head = 0
@@ -200,6 +202,7 @@ def bigrams(best: Reference | None, candidate: Candidate) -> float:
 def has_acronym(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether one side has the initials of the other."""
     plain = candidate.plain
+    # A long text has any initials somewhere.
     initials = "".join([word[0] for word in plain if word not in STOP]) if 1 < len(plain) <= _SPOKEN else ""
     for reference in prepared.references:
         if reference.initials and reference.initials in candidate.unique:
