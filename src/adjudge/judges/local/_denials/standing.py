@@ -55,6 +55,7 @@ def standing(reference: Reference, candidate: Candidate, asked: Question, union:
     """
     worst = Standing.GIVEN
     for left, right in _places(reference.padded, candidate.padded):
+        # Words of other references in between hide the denial: `not Paris or Lyon`.
         before, after = _outside(left[::-1], union)[::-1], _outside(right, union)
         if _is_denied(before, after, asked) or _is_claim(before, after):
             worst = Standing.NEGATED
@@ -94,9 +95,11 @@ def _is_denied(before: list[str], after: list[str], asked: Question) -> bool:
         return True
     for back in range(1, min(6, len(before) + 1)):
         word = before[-back]
+        # A turn ends the reach of a denial before it: `not Rome but Paris`.
         if word in _TURN:
             break
         if word in _DENY:
+            # `not only Paris` does not deny Paris.
             return not (back > 1 and before[-back + 1] in _NOT_ONLY)
         if word[0].isdigit() or (word not in _BETWEEN and word not in asked.content):
             break

@@ -84,6 +84,7 @@ def lists_of(texts: Sequence[str]) -> tuple[Listed, ...]:
     found = []
     for text in texts:
         members = _members(text)
+        # A list with one member twice has another meaning than a set: leave it to other rules.
         if members is None or len(members) < 2 or len(set(members)) < len(members):
             return ()
         is_joined = _JOINED.search(text) is not None
@@ -137,6 +138,7 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
+    # `neither A nor B` has the form of a list, and denies it.
     neither = _NEITHER.fullmatch(candidate.text.strip()) if prepared.lists else None
     if neither is not None:
         denied = {one for part in neither.groups() for one in _members(part) or ()}
@@ -148,6 +150,7 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     if not prepared.lists:
         return (False, "extra-member") if _is_more(row, given.members) else None
     found = [_compared(one, given, row) for one in prepared.lists]
+    # Words that lead up to the list may change what it is a list of.
     if (True, "list") in found:
         return None if given.is_led else (True, "list")
     return None if None in found else found[0]
@@ -189,6 +192,7 @@ def _compared(listed: Listed, given: _Given, row: _Row) -> Decision | None:
         return False, "negated"
     if set(yours) < set(mine) and is_enough(row.question, len(set(yours)), len(mine)):
         return True, "list"
+    # A ranking is right in its order only.
     is_ranked = is_ordered(row.question)
     is_sure = is_ranked or _is_asked_for(listed, asked)
     if set(mine) == set(yours) and (is_sure or (listed.is_joined and asked.kind == "who")):
@@ -214,6 +218,7 @@ def _unframed(asked: Question, prepared: Prepared, text: str) -> tuple[str, bool
     if frame is None:
         return text, False
     before = {stem(word) for word in words(frame[1]) if word not in STOP and not word.isdecimal()}
+    # Words of the question before the list add nothing.
     if before <= asked.content | _FILLERS:
         return text[frame.end() :], False
     is_led = before.isdisjoint(prepared.union) and before.isdisjoint(DENIALS)
@@ -237,6 +242,7 @@ def _keys(members: Sequence[Member], asked: Question) -> list[Member]:
 def _fault(mine: list[Member], yours: list[Member], listed: Listed, row: _Row) -> str | None:
     """Return why a list is another one than the accepted; None if it may be that in other words."""
     missing, extra = set(mine).difference(yours), set(yours).difference(mine)
+    # All that is given is accepted, but some of it is missing.
     if not extra:
         return "list-incomplete"
     if listed.is_plain:

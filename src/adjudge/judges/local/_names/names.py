@@ -73,6 +73,7 @@ def _names_nothing(asked: Question, prepared: Prepared, candidate: Candidate) ->
         return False
     if not prepared.union.isdisjoint(candidate.unique) or (is_open and not _goes_round(asked, candidate)):
         return False
+    # A new capitalised word may be the name that is asked for.
     if any(one not in asked.content and one not in STOP for one in candidate.capitals()):
         return False
     if any(figure not in asked.plain and figure != "1" for figure in candidate.numbers.values()):
@@ -98,6 +99,7 @@ def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> bool:
     """Whether a candidate has a part of a name with another one in the place of the rest, and no whole name."""
+    # Words of several references together may be a fuller name of one of them.
     if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
         return False
     is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
@@ -111,9 +113,11 @@ def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *,
         if len(text) > _LONGEST:
             return False
         name = read_name(text)
+        # Names with figures are left to the rules about numbers.
         if any(part[0].isdigit() for part in name.parts) and name.ordinal is None:
             return False
         clashes = False if given is None else _clashes(name, given, asked)
+        # If it may be the same as one reference, it is not another name.
         if clashes is None:
             return False
         found = found or clashes or any(_is_namesake(name, run, asked, is_who=asked.kind == "who") for run in runs)
@@ -149,6 +153,7 @@ def is_same_name(asked: Question, references: Sequence[str], candidate: Candidat
             if foreign and not name.initials and len(name.parts) == len(given.parts):
                 # It may take the place of a word that the question has.
                 continue
+            # A further word makes another university or another king, not a fuller name.
             if foreign and (name.parts[-1] in _BODIES or " of " in text):
                 continue
             if not missing and (not foreign if name.initials else set(foreign) <= set(given.parts[1:-1])):
@@ -189,6 +194,7 @@ def _differences(name: Name, given: Name, asked: Question, *, is_strict: bool = 
 
 def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
     """Whether a name is near and another one; None if it may be the same."""
+    # `Henry IV` and `Henry VIII`: the numbers alone decide.
     if name.ordinal and given.ordinal and name.ordinal[0] == given.ordinal[0]:
         return True if name.ordinal[1] != given.ordinal[1] else None
     if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
@@ -200,6 +206,7 @@ def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
     ):
         return True
     foreign, missing = _differences(name, given, asked)
+    # The father is called so only where there is a son of the same name.
     if "sr" in foreign and "jr" not in name.parts:
         foreign.remove("sr")
     if len(missing) > 1 and given.capitals:
