@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
-from adjudge.chat._body import INSTRUCTION, count, decoded, joined, mapping, text_or_none
+from adjudge.chat._body import INSTRUCTION, decode_body, join_parts, read_count, read_text, require_object
 from adjudge.chat._client import ChatClient
 from adjudge.chat._errors import MalformedReply
 from adjudge.model import ChatReply, ChatRequest, Message
@@ -73,17 +73,17 @@ def read_message(body: str) -> ChatReply:
     >>> read_message('{"content": [{"type": "text", "text": "Paris"}], "stop_reason": "end_turn"}').text
     'Paris'
     """
-    whole = decoded(body)
+    whole = decode_body(body)
     content = whole.get("content")
     if not isinstance(content, list):
         raise MalformedReply("the reply has no content")
-    text = joined(content, "content")
+    text = join_parts(content, "content")
     # The forced tool call carries the JSON; text beside it is chatter.
     for part in content:
         if part.get("type") == "tool_use" and part.get("name") == _TOOL:
-            text = json.dumps(mapping(part.get("input"), "input of its tool"), ensure_ascii=True)
+            text = json.dumps(require_object(part.get("input"), "input of its tool"), ensure_ascii=True)
             break
-    reason = text_or_none(whole.get("stop_reason"), "stop_reason")
+    reason = read_text(whole.get("stop_reason"), "stop_reason")
     refused = reason == "refusal"
     usage = whole.get("usage")
     usage = usage if isinstance(usage, dict) else {}
@@ -91,8 +91,8 @@ def read_message(body: str) -> ChatReply:
         text=None if refused else text,
         refusal=(text or "refused") if refused else None,
         finish_reason=reason,
-        prompt_tokens=count(usage.get("input_tokens")),
-        completion_tokens=count(usage.get("output_tokens")),
+        prompt_tokens=read_count(usage.get("input_tokens")),
+        completion_tokens=read_count(usage.get("output_tokens")),
         raw=body,
     )
 

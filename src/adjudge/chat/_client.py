@@ -78,7 +78,7 @@ class ChatClient:
     ) -> None:
         self.model = model
         self._in_words = in_words
-        self._base_url = None if base_url is None else _checked(base_url)
+        self._base_url = None if base_url is None else _check_base_url(base_url)
         self._key = Key(api_key, self._shape.key_name)
         limits = Limits(
             in_flight=in_flight, attempts=attempts, attempt_timeout_s=attempt_timeout_s, deadline_s=deadline_s
@@ -162,10 +162,10 @@ class ChatClient:
 
     def _default_base_url(self) -> str:
         found = os.environ.get(self._shape.base_url_name)
-        return _checked(found) if found else self._shape.default_base_url
+        return _check_base_url(found) if found else self._shape.default_base_url
 
 
-def _checked(base_url: str) -> str:
+def _check_base_url(base_url: str) -> str:
     """Return a base URL without its last slash; one that can never work is the caller's mistake."""
     try:
         check_url(base_url)

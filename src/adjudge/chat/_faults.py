@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.chat._body import decoded, error_text
+from adjudge.chat._body import decode_body, error_text
 from adjudge.chat._errors import (
     BadRequest,
     ChatError,
@@ -67,7 +67,7 @@ def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> 
 
 def _failed(status: int, body: str) -> ChatReply | Again:
     try:
-        error = decoded(body).get("error")
+        error = decode_body(body).get("error")
     except MalformedReply:
         error = None
     # Where the body does not have the usual shape, all of it is the message.

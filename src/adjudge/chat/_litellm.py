@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from adjudge.chat._apis import require_litellm
-from adjudge.chat._body import decoded, text_or_none
+from adjudge.chat._body import decode_body, read_text
 from adjudge.chat._client import ChatClient, Shape
 from adjudge.chat._faults import as_chat_error
 from adjudge.chat._openai import OpenAIShape, read_completion
@@ -43,11 +43,9 @@ class LiteLLMShape(OpenAIShape):
         reply = read_completion(body)
         if reply.text is not None or reply.refusal is not None:
             return reply
-        fields = decoded(body)["choices"][0]["message"].get("provider_specific_fields")
+        fields = decode_body(body)["choices"][0]["message"].get("provider_specific_fields")
         return (
-            replace(reply, refusal=text_or_none(fields.get("refusal"), "refusal"))
-            if isinstance(fields, dict)
-            else reply
+            replace(reply, refusal=read_text(fields.get("refusal"), "refusal")) if isinstance(fields, dict) else reply
         )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
-from adjudge.chat._body import INSTRUCTION, count, decoded, error_text, joined, mapping, text_or_none
+from adjudge.chat._body import INSTRUCTION, decode_body, error_text, join_parts, read_count, read_text, require_object
 from adjudge.chat._errors import MalformedReply
 from adjudge.chat._key import cleaned
 from adjudge.model import ChatReply, ChatRequest, ToolCall
@@ -22,23 +22,23 @@ def read_completion(body: str) -> ChatReply:
     >>> read_completion('{"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}]}').text
     'Paris'
     """
-    whole = decoded(body)
+    whole = decode_body(body)
     choices = whole.get("choices")
     if not isinstance(choices, list) or not choices:
         problem = whole.get("error")
         text = f"the reply has an error in place of choices: {cleaned(error_text(problem))}".rstrip(": ")
         raise MalformedReply(text if problem else "the reply has no choices")
-    choice = mapping(choices[0], "choice that can be read")
-    message = mapping(choice.get("message"), "message")
+    choice = require_object(choices[0], "choice that can be read")
+    message = require_object(choice.get("message"), "message")
     content = message.get("content")
     usage = whole.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return ChatReply(
-        text=joined(content, "content") if isinstance(content, list) else text_or_none(content, "content"),
-        refusal=text_or_none(message.get("refusal"), "refusal"),
-        finish_reason=text_or_none(choice.get("finish_reason"), "finish_reason"),
-        prompt_tokens=count(usage.get("prompt_tokens")),
-        completion_tokens=count(usage.get("completion_tokens")),
+        text=join_parts(content, "content") if isinstance(content, list) else read_text(content, "content"),
+        refusal=read_text(message.get("refusal"), "refusal"),
+        finish_reason=read_text(choice.get("finish_reason"), "finish_reason"),
+        prompt_tokens=read_count(usage.get("prompt_tokens")),
+        completion_tokens=read_count(usage.get("completion_tokens")),
         raw=body,
     )
 

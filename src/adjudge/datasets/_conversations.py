@@ -116,7 +116,7 @@ class _Reading:
 
     def conversations(self) -> Iterator[ConversationRead]:
         """Give the conversations in order, those that cannot be used to `on_fault`."""
-        for rows in _together(self._data.source.rows()):
+        for rows in _group_rows(self._data.source.rows()):
             try:
                 read = self._read(rows)
             except RowError as error:
@@ -145,7 +145,7 @@ class _Reading:
         for row in rows:
             # Decoded when somebody asks for it, not while rows are read.
             if row.late_image is not None:
-                return RowImage(row.place, partial(_late, row, folder, url), fetch)
+                return RowImage(row.place, partial(_look_up_image, row, folder, url), fetch)
             source = image_source((row.columns or {}).get("image"), row.place, folder)
             if source is not None:
                 return RowImage(row.place, source, fetch)
@@ -166,7 +166,7 @@ class _Reading:
                 raise RowError(f"{row.place}: interaction_id {turn.identity!r} {where}")
 
 
-def _together(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
+def _group_rows(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
     """Put together the rows of one conversation: one row, or questions of one session that follow on one another."""
     held: list[PlacedRow] = []
     session = None
@@ -205,7 +205,7 @@ def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Parts:
     return Parts(session or ordered[0].identity, ordered, url, is_ego=url is None if is_ego is None else is_ego)
 
 
-def _late(row: PlacedRow, folder: Path | None, url: str | None) -> Any:
+def _look_up_image(row: PlacedRow, folder: Path | None, url: str | None) -> Any:
     """Return the image of a row that is looked up only now."""
     value = None if row.late_image is None else row.late_image()
     source = image_source(value, row.place, folder)

@@ -30,10 +30,10 @@ def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
         if not isinstance(result.provenance, Provenance | None):
             raise ResultError(f"provenance must be a Provenance, got {type(result.provenance).__name__}")
         parts = {name: None if value is None else _number(value, name) for name, value in result.parts.items()}
-        return _checked(replace(result, parts=parts, steps=_steps(result.steps)), tag, provenance)
+        return _check_declared(replace(result, parts=parts, steps=_steps(result.steps)), tag, provenance)
     if isinstance(result, Mapping):
-        return _checked(_from_mapping(result), tag, provenance)
-    return _checked(Score.scored(_number(result, "reward")), tag, provenance)
+        return _check_declared(_from_mapping(result), tag, provenance)
+    return _check_declared(Score.scored(_number(result, "reward")), tag, provenance)
 
 
 def _from_mapping(result: Mapping[str, Any]) -> Score:
@@ -87,7 +87,7 @@ def _number(value: object, name: str) -> float:
     return number
 
 
-def _checked(score: Score, tag: Tag, provenance: Provenance) -> Score:
+def _check_declared(score: Score, tag: Tag, provenance: Provenance) -> Score:
     """Check the score against what the tag declares."""
     parts = score.parts
     if tag.parts is not None:

@@ -48,7 +48,7 @@ class RowBatch:
         wants_context = CONTEXT in reward.arguments.required and CONTEXT not in reward.options
         for index, row in enumerate(rows):
             with Caught() as caught:
-                given = _named(row, labels[index])
+                given = _name_response(row, labels[index])
                 missing = missing_column(given, reward.columns)
                 if missing is not None:
                     text = missing_message(reward.name, missing, given)
@@ -160,7 +160,7 @@ class Reward(Scorer):
         # A batch path gets rows alone, so it cannot pass a context or await for each.
         if (tag.batch or tag.abatch) and (is_async or tag.group or CONTEXT in arguments.names):
             raise UsageError(f"{tag.name}: a batch path is for a plain reward, without a context")
-        written = ", ".join(f"{option}={_shown(value)}" for option, value in options.items())
+        written = ", ".join(f"{option}={_show_option(value)}" for option, value in options.items())
         name = f"{tag.name}({written})" if options else tag.name
         return cls(
             function=function,
@@ -294,13 +294,13 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 (an instance's)
 
 
-def _shown(value: object) -> str:
+def _show_option(value: object) -> str:
     """Return an option as the scorer's name shows it: the same in every process."""
     text = repr(value)
     return f"<{type(value).__name__}>" if " at 0x" in text else text
 
 
-def _named(row: object, label: object) -> dict[str, Any]:
+def _name_response(row: object, label: object) -> dict[str, Any]:
     """Return a row with its response under the usual name."""
     if not isinstance(row, Mapping):
         raise UsageError(f"row {label} must be a mapping, got {type(row).__name__}", code="bad-row")

@@ -138,10 +138,10 @@ def by_row(rule: Callable[[Row, Provenance], Score], parts: Sequence[str] = ()) 
                 scores.append(Score.error(error.reason, parts=unknown, provenance=provenance))
         return scores
 
-    return finished(batch)
+    return mark_finished(batch)
 
 
-def finished(batch: Function) -> Function:
+def mark_finished(batch: Function) -> Function:
     """Mark a batch path of our own whose scores need no more checking."""
     setattr(batch, FINISHED, True)
     return batch

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import Batch, Row, by_row, finished, reward
+from adjudge.rewards._tag import Batch, Row, by_row, mark_finished, reward
 from adjudge.rewards.tools import enough_tools, ladder, ladder_result
 from adjudge.text import tokens
 from adjudge.text.values import references_of, text_of
@@ -54,7 +54,7 @@ def _batch_of(which: int) -> Batch:
             scores.append(Score(found[which], "scored", None, parts, None, None, provenance))
         return scores
 
-    return finished(batch)
+    return mark_finished(batch)
 
 
 def _tool_score(row: Row, provenance: Provenance) -> Score:

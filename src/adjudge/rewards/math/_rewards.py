@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import AdjudgeError, ArgumentError, DataError, closest
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import AsyncBatch, Row, by_row, finished, reward
+from adjudge.rewards._tag import AsyncBatch, Row, by_row, mark_finished, reward
 from adjudge.rewards.math._compare import acompare, compare
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._verdict import MathVerdict
@@ -124,7 +124,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
                 await sleep(0)
         return [scores[index] for index in range(len(rows))]
 
-    return finished(batch)
+    return mark_finished(batch)
 
 
 @reward(
