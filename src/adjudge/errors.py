@@ -156,6 +156,7 @@ class Caught:
     ) -> bool:
         if not isinstance(error, Exception | SystemExit):
             return False
+        # Every other row would fail in the same way.
         if getattr(error, "fatal", False) and not self._fatal_too:
             return False
         self.error = error

@@ -47,6 +47,7 @@ class RowImage:
 
         An image that is missing, broken, too large or not allowed to be fetched raises `RowError`, `bad-image`.
         """
+        # Decoders raise whatever they like on broken bytes.
         with Caught() as caught:
             return _load(self._content())
         error = caught.error
@@ -114,10 +115,12 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
         if not comma or not head.endswith(";base64"):
             raise RowError(f"{place}: image: a data URL must be in base64")
         return _from_base64(body, place)
+    # Only http and https: a `file:` URL would read any file of this machine.
     if "://" in text[:32]:
         if not start.startswith(("http://", "https://")):
             raise RowError(f"{place}: image: {text.partition('://')[0]!r} is not an address that images can come from")
         return WebImage(text)
+    # The source is trusted: it knows where its own files are.
     if folder is None:
         return Path(text)
     if _PLAIN.fullmatch(text):

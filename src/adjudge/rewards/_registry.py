@@ -66,6 +66,7 @@ def get_scorer(spec: "str | Callable[..., Any] | Scorer | Judge", /, **options: 
     if isinstance(spec, str):
         name, written = _parse(spec)
         options = {**written, **options}
+        # The names of judges are reserved, so that `local:0` is never taken for a module.
         if name.partition(":")[0] not in JUDGES:
             return get_scorer(_find(name), **options)
         return _judge_scorer(name, options)
@@ -159,6 +160,7 @@ def _parse(text: str) -> tuple[str, dict[str, Any]]:
         return text.strip(), {}
     name, inside = written.groups()
     try:
+        # Parsed, never evaluated: a file may hold this text.
         call = ast.parse(f"_({inside})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or any(word.arg is None for word in call.keywords):
             raise ValueError("only option=value")

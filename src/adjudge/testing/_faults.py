@@ -70,10 +70,10 @@ class Act:
     end: Literal["keep", "close", "reset", "hang"] = "keep"
 
 
-def act_of_json(value: object) -> Act:
-    """Send a value as JSON with status 200."""
+def act_of_json(value: object, status: int = 200) -> Act:
+    """Send a value as JSON."""
     # Escaped, so that a lone surrogate in a script's text can be sent.
-    return Act((_response(200, json.dumps(value, separators=(",", ":")).encode()),))
+    return Act((_response(status, json.dumps(value, separators=(",", ":")).encode()),))
 
 
 def act_of_status(

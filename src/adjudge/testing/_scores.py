@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
-from http import HTTPStatus
 from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
@@ -121,6 +120,7 @@ class _ScorePlay(Play):
         if fault is not None:
             return self._fault(call, fault)
         act = self._take(call.body)
+        # The scores are kept, but the client never hears of it.
         return Act(end="reset") if number in self.rules.lost else act
 
     def _scripted(self, call: ChatCall, number: int) -> Fault | None:
@@ -136,22 +136,24 @@ class _ScorePlay(Play):
         if fault is not None:
             return act_of_status(400, fault)
         reasons = [_why_not(score) or (self.rules.refuse(score) if self.rules.refuse else None) for score in scores]
+        # Like the real server, take the good scores of a list and report the others.
         good = [score for score, reason in zip(scores, reasons, strict=True) if reason is None]
         faults = [reason for reason in reasons if reason is not None]
         with self.lock:
             for score in good:
                 self.kept[score["id"]] = score
                 self.arrived.append(score["id"])
+        # An older server refuses with the reason of the one score.
         if self.rules.form == "object":
-            return act_of_status(400, faults[0]) if faults else _response(200, {"id": scores[0]["id"]})
+            return act_of_status(400, faults[0]) if faults else act_of_json({"id": scores[0]["id"]})
         if faults:
             counts = {
                 "accepted": len(good),
                 "rejected": len(faults),
                 "errors": [{"message": fault} for fault in faults],
             }
-            return _response(207, counts)
-        return _response(202, {"message": "Accepted"})
+            return act_of_json(counts, 207)
+        return act_of_json({"message": "Accepted"}, 202)
 
 
 def _basic(user: str, password: str) -> str:
@@ -185,13 +187,6 @@ def _why_not(score: Mapping[str, Any]) -> str | None:
         "timestamp": not _has_offset(score.get("timestamp")),
     }
     return next((f"Invalid request data: {what}" for what, is_wrong in wrong.items() if is_wrong), None)
-
-
-def _response(status: int, value: object) -> Act:
-    """Answer with JSON."""
-    body = json.dumps(value).encode()
-    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
-    return Act((f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body,))
 
 
 def _refuse(name: str) -> float:

@@ -105,8 +105,8 @@ def sequence(ids: Ids, question: str, references: Sequence[str], candidate: str)
         more = cut(ids(reference), LONGEST_REFERENCE)
         if not gold:
             gold += more
-        # The nearest reference is always read; others only as far as there is room.
         elif len(gold) + len(more) < LONGEST_REFERENCE:
+            # The nearest reference is always read; others only as far as there is room.
             gold += [SEMICOLON, *more]
     parts = (cut(ids(plain(question)), LONGEST_QUESTION), gold, cut(ids(said), LONGEST_CANDIDATE))
     tokens, segments = [CLS], [0]

@@ -161,6 +161,7 @@ class Atoms(Numerals):
         if token.value == "{":
             node = self.read_enclosed("}")
         elif token.kind == "number" and token.value.isdigit() and len(token.value) > 1:
+            # `\frac12` is one half: TeX takes one digit.
             self.tokens[self.position] = token._replace(value=token.value[1:], spaced=False)
             self.move_to(self.position)
             node = Num(Fraction(int(token.value[0])))
@@ -265,10 +266,12 @@ class Atoms(Numerals):
         self.advance()
         base, exponent = self._below_and_above()
         args = self._arguments() if self.value == "(" else (self._bare_argument(),)
+        # A base belongs to `log`; below other names it makes another function.
         if base is not None:
             if name != "log":
                 name += "_"
             args = (*args, base)
+        # `sin^{-1}` is the inverse function, not the reciprocal.
         if exponent == MINUS_ONE and name in {"sin", "cos", "tan", "cot", "sec", "csc"}:
             return Call("arc" + name, args)
         result: Node = Call(name, args)

@@ -141,6 +141,7 @@ class Numerals(ABC):
         if following.value == "_":
             return self.read_based(token.value)
         literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
+        # Checked before the digits are read: reading is not linear.
         if len(literal) > MAX_DIGITS:
             raise LimitExceeded("a numeral has too many digits")
         numeral = read_numeral(literal)
@@ -149,6 +150,7 @@ class Numerals(ABC):
         node = literal_of(numeral)
         if following.kind == "word" and following.value.lower() in {"st", "nd", "rd", "th"} and not following.spaced:
             self.advance()
+        # Only a whole number can have a fraction beside it.
         if numeral.places is None:
             mixed = self._read_mixed(node)
             return self._parts(mixed) if isinstance(mixed, Num) else mixed
