@@ -52,6 +52,7 @@ def code_of(references: Sequence[str]) -> Code | None:
     >>> [one and one.kind for one in map(code_of, (["2.10"], ["東京"], ["H2O", "HOH"], ["AB-1", "AB1"], ["Ctrl+C"]))]
     ['figures', 'script', None, 'code', 'keys']
     """
+    # Most references are names: one look at the first spares the rest.
     if not references or _NAMES.fullmatch(references[0]):
         return None
     golds = [one.strip() for one in references[:_LOOKED_AT]]
@@ -85,6 +86,7 @@ def _is_right(asked: Question, code: Code | None, references: Sequence[str], can
     elif code.kind == "id" and not any(" " in one and one[0].isalpha() for one in references[:_LOOKED_AT]):
         # `DE 1200` may be many things, `DE-1200` is a code.
         wanted = frozenset()
+    # Figures with a point are a version only if the question is about one.
     is_asked = not wanted or not asked.plain.isdisjoint(wanted)
     return _by_kind(asked, code, candidate) if is_asked else None
 
@@ -93,9 +95,11 @@ def _by_kind(asked: Question, code: Code, candidate: Candidate) -> bool | None:
     """Judge a candidate by what it puts forward, else by the word of a sentence that is of the kind."""
     text, read = bare(candidate.text), READERS[code.kind][1]
     parts = [] if code.kind == "literal" or asked.wants_list else list(map(read, choices(text)))
+    # Several different codes side by side are a guess, not an answer.
     if len(parts) > 1 and (all(parts) or code.kind == "command"):
         return False if all(parts) and len(set(parts)) > 1 else None
     readings = given(candidate.text)
+    # A long or doubtful text may only mention the code.
     is_denied = len(candidate.plain) > _SHORT or not _DOUBTED.isdisjoint(candidate.plain)
     if not is_denied and any(read(one) in code.accepted and not _codes(code, text, one) for one in readings):
         return True
@@ -158,6 +162,7 @@ def _is_unclear(kind: str, gold: str, found: str) -> bool:
 
 def _is_suffix(one: str, other: str) -> bool:
     """Whether one of two telephone numbers is the other without what is dialled before it."""
+    # Prefixes of country and area may be dialled or left out.
     short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
     is_line = short.isdigit() and long.isdigit() and len(short) >= _SUFFIX
     return is_line and len(long) - len(short) < _DIALLED and long.endswith(short)

@@ -101,6 +101,7 @@ _COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
 
 def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     """Return how a candidate that names a reference takes it back: `negated`, `retracted`, or not at all."""
+    # A look for cue words spares most candidates the reading of their clauses.
     is_likely = len(candidate.plain) <= _SHORT and not _COMMON_CUES.isdisjoint(candidate.unique)
     if (
         not is_likely
@@ -108,6 +109,7 @@ def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | N
         and not (candidate.numbers and _SECOND.search(candidate.text))
     ):
         return None
+    # Where the question or the answer denies by itself, denials prove nothing.
     is_open = not (asked.denies or prepared.explains)
     named = [one for one in prepared.references if one.padded in candidate.padded and not one.denies and is_open]
     clauses = clauses_near(candidate.text, named) if named else []
@@ -120,6 +122,7 @@ def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | N
                 is_given, is_denied = is_given or not denies, is_denied or denies
     if last < 0:
         return None
+    # A later clause may give again what an earlier one denied.
     is_denied = not is_given or (is_denied and is_restated(clauses[last + 1 :], asked))
     if is_denied or is_rebuked(clauses, last, prepared, asked) or is_conceded(clauses, named, prepared, asked):
         return "negated"
@@ -183,6 +186,7 @@ def _is_left_hanging(clauses: Sequence[Clause], at: int) -> bool:
 def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
     for at in range(len(before) - 1, -1, -1):
         word = before[at]
+        # Such a word ends the reach of a denial: `not before Paris`, `no doubt Paris`.
         if word in _REACH or (word in _DOUBTS and at and before[at - 1] in _NO_DOUBT):
             break
         if word in _DENIED and word not in asked.plain and not (word == "no" and before[at + 1 : at + 2] == ["1"]):
@@ -198,6 +202,7 @@ def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
     # For example `the femur is only the second largest`.
     if ranked is not None:
         return ranked["rank"] not in asked.plain and is_asked(ranked["what"], asked)
+    # `Paris was rejected` denies, unless the question asks for what was rejected.
     failed = _FAILED.match(said)
     if failed is None:
         return False

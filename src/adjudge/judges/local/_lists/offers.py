@@ -99,6 +99,7 @@ def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_one_of_two(prepared: Prepared, asked: Question, candidate: Candidate) -> bool:
     """Whether a candidate says `either A or B`, or `between A and B`, and one of them is foreign."""
+    # Both words announce two sides; a foreign one among them makes it an offer.
     match = None
     if "either" in candidate.unique:
         match = _EITHER.search(candidate.text)
@@ -134,6 +135,7 @@ def _has_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
 
 def _is_lesser_share(prepared: Prepared, text: str) -> bool:
     """Whether several answers get a share each, and no reference the largest."""
+    # A share may be the answer itself.
     if any(one.numbers for one in prepared.references):
         return False
     mine = others = 0.0
@@ -255,6 +257,7 @@ def _is_doubted(candidate: Candidate, prepared: Prepared, asked: Question, doubt
         is_doubt = (opening == "if" and "if" in doubts) or any(stem(word) in doubts for word in clause.plain)
         opening = clause.plain[0]
         if any(clause.has(one) for one in named):
+            # A reference that is given once without a doubt is given.
             if not is_doubt:
                 return False
             mine += 1

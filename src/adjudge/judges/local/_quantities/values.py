@@ -60,6 +60,7 @@ def is_same_value(references: Sequence[str], text: str) -> bool:
 
 
 def _are_equal(gold: Value, given: Value) -> bool:
+    # Times of day are never rounded.
     if gold.is_time or given.is_time:
         return gold == given
     if gold.amount == given.amount:
@@ -98,6 +99,7 @@ def _fraction(text: str) -> Value | None:
     if chance is not None:
         return _chance(chance[1], chance[2])
     spoken = _SPOKEN.fullmatch(text)
+    # `a third` is a fraction, `third` alone may be a rank; halves and quarters have no such rank.
     if spoken is None or (spoken[2] is None and _PARTS[spoken[3]] not in (2, 4)):
         return None
     whole = _COUNTS[spoken[1]] if spoken[1] else 0
