@@ -39,6 +39,7 @@ def load_code(place: str) -> Any:
     if caught.reason is not None:
         reason = caught.reason.removeprefix("raised: ")
         raise UsageError(f"{place}: cannot import {module_name!r}: {reason}", code="no-code")
+    # A place may name a method of a class.
     for step in attribute.split("."):
         if not hasattr(found, step):
             raise UsageError(f"{place}: {module_name} has no {attribute!r}{closest(step, dir(found))}", code="no-code")
@@ -67,6 +68,7 @@ def _module(name: str) -> Any:
         try:
             spec.loader.exec_module(module)
         except BaseException:
+            # A module that failed half-way must not be found by the next import.
             del sys.modules[key]
             raise
     return sys.modules[key]
@@ -114,6 +116,7 @@ def run_sync(work: Coroutine[Any, Any, T], what: str, *, instead: str = "", anyw
     except RuntimeError:
         return asyncio.run(work)
     if not anywhere:
+        # Closed, so that Python does not warn that it was never awaited.
         work.close()
         raise UsageError(f"{what} has to wait: inside an event loop use `await {instead or f'a{what}'}(...)`")
     from concurrent.futures import ThreadPoolExecutor
@@ -159,6 +162,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
 
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
+    # The thread sees the same context variables as its caller.
     call = partial(copy_context().run, function, *arguments, **options)
 
     def finish(result: list[T], error: BaseException | None) -> None:
@@ -175,7 +179,8 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
         result: list[T] = []
         with Caught(fatal_too=True) as caught:
             result.append(call())
-        with suppress(RuntimeError):  # the loop may be closed by now
+        # The loop may be closed by now.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(finish, result, caught.error)
 
     Thread(target=work, name="adjudge-agent", daemon=True).start()

@@ -129,7 +129,8 @@ class RunStopped(RunError):
     """A run ended before its last row; what was done is kept, and `adjudge resume` continues."""
 
     default_code = "stopped"
-    fatal = True  # not a failure of the row that happened to ask: it must pass through
+    # It must pass every boundary: the row that happened to ask did not fail.
+    fatal = True
 
 
 class Caught:
@@ -155,6 +156,7 @@ class Caught:
     ) -> bool:
         if not isinstance(error, Exception | SystemExit):
             return False
+        # Every other row would fail in the same way.
         if getattr(error, "fatal", False) and not self._fatal_too:
             return False
         self.error = error

@@ -33,7 +33,8 @@ def lazy_names(
         from importlib import import_module
 
         value: object = getattr(import_module(places[name]), name)
-        setattr(sys.modules[package], name, value)  # from now on it is found without us
+        # The next look-up finds it without calling this function.
+        setattr(sys.modules[package], name, value)
         return value
 
     def names() -> list[str]:

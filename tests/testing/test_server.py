@@ -234,7 +234,7 @@ def test_the_process_ends_with_its_owner() -> None:
     """A server in its own process is gone when its owner is, however the owner ends."""
     code = (
         "import os, sys; from adjudge.testing import ChatServer; server = ChatServer(process=True); server.start();"
-        "print(server._home._process.pid, server.base_url, flush=True); os._exit(1)"
+        "print(server._process._child.pid, server.base_url, flush=True); os._exit(1)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     port = urlsplit(done.stdout.split()[1]).port
@@ -258,6 +258,6 @@ def test_misuse() -> None:
     with ChatServer(process=True) as server:
         with pytest.raises(UsageError):
             _ = server.calls
-        server._home._process.kill()  # type: ignore[union-attr]
+        server._process._child.kill()  # type: ignore[union-attr]
         with pytest.raises(ProcessError):
             _ = server.counts

@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from adjudge.chat._body import INSTRUCTION, count, decoded, joined, mapping, text_or_none
+from adjudge.chat._body import INSTRUCTION, decode_body, join_parts, read_count, read_text, require_object
 from adjudge.chat._client import ChatClient
 from adjudge.chat._errors import MalformedReply
 from adjudge.model import ChatReply, ChatRequest, Message
 
 __all__ = ["AnthropicClient", "AnthropicShape", "read_message"]
 
-_VERSION = "2023-06-01"
 _MAX_TOKENS = 4096
 """The interface wants a bound: this one where the request has none."""
 
@@ -26,13 +25,12 @@ class AnthropicShape:
     default_base_url = "https://api.anthropic.com/v1"
     base_url_name = "ANTHROPIC_BASE_URL"
     key_name = "ANTHROPIC_API_KEY"
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        return {"anthropic-version": _VERSION, **({} if key is None else {"x-api-key": key})}
+    key_header = ("x-api-key", "")
+    more_headers: ClassVar[Mapping[str, str]] = {"anthropic-version": "2023-06-01"}
 
     def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
         """Return the body, leaving out what the endpoint is known to reject."""
+        # This interface takes the system text apart from the messages.
         system = [message.text for message in request.messages if message.role == "system"]
         body: dict[str, Any] = {
             "model": model,
@@ -75,16 +73,17 @@ def read_message(body: str) -> ChatReply:
     >>> read_message('{"content": [{"type": "text", "text": "Paris"}], "stop_reason": "end_turn"}').text
     'Paris'
     """
-    whole = decoded(body)
+    whole = decode_body(body)
     content = whole.get("content")
     if not isinstance(content, list):
         raise MalformedReply("the reply has no content")
-    text = joined(content, "content")
+    text = join_parts(content, "content")
+    # The forced tool call carries the JSON; text beside it is chatter.
     for part in content:
         if part.get("type") == "tool_use" and part.get("name") == _TOOL:
-            text = json.dumps(mapping(part.get("input"), "input of its tool"), ensure_ascii=True)
+            text = json.dumps(require_object(part.get("input"), "input of its tool"), ensure_ascii=True)
             break
-    reason = text_or_none(whole.get("stop_reason"), "stop_reason")
+    reason = read_text(whole.get("stop_reason"), "stop_reason")
     refused = reason == "refusal"
     usage = whole.get("usage")
     usage = usage if isinstance(usage, dict) else {}
@@ -92,8 +91,8 @@ def read_message(body: str) -> ChatReply:
         text=None if refused else text,
         refusal=(text or "refused") if refused else None,
         finish_reason=reason,
-        prompt_tokens=count(usage.get("input_tokens")),
-        completion_tokens=count(usage.get("output_tokens")),
+        prompt_tokens=read_count(usage.get("input_tokens")),
+        completion_tokens=read_count(usage.get("output_tokens")),
         raw=body,
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 from adjudge.chat._errors import MalformedReply
 from adjudge.errors import RowError
 
-__all__ = ["INSTRUCTION", "count", "decoded", "error_text", "joined", "mapping", "plain_text", "text_or_none"]
+__all__ = ["INSTRUCTION", "decode_body", "error_text", "join_parts", "read_count", "read_text", "require_object"]
 
 INSTRUCTION = "Reply with one JSON object and nothing else. It has to follow this JSON schema:\n"
 """How a prompt asks for the schema where an endpoint does not take one."""
@@ -14,7 +14,7 @@ INSTRUCTION = "Reply with one JSON object and nothing else. It has to follow thi
 _LARGEST_COUNT = 2**53
 
 
-def decoded(body: str) -> Mapping[str, Any]:
+def decode_body(body: str) -> Mapping[str, Any]:
     """Read a reply's body as a JSON object."""
     from adjudge.model import decode_json
 
@@ -26,12 +26,13 @@ def decoded(body: str) -> Mapping[str, Any]:
         if isinstance(value, dict):
             return value
         detail = f"a JSON {type(value).__name__} where an object should be"
+    # A proxy or a wrong path often answers with a page.
     if body.lstrip()[:1] == "<":
         detail = "a web page"
     raise MalformedReply(f"the reply is not a chat reply: {detail}")
 
 
-def mapping(value: object, what: str) -> Mapping[str, Any]:
+def require_object(value: object, what: str) -> Mapping[str, Any]:
     """Return a part of a reply that has to be an object."""
     if not isinstance(value, dict):
         raise MalformedReply(f"the reply has no {what}")
@@ -50,39 +51,35 @@ def error_text(error: object) -> str:
     return error if isinstance(error, str) else ""
 
 
-def text_or_none(value: object, what: str) -> str | None:
-    """Return a part of a reply that has to be text or null."""
+def read_text(value: object, what: str) -> str | None:
+    r"""Return a part of a reply that has to be text or null; halves of surrogate pairs in it are replaced.
+
+    >>> read_text("a\ud800b", "content")
+    'a\ufffdb'
+    """
     if value is None:
         return None
     if not isinstance(value, str):
         raise MalformedReply(f"{what} is not text")
-    return plain_text(value)
-
-
-def plain_text(text: str) -> str:
-    r"""Replace halves of surrogate pairs, which JSON can hold and no file can.
-
-    >>> plain_text("a\ud800b")
-    'a\ufffdb'
-    """
+    # JSON can hold half a surrogate pair, a file cannot.
     try:
-        text.encode()
+        value.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return value
 
 
-def joined(parts: list[Any], what: str) -> str | None:
+def join_parts(parts: list[Any], what: str) -> str | None:
     """Return the text of a list of content parts; None where none of them is text."""
     texts = []
     for part in parts:
-        text = mapping(part, f"{what} that can be read").get("text")
+        text = require_object(part, f"{what} that can be read").get("text")
         if isinstance(text, str):
-            texts.append(plain_text(text))
+            texts.append(read_text(text, what) or "")
     return "".join(texts) if texts else None
 
 
-def count(value: object) -> int | None:
+def read_count(value: object) -> int | None:
     """Return a number of tokens, where it is one."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT:
         return value

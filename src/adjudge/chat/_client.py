@@ -32,10 +32,9 @@ class Shape(Protocol):
     default_base_url: str
     base_url_name: str
     key_name: str
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        ...
+    key_header: tuple[str, str]
+    """The header that carries the key, and the words before the key in it."""
+    more_headers: ClassVar[Mapping[str, str]]
 
     def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
         """Return the body, leaving out what the endpoint is known to reject."""
@@ -79,13 +78,15 @@ class ChatClient:
     ) -> None:
         self.model = model
         self._in_words = in_words
-        self._base_url = None if base_url is None else _checked(base_url)
+        self._base_url = None if base_url is None else _check_base_url(base_url)
         self._key = Key(api_key, self._shape.key_name)
         limits = Limits(
             in_flight=in_flight, attempts=attempts, attempt_timeout_s=attempt_timeout_s, deadline_s=deadline_s
         )
-        self.name = f"{self._shape.prefix}:{model}"  # what provenance calls it
-        self.structured = True  # whether the endpoint is asked for structured output by schema: until it rejects that
+        # The name that provenance has.
+        self.name = f"{self._shape.prefix}:{model}"
+        # The endpoint is asked for structured output by schema until it rejects that.
+        self.structured = True
         self._http = HttpClient(limits)
         self._read = partial(read_reply, read=self._shape.read, key=self._key)
         self._without: frozenset[str] = frozenset()
@@ -99,6 +100,7 @@ class ChatClient:
         """Answer one request; every failure is a `ChatError` with a code."""
         from adjudge.model import encode_json
 
+        # What the endpoint rejects is asked for again without it, within the time of one question.
         deadline = time.monotonic() + self._http.limits.deadline_s
         while True:
             without = self._without
@@ -115,6 +117,7 @@ class ChatClient:
                 rejected = self._shape.rejected(error.detail, body)
                 if rejected is None or rejected in without:
                     raise
+                # From now on no request has it: the next question is not rejected first.
                 self._without |= {rejected}
                 self.structured = not {"response_format", "tools"} & self._without
 
@@ -143,21 +146,26 @@ class ChatClient:
 
     def _headers(self) -> dict[str, str]:
         key = self._key.reveal()
+        # Another address may need no key; the vendor itself always does.
         if key is None and self._base_url is None and self._default_base_url() == self._shape.default_base_url:
             raise Unauthorised(f"there is no key: set {self._shape.key_name} or give api_key", code="no-key")
-        return {
+        headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
             "User-Agent": "adjudge",
-            **self._shape.headers(key),
+            **self._shape.more_headers,
         }
+        if key is not None:
+            header, words = self._shape.key_header
+            headers[header] = f"{words}{key}"
+        return headers
 
     def _default_base_url(self) -> str:
         found = os.environ.get(self._shape.base_url_name)
-        return _checked(found) if found else self._shape.default_base_url
+        return _check_base_url(found) if found else self._shape.default_base_url
 
 
-def _checked(base_url: str) -> str:
+def _check_base_url(base_url: str) -> str:
     """Return a base URL without its last slash; one that can never work is the caller's mistake."""
     try:
         check_url(base_url)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.chat._body import decoded, error_text
+from adjudge.chat._body import decode_body, error_text
 from adjudge.chat._errors import (
     BadRequest,
     ChatError,
@@ -66,10 +66,16 @@ def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> 
 
 
 def _failed(status: int, body: str) -> ChatReply | Again:
-    said = _said(body)
+    try:
+        error = decode_body(body).get("error")
+    except MalformedReply:
+        error = None
+    # Where the body does not have the usual shape, all of it is the message.
+    said = error_text(error) or body
+    parts = error if isinstance(error, dict) else {}
     text = f"the server answered {status}: {cleaned(said)}" if said else f"the server answered {status}"
     # Not in all of the body: it may repeat the prompt, and one row is not to stop a run.
-    words = f"{cleaned(said)} {_part(body, 'type')} {_part(body, 'code')}".lower()
+    words = f"{cleaned(said)} {parts.get('type')} {parts.get('code')}".lower()
     out_of_quota = any(word in words for word in _QUOTA_WORDS)
     if status == 402 or (out_of_quota and status in (400, 403, 429)):
         raise QuotaExceeded(text)
@@ -81,29 +87,12 @@ def _failed(status: int, body: str) -> ChatReply | Again:
         return Again(RateLimited(text))
     if is_transient(status):
         return Again(ServerFailed(text))
-    if status == 400 and _part(body, "code") in _FILTERED:
+    # A filtered prompt is an answer about this row, not a failure of the request.
+    if status == 400 and parts.get("code") in _FILTERED:
         return ChatReply(None, finish_reason="content_filter", raw=body)
-    error = BadRequest(text, code=None if status >= 400 else "redirect")
-    error.detail = said[:_LONGEST_DETAIL]
-    raise error
-
-
-def _said(body: str) -> str:
-    """Return the message of an error body in the usual shape, or the body."""
-    try:
-        error = decoded(body).get("error")
-    except MalformedReply:
-        return body
-    return error_text(error) or body
-
-
-def _part(body: str, name: str) -> object:
-    """Return one part of an error body in the usual shape."""
-    try:
-        error = decoded(body).get("error")
-    except MalformedReply:
-        return None
-    return error.get(name) if isinstance(error, dict) else None
+    problem = BadRequest(text, code=None if status >= 400 else "redirect")
+    problem.detail = said[:_LONGEST_DETAIL]
+    raise problem
 
 
 def as_chat_error(error: HttpError) -> ChatError:

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,24 +25,33 @@ class Key:
     Key(...)
     """
 
-    __slots__ = ("_name", "_read", "_value")
+    # Slots and `__repr__` keep the key out of whatever prints an object's attributes.
+    __slots__ = ("_given", "_name", "_value")
 
     def __init__(self, given: str | Path | None, name: str) -> None:
+        self._given = given
         self._name = name
         self._value: str | None = None
-        # In a closure, not in an attribute that somebody prints.
-        self._read: Callable[[], str | None] = lambda: self._find(given)
 
     def reveal(self) -> str | None:
         """Return the key, or None where there is none."""
-        if self._value is None:
-            found = (self._read() or "").strip()
-            if not found:
-                return None
-            if _GOOD_KEY.fullmatch(found) is None:
-                raise Unauthorised("the key has characters that are not allowed in a key", code="bad-key")
-            self._value = found
-        return self._value
+        if self._value is not None:
+            return self._value
+        found = self._given
+        if found is None:
+            found = os.environ.get(self._name)
+            file = os.environ.get(f"{self._name}_FILE")
+            if not found and file:
+                found = Path(file)
+        if isinstance(found, Path):
+            found = _read_file(found)
+        found = (found or "").strip()
+        if not found:
+            return None
+        if _GOOD_KEY.fullmatch(found) is None:
+            raise Unauthorised("the key has characters that are not allowed in a key", code="bad-key")
+        self._value = found
+        return found
 
     def hidden(self, body: bytes) -> bytes:
         """Return a server's reply without the key, which some servers repeat, however JSON writes it."""
@@ -52,30 +60,22 @@ class Key:
         key = self._value.encode()
         if key in body:
             body = body.replace(key, b"***")
+        # JSON may write any letter as a code, and some letters behind a backslash.
         if b"\\u00" in body or (b"\\" in body and any(mark in self._value for mark in _ESCAPED)):
             body = _spelling(self._value).sub(b"***", body)
         return body
 
-    def _find(self, given: str | Path | None) -> str | None:
-        if isinstance(given, Path):
-            return self._from_file(given)
-        if given is not None:
-            return given
-        value = os.environ.get(self._name)
-        if value:
-            return value
-        file = os.environ.get(f"{self._name}_FILE")
-        return self._from_file(Path(file)) if file else None
-
-    def _from_file(self, path: Path) -> str:
-        try:
-            return path.read_text(encoding="utf-8")
-        except (OSError, ValueError):  # not UTF-8 is a ValueError; its text would quote the file
-            pass
-        raise Unauthorised(f"the key file {path} cannot be read", code="bad-key")
-
     def __repr__(self) -> str:
         return "Key(...)"
+
+
+def _read_file(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        # A file that is not UTF-8 raises a ValueError, whose text would quote the key.
+        pass
+    raise Unauthorised(f"the key file {path} cannot be read", code="bad-key")
 
 
 @lru_cache(maxsize=8)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from adjudge.chat._apis import require_litellm
-from adjudge.chat._body import decoded, text_or_none
+from adjudge.chat._body import decode_body, read_text
 from adjudge.chat._client import ChatClient, Shape
 from adjudge.chat._faults import as_chat_error
 from adjudge.chat._openai import OpenAIShape, read_completion
@@ -33,7 +33,8 @@ class LiteLLMShape(OpenAIShape):
     """The library takes and gives what an OpenAI-compatible endpoint does."""
 
     prefix = "litellm"
-    default_base_url = "litellm"  # no address: the library knows its providers' own
+    # Not an address: the library knows those of its providers.
+    default_base_url = "litellm"
     base_url_name = "LITELLM_BASE_URL"
     key_name = "LITELLM_API_KEY"
 
@@ -42,11 +43,9 @@ class LiteLLMShape(OpenAIShape):
         reply = read_completion(body)
         if reply.text is not None or reply.refusal is not None:
             return reply
-        fields = decoded(body)["choices"][0]["message"].get("provider_specific_fields")
+        fields = decode_body(body)["choices"][0]["message"].get("provider_specific_fields")
         return (
-            replace(reply, refusal=text_or_none(fields.get("refusal"), "refusal"))
-            if isinstance(fields, dict)
-            else reply
+            replace(reply, refusal=read_text(fields.get("refusal"), "refusal")) if isinstance(fields, dict) else reply
         )
 
 
@@ -65,6 +64,7 @@ class LiteLLMClient(ChatClient):
         super().__init__(model, base_url=base_url, api_key=api_key, **limits)
 
     async def _send(self, data: bytes, left_s: float) -> ChatReply:
+        # The import takes seconds: too long for an event loop.
         library = await asyncio.to_thread(_load)
         given = {"api_key": self._key.reveal(), "api_base": None if self.base_url == "litellm" else self.base_url}
         options = {name: value for name, value in given.items() if value is not None}
@@ -93,11 +93,13 @@ def _failure(library: Any, error: BaseException | None) -> HttpReply | Again:
     if isinstance(error, library.exceptions.Timeout):
         return Again(AttemptTimeout(f"{_HOST}: {text[:300]}"))
     status = getattr(error, "status_code", None)
+    # Some connection errors carry a status that no server sent.
     if isinstance(error, library.exceptions.APIConnectionError) or not isinstance(status, int) or status < 400:
         return Again(ConnectionFailed(f"{_HOST}: {text[:300]}"))
     given = getattr(error, "litellm_response_headers", None) or {}
     if not given and any(words in text.lower() for words in _NO_KEY):
-        status = 401  # nobody was called, and nobody will be: the library says 500
+        # The library says 500, but it called nobody and never will without a key.
+        status = 401
     headers = {str(name).lower(): str(value) for name, value in dict(given).items()}
     body = getattr(error, "body", None)
     code = body.get("code") if isinstance(body, dict) else None

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from adjudge.chat._body import INSTRUCTION, count, decoded, error_text, joined, mapping, text_or_none
+from adjudge.chat._body import INSTRUCTION, decode_body, error_text, join_parts, read_count, read_text, require_object
 from adjudge.chat._errors import MalformedReply
 from adjudge.chat._key import cleaned
-from adjudge.model import ChatReply, ChatRequest, Message, ToolCall
+from adjudge.model import ChatReply, ChatRequest, ToolCall
 
 __all__ = ["OpenAIShape", "read_completion"]
 
@@ -22,23 +22,23 @@ def read_completion(body: str) -> ChatReply:
     >>> read_completion('{"choices": [{"message": {"content": "Paris"}, "finish_reason": "stop"}]}').text
     'Paris'
     """
-    whole = decoded(body)
+    whole = decode_body(body)
     choices = whole.get("choices")
     if not isinstance(choices, list) or not choices:
         problem = whole.get("error")
         text = f"the reply has an error in place of choices: {cleaned(error_text(problem))}".rstrip(": ")
         raise MalformedReply(text if problem else "the reply has no choices")
-    choice = mapping(choices[0], "choice that can be read")
-    message = mapping(choice.get("message"), "message")
+    choice = require_object(choices[0], "choice that can be read")
+    message = require_object(choice.get("message"), "message")
     content = message.get("content")
     usage = whole.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return ChatReply(
-        text=joined(content, "content") if isinstance(content, list) else text_or_none(content, "content"),
-        refusal=text_or_none(message.get("refusal"), "refusal"),
-        finish_reason=text_or_none(choice.get("finish_reason"), "finish_reason"),
-        prompt_tokens=count(usage.get("prompt_tokens")),
-        completion_tokens=count(usage.get("completion_tokens")),
+        text=join_parts(content, "content") if isinstance(content, list) else read_text(content, "content"),
+        refusal=read_text(message.get("refusal"), "refusal"),
+        finish_reason=read_text(choice.get("finish_reason"), "finish_reason"),
+        prompt_tokens=read_count(usage.get("prompt_tokens")),
+        completion_tokens=read_count(usage.get("completion_tokens")),
         raw=body,
     )
 
@@ -51,16 +51,25 @@ class OpenAIShape:
     default_base_url = "https://api.openai.com/v1"
     base_url_name = "OPENAI_BASE_URL"
     key_name = "OPENAI_API_KEY"
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the headers that carry the key."""
-        return {} if key is None else {"Authorization": f"Bearer {key}"}
+    key_header = ("Authorization", "Bearer ")
+    more_headers: ClassVar[Mapping[str, str]] = {}
 
     def body(self, request: ChatRequest, model: str, without: Collection[str]) -> dict[str, Any]:
         """Return the body, leaving out or renaming what the endpoint is known to reject."""
-        messages = [_message(message) for message in request.messages]
+        messages: list[dict[str, Any]] = []
+        for message in request.messages:
+            content = message.content
+            out = {"role": message.role, "content": list(content) if isinstance(content, tuple) else content}
+            if message.name is not None:
+                out["name"] = message.name
+            if message.tool_call_id is not None:
+                out["tool_call_id"] = message.tool_call_id
+            if message.tool_calls:
+                out["tool_calls"] = [_tool_call(call, number) for number, call in enumerate(message.tool_calls)]
+            messages.append(out)
         body: dict[str, Any] = {"model": model, "messages": messages}
         if request.schema is not None:
+            # The endpoint takes no schemas: ask for one in words.
             if "response_format" in without:
                 body["messages"] = _asking_for_json(messages, request.schema)
             else:
@@ -71,6 +80,7 @@ class OpenAIShape:
                     wanted["strict"] = set(request.schema.get("required") or ()) == set(properties)
                 body["response_format"] = {"type": "json_schema", "json_schema": wanted}
         if request.max_tokens is not None:
+            # Newer models of OpenAI reject `max_tokens` and take the other name.
             body["max_completion_tokens" if "max_tokens" in without else "max_tokens"] = request.max_tokens
         if request.temperature is not None and "temperature" not in without:
             body["temperature"] = request.temperature
@@ -91,18 +101,6 @@ class OpenAIShape:
         return next((name for name in ("max_tokens", "temperature") if name in body and name in text), None)
 
     read = staticmethod(read_completion)
-
-
-def _message(message: Message) -> dict[str, Any]:
-    content = message.content
-    out: dict[str, Any] = {"role": message.role, "content": list(content) if isinstance(content, tuple) else content}
-    if message.name is not None:
-        out["name"] = message.name
-    if message.tool_call_id is not None:
-        out["tool_call_id"] = message.tool_call_id
-    if message.tool_calls:
-        out["tool_calls"] = [_tool_call(call, number) for number, call in enumerate(message.tool_calls)]
-    return out
 
 
 def _tool_call(call: ToolCall, number: int) -> dict[str, Any]:

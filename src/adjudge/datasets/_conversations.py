@@ -88,8 +88,8 @@ def read_conversations(
 
     Rows have a CRAG-MM layout, or are questions with answers; consecutive ones with one `session_id` are one
     conversation. `num_conversations` is how many whole conversations are read. Files that rows name lie in
-    `image_folder`, by default beside the data; images are fetched from `allow_hosts` only. `on_fault` is told of each
-    row that cannot be used, which else ends the reading.
+    `image_folder`, by default beside the data; images are fetched from `allow_hosts` only. `on_fault` gets the error of
+    each row that cannot be used; without it the first such error ends the reading.
 
     >>> rows = [{"question": "Capital of France?", "answer": "Paris"}]
     >>> [read.conversation.turns[0].references for read in read_conversations(rows)]
@@ -116,7 +116,7 @@ class _Reading:
 
     def conversations(self) -> Iterator[ConversationRead]:
         """Give the conversations in order, those that cannot be used to `on_fault`."""
-        for rows in _together(self._data.source.rows()):
+        for rows in _group_rows(self._data.source.rows()):
             try:
                 read = self._read(rows)
             except RowError as error:
@@ -143,8 +143,9 @@ class _Reading:
     def _image(self, rows: list[PlacedRow], url: str | None) -> RowImage | None:
         folder, fetch = self._data.image_folder, self._data.fetch
         for row in rows:
+            # Decoded when somebody asks for it, not while rows are read.
             if row.late_image is not None:
-                return RowImage(row.place, partial(_late, row, folder, url), fetch)
+                return RowImage(row.place, partial(_look_up_image, row, folder, url), fetch)
             source = image_source((row.columns or {}).get("image"), row.place, folder)
             if source is not None:
                 return RowImage(row.place, source, fetch)
@@ -165,12 +166,13 @@ class _Reading:
                 raise RowError(f"{row.place}: interaction_id {turn.identity!r} {where}")
 
 
-def _together(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
+def _group_rows(rows: Iterable[PlacedRow]) -> Iterator[list[PlacedRow]]:
     """Put together the rows of one conversation: one row, or questions of one session that follow on one another."""
     held: list[PlacedRow] = []
     session = None
     for row in rows:
         columns = row.columns
+        # A row that is a whole conversation never joins its neighbours.
         its = None if columns is None or is_conversation_row(columns) else raw_session(columns)
         if held and (its is None or its != session):
             yield held
@@ -196,13 +198,14 @@ def _of_questions(rows: list[PlacedRow], *, require_answers: bool) -> Parts:
         session = session or session_of(columns, place)
         url = url or url_of(columns, place)
         is_ego = flag_of(columns, "is_ego", place) if is_ego is None else is_ego
+    # Two turns in one place have no order.
     if len({index for index, _ in turns}) < len(turns):
         raise RowError(f"{rows[0].place}: two turns of session {session!r} have the same turn_idx")
     ordered = [turn for _, turn in sorted(turns, key=lambda one: one[0])]
     return Parts(session or ordered[0].identity, ordered, url, is_ego=url is None if is_ego is None else is_ego)
 
 
-def _late(row: PlacedRow, folder: Path | None, url: str | None) -> Any:
+def _look_up_image(row: PlacedRow, folder: Path | None, url: str | None) -> Any:
     """Return the image of a row that is looked up only now."""
     value = None if row.late_image is None else row.late_image()
     source = image_source(value, row.place, folder)

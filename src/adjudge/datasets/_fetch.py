@@ -40,6 +40,7 @@ class ImageFetcher:
             with caught:
                 box.append(asyncio.run(self._get(url)))
 
+        # A thread, because the caller may run an event loop, in which `asyncio.run` is refused.
         thread = Thread(target=work, name="adjudge-image", daemon=True)
         thread.start()
         thread.join()
@@ -54,6 +55,7 @@ class ImageFetcher:
                 reply = await client.send(Request(url, method="GET"), _read)
                 if reply.status not in _REDIRECTS:
                     return reply.body
+                # Every hop is checked again: a redirect may lead to a host that is not allowed.
                 url = urljoin(url, reply.headers.get("location", ""))
         raise AddressRefused(f"more than {HOPS} redirects in a row")
 

@@ -47,6 +47,7 @@ class RowImage:
 
         An image that is missing, broken, too large or not allowed to be fetched raises `RowError`, `bad-image`.
         """
+        # Decoders raise whatever they like on broken bytes.
         with Caught() as caught:
             return _load(self._content())
         error = caught.error
@@ -98,7 +99,8 @@ def _from_mapping(value: Mapping[str, Any], place: str, folder: Path | None) -> 
         has = ", ".join(repr(str(name)) for name in list(value)[:5]) or "nothing"
         raise RowError(f"{place}: image: a mapping must have 'bytes' or 'path', this one has {has}")
     data = value.get("bytes")
-    if isinstance(data, str):  # how bytes are written in JSON
+    # JSON has no bytes: they are written in base 64.
+    if isinstance(data, str):
         return _from_base64(data, place)
     inner = value.get("path") if data is None else data
     if isinstance(inner, Mapping):
@@ -113,10 +115,12 @@ def _from_text(text: str, place: str, folder: Path | None) -> Any:
         if not comma or not head.endswith(";base64"):
             raise RowError(f"{place}: image: a data URL must be in base64")
         return _from_base64(body, place)
+    # Only http and https: a `file:` URL would read any file of this machine.
     if "://" in text[:32]:
         if not start.startswith(("http://", "https://")):
             raise RowError(f"{place}: image: {text.partition('://')[0]!r} is not an address that images can come from")
         return WebImage(text)
+    # The source is trusted: it knows where its own files are.
     if folder is None:
         return Path(text)
     if _PLAIN.fullmatch(text):
@@ -136,7 +140,8 @@ def _from_base64(text: str, place: str) -> bytes:
 
 
 def _load(source: Any) -> Any:
-    if source is None:  # a row whose image was looked up late, and which has none
+    # Only a late look-up shows that this row has no image.
+    if source is None:
         return None
     if is_picture(source):
         source.load()

@@ -65,6 +65,7 @@ def conversation_of(row: Mapping[str, Any], place: str, *, require_answers: bool
         _refuse_misspelt(fields, LABELS, where)
         identity = _identity(fields, "interaction_id", where)
         query = _text(fields, "query", where)
+        # A turn without its answer would count as wrong for every agent.
         if require_answers and identity not in answers:
             message = f"{where}: no answer has its interaction_id {identity!r}"
             raise RowError(f"{message}{closest(identity, answers)}")
@@ -137,6 +138,7 @@ def number_of(row: Mapping[str, Any], name: str, place: str) -> int | None:
     """Return a column that is a whole number or not there; in CSV it is a text."""
     value = _whole(row.get(name))
     if isinstance(value, str):
+        # Digits of other scripts and numbers beyond 64 bits are not taken for numbers.
         value = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else value or None
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
@@ -158,6 +160,7 @@ def _answers(row: Mapping[str, Any], place: str, required: bool) -> dict[str, st
     for index, fields in enumerate(_records(row["answers"], f"{place}: answers", "ans_full")):
         where = f"{place}: answers[{index}]"
         identity = _identity(fields, "interaction_id", where)
+        # Which of two answers is meant cannot be guessed.
         if identity in answers:
             raise RowError(f"{where}: interaction_id {identity!r} occurs twice among the answers")
         if fields.get("ans_full") is None and not required:
@@ -169,10 +172,12 @@ def _answers(row: Mapping[str, Any], place: str, required: bool) -> dict[str, st
 def _records(value: Any, where: str, text: str) -> list[Mapping[str, Any]]:
     """Return a mapping a record, from either layout: a list of mappings, or a mapping of lists."""
     if isinstance(value, Mapping):
-        if isinstance(value.get(text), str):  # a single record, not in a list
+        # Some data sets write a single record without a list around it.
+        if isinstance(value.get(text), str):
             return [value]
         columns = {str(name): _as_list(column, f"{where}.{name}") for name, column in value.items()}
         sizes = {name: len(column) for name, column in columns.items()}
+        # Columns of different lengths cannot be cut into records.
         if len(set(sizes.values())) > 1:
             lengths = ", ".join(f"{name} {size}" for name, size in sizes.items())
             raise RowError(f"{where}: the columns have different lengths: {lengths}")
@@ -188,7 +193,8 @@ def _records(value: Any, where: str, text: str) -> list[Mapping[str, Any]]:
 def _as_list(value: Any, where: str) -> list[Any]:
     if isinstance(value, list | tuple):
         return list(value)
-    if hasattr(value, "tolist") and isinstance(listed := value.tolist(), list):  # an array
+    # An array of a data library is a list here.
+    if hasattr(value, "tolist") and isinstance(listed := value.tolist(), list):
         return listed
     raise RowError(f"{where}: must be a list, got {_said(value)}")
 
@@ -214,9 +220,11 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _references(value: Any, where: str) -> tuple[str, ...]:
-    if isinstance(value, Mapping) and "text" in value:  # {"text": [...], "answer_start": [...]}, as SQuAD has it
+    # SQuAD writes answers as {"text": [...], "answer_start": [...]}.
+    if isinstance(value, Mapping) and "text" in value:
         value = value["text"]
     texts = [value] if isinstance(value, str | int | float) and not isinstance(value, bool) else _as_list(value, where)
+    # Data sets often hold numbers as answers.
     texts = [str(text) if isinstance(text, int | float) and not isinstance(text, bool) else text for text in texts]
     for text in texts:
         if not isinstance(text, str) or not text.strip():
@@ -238,9 +246,11 @@ def _labels(turn: Mapping[str, Any], row: Mapping[str, Any], where: str) -> dict
 
 
 def _label(value: Any, where: str) -> int | str | None:
-    if value is None or type(value) is int:  # as nearly always
+    # Nearly every label is a whole number already.
+    if value is None or type(value) is int:
         return value
-    if hasattr(value, "__len__") and not isinstance(value, str | Mapping):  # a list means its first element
+    # Of a list the first element counts.
+    if hasattr(value, "__len__") and not isinstance(value, str | Mapping):
         value = value[0] if len(value) else None
     value = _whole(value)
     if value is None or (isinstance(value, int | str) and not isinstance(value, bool)):
@@ -252,6 +262,7 @@ def _whole(value: Any) -> Any:
     """Return a whole number as an int, whatever library it came from; NaN, a table's word for nothing, as None."""
     if isinstance(value, float):
         return None if value != value else int(value) if value.is_integer() else value  # noqa: PLR0124 (NaN)
+    # A truth value has an index too, but is not a number here.
     if isinstance(value, bool) or hasattr(value, "__len__") or not hasattr(value, "__index__"):
         return value
     return operator.index(value)

@@ -25,7 +25,8 @@ def open_parquet(path: Path) -> Any:
         raise MissingExtra.of("parquet", "reading Parquet") from None
     try:
         return ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-    except (OSError, ValueError) as error:  # what pyarrow raises for any other file
+    except (OSError, ValueError) as error:
+        # This is what pyarrow raises for a file that is not Parquet.
         raise DataError(f"{path} cannot be read as Parquet: {error}") from None
 
 
@@ -51,7 +52,8 @@ class ParquetImages:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = Lock()  # agents ask from several threads
+        # Agents ask from several threads.
+        self._lock = Lock()
         self._first = 0
         self._held: list[Any] = []
 

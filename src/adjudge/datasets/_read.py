@@ -69,10 +69,29 @@ class Chunk:
             with Path(path).open("rb") as file:
                 file.seek(offset)
                 lines = file.read(size)
-        if lines is not None:
-            return _json_rows(lines, self.first)
-        numbers = self.numbers or range(self.first, self.first + len(self.records))
-        return [self._record(number, record) for number, record in zip(numbers, self.records, strict=True)]
+        if lines is None:
+            numbers = self.numbers or range(self.first, self.first + len(self.records))
+            return [self._record(number, record) for number, record in zip(numbers, self.records, strict=True)]
+        rows: list[RowRead] = []
+        pieces = lines.split(b"\n")
+        for number, line in enumerate(pieces, self.first):
+            if not line or line.isspace():
+                continue
+            columns, fault = None, None
+            try:
+                found = decode_json(line)
+            except RowError as error:
+                # Whatever follows the last line end is a line that was perhaps not written to its end.
+                is_cut = number == self.first + len(pieces) - 1
+                hint = " (the last line, without a line end: was the file cut off?)" if is_cut else ""
+                fault = f"bad-row: line {number}: {error.message}{hint}"
+            else:
+                if isinstance(found, dict):
+                    columns = found
+                else:
+                    fault = f"bad-row: line {number}: expected an object, got {type(found).__name__}"
+            rows.append(RowRead(number, columns, fault))
+        return rows
 
     def _record(self, number: int, record: Sequence[str] | Mapping[str, Any] | str) -> RowRead:
         if isinstance(record, str):
@@ -140,7 +159,9 @@ def _json_chunks(path: str) -> Iterator[Chunk]:
     with _open(path) as file:
         number = 1
         start = file.read(BLOCK)
-        rest = _without_bom(start, path)
+        if start.startswith(_UTF16):
+            raise DataError(f"{path} is UTF-16; adjudge reads UTF-8")
+        rest = start.removeprefix(_BOM)
         offset = len(start) - len(rest)
         if rest.lstrip()[:1] == b"[":
             raise DataError(f"{path} is a JSON array; adjudge reads JSON lines, one object a line")
@@ -155,41 +176,16 @@ def _json_chunks(path: str) -> Iterator[Chunk]:
             offset += len(block)
 
 
-def _without_bom(start: bytes, path: str) -> bytes:
-    if start.startswith(_UTF16):
-        raise DataError(f"{path} is UTF-16; adjudge reads UTF-8")
-    return start.removeprefix(_BOM)
-
-
-def _json_rows(block: bytes, first: int) -> list[RowRead]:
-    rows: list[RowRead] = []
-    lines = block.split(b"\n")
-    for number, line in enumerate(lines, first):
-        if not line or line.isspace():
-            continue
-        try:
-            columns = decode_json(line)
-        except RowError as error:
-            is_cut = number == first + len(lines) - 1
-            hint = " (the last line, without a line end: was the file cut off?)" if is_cut else ""
-            rows.append(RowRead(number, None, f"bad-row: line {number}: {error.message}{hint}"))
-            continue
-        if isinstance(columns, dict):
-            rows.append(RowRead(number, columns, None))
-        else:
-            fault = f"bad-row: line {number}: expected an object, got {type(columns).__name__}"
-            rows.append(RowRead(number, None, fault))
-    return rows
-
-
 def _csv_chunks(path: str) -> Iterator[Chunk]:
     import csv
     import io
 
-    csv.field_size_limit((1 << 31) - 1)  # a cell may hold a whole trajectory
+    # A cell may hold a whole trajectory.
+    csv.field_size_limit((1 << 31) - 1)
     with _open(path) as file:
         peeked = io.BufferedReader(cast("io.RawIOBase", file))
-        _without_bom(peeked.peek(4)[:4], path)
+        if peeked.peek(4).startswith(_UTF16):
+            raise DataError(f"{path} is UTF-16; adjudge reads UTF-8")
         text = io.TextIOWrapper(peeked, encoding="utf-8-sig", errors="surrogateescape", newline="")
         reader = csv.reader(text, strict=True)
         first = 1

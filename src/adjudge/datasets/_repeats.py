@@ -35,17 +35,20 @@ class IdTable:
 
     def __init__(self) -> None:
         self._count = 0
-        self._keys = array("Q", [0]) * _LEAST  # 0 is a free place
+        # A key of 0 marks a free place.
+        self._keys = array("Q", [0]) * _LEAST
         self._places = array("Q", [0]) * _LEAST
 
     def add(self, id_: str, place: int) -> int | None:
         """Remember an id; return the place of the first one of that name, if there is one."""
+        # 0 marks a free place, so no key may be 0.
         key = hash(id_) & 0xFFFFFFFFFFFFFFFF or 1
         at = self._find(key)
         if self._keys[at]:
             return self._places[at]
         self._keys[at], self._places[at] = key, place
         self._count += 1
+        # Half full is where looking for a place begins to take long.
         if 2 * self._count > len(self._keys):
             self._grow()
         return None
@@ -82,6 +85,7 @@ def sort_ids(ids: Iterable[tuple[str, int]]) -> list[bytes]:
     piles: list[list[bytes]] = [[] for _ in range(PILES)]
     for id_, number in ids:
         key = id_.encode("utf-8", "surrogatepass")
+        # An id may hold line ends; in a pile a line is one id.
         if b"\n" in key or b"\\" in key:
             key = key.replace(b"\\", b"\\\\").replace(b"\n", b"\\n")
         piles[crc32(key) % PILES].append(b"%d %b\n" % (number, key))
@@ -150,7 +154,8 @@ def _look_through(pile: Callable[[], Iterable[bytes]]) -> tuple[int, list[Repeat
         count += 1
     count -= len(keys)
     if not count:
-        return 0, []  # as nearly always
+        # Nearly always no id occurs twice.
+        return 0, []
     first: dict[bytes, int] = {}
     second: dict[bytes, int] = {}
     for line in pile():

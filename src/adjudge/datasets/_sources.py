@@ -98,7 +98,9 @@ def _of_hub_object(data: Any) -> RowSource:
     if getattr(image, "decode", False) and hasattr(data, "cast_column"):
         # Decoded while rows are read, one broken image would end the reading.
         data = data.cast_column("image", type(image)(decode=False))
-    folder = None if hasattr(image, "decode") else Path()  # the library knows where its own images lie
+    # The `datasets` library knows where its own images are.
+    folder = None if hasattr(image, "decode") else Path()
+    # A stream can be read only once and in order: its images cannot wait.
     can_wait = image is not None and hasattr(data, "__len__") and hasattr(data, "select_columns")
     rows = partial(_index_rows if can_wait else _number_rows, data)
     return RowSource(rows, folder, vocabularies=vocabularies, count=_length(data))
@@ -130,6 +132,7 @@ def _from_hub(name: str, split: str | None) -> Any:
 
 
 def _of_folder(folder: Path, split: str | None) -> RowSource:
+    # The `datasets` library writes these files beside its data.
     if (folder / "state.json").is_file() or (folder / "dataset_dict.json").is_file():
         return open_source(_datasets_library("reading a saved data set").load_from_disk(str(folder)), split)
     there = [path for part in (folder, folder / "data") if part.is_dir() for path in part.iterdir()]
@@ -138,6 +141,7 @@ def _of_folder(folder: Path, split: str | None) -> RowSource:
         raise UsageError(f"{folder} has no data file ({', '.join(_ENDINGS)})", code="cannot-read")
     splits: dict[str, list[Path]] = {}
     for path in files:
+        # `test-00000-of-00002` and its sister are one split.
         splits.setdefault(_PART.sub("", path.stem), []).append(path)
     return _of_files(_one_split(splits, split), folder)
 
@@ -157,6 +161,7 @@ def _of_files(paths: list[Path], folder: Path | None = None) -> RowSource:
 
 def _of_each(paths: list[Path]) -> Iterator[PlacedRow]:
     for index, path in enumerate(paths):
+        # Row numbers begin again in every file; the key must not.
         base = index << _FILE_BITS
         if format_of(str(path)) == "parquet":
             for number, columns, image in parquet_rows(path):

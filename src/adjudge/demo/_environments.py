@@ -76,6 +76,7 @@ async def _play_all(say: Callable[[str], None]) -> None:
             try:
                 say(await _play(episode))
             except AdjudgeError as error:
+                # A world that is not installed must not end the tour.
                 say(f"    {episode.kind}: not played here. {error.message}")
     finally:
         close_pools()

@@ -70,8 +70,10 @@ def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None
     )
     model = PlayedModel(rows)
     with ChatServer(model.reply) as server, TemporaryDirectory(prefix="adjudge-") as folder:
-        judge = LLMJudge("demo", server.base_url, api_key="none")  # no key of the user's goes anywhere
+        # A key is given, so that the user's own is never sent.
+        judge = LLMJudge("demo", server.base_url, api_key="none")
         run = Path(folder) / "demo.run"
+        # The budget is meant to run out: the next session resumes.
         with suppress(RunStopped):
             evaluate(rows, judge=judge, run=run, config=RunConfig(cache="off", max_calls=BUDGET))
         before = model.calls

@@ -1,18 +1,20 @@
 """Which addresses may be called: http and https, no credentials in the URL, and private ones only where allowed."""
 
-import asyncio
 import ipaddress
 import socket
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from adjudge.http._errors import AddressRefused
 
-__all__ = ["check_url", "guarded_connector", "is_public"]
+if TYPE_CHECKING:
+    from aiohttp.abc import AbstractResolver, ResolveResult
+
+__all__ = ["check_url", "is_public", "public_resolver"]
 
 
 def check_url(url: str, *, allow_private: bool = True) -> None:
-    """Raise `AddressRefused` for a URL that may not be called; what a name stands for is checked when it is looked up.
+    """Raise `AddressRefused` for a URL that may not be called; a name's addresses are checked when it is looked up.
 
     >>> check_url("file:///etc/passwd")
     Traceback (most recent call last):
@@ -20,6 +22,7 @@ def check_url(url: str, *, allow_private: bool = True) -> None:
     """
     try:
         parts = urlsplit(url)
+        # Reading the port raises for one that is out of range.
         host, _ = parts.hostname, parts.port
     except ValueError:
         raise AddressRefused("the URL cannot be read") from None
@@ -29,6 +32,7 @@ def check_url(url: str, *, allow_private: bool = True) -> None:
         raise AddressRefused("the URL does not name a host")
     if parts.username is not None or parts.password is not None:
         raise AddressRefused("remove the user name and the password from the URL and pass them as a key")
+    # Such characters could end the request line and begin a header.
     if any(character <= " " or character == "\x7f" for character in url):
         raise AddressRefused("the URL has white space or control characters in it")
     if not allow_private and _is_literal(host) and not is_public(host):
@@ -45,6 +49,7 @@ def is_public(address: str) -> bool:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    # An IPv6 address may carry an IPv4 address, which is the one that is called in the end.
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
         if inner is None and ip in ipaddress.ip_network("64:ff9b::/96"):
@@ -62,29 +67,20 @@ def _is_literal(host: str) -> bool:
     return True
 
 
-def guarded_connector(*, limit: int, allow_private: bool) -> Any:
-    """Return an aiohttp connector: TLS verified, names resolved to public addresses only unless `allow_private`."""
-    import aiohttp
-    from aiohttp.abc import AbstractResolver, ResolveResult
+def public_resolver() -> "AbstractResolver":
+    """Return a resolver that finds public addresses only."""
     from aiohttp.resolver import ThreadedResolver
 
-    class PublicResolver(AbstractResolver):
+    class PublicResolver(ThreadedResolver):
         """Leaves out every address that is not public: what is checked is what is connected to."""
-
-        def __init__(self) -> None:
-            self._inner = ThreadedResolver()
 
         async def resolve(
             self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-        ) -> list[ResolveResult]:
-            found = await self._inner.resolve(host, port, family)
+        ) -> "list[ResolveResult]":
+            found = await super().resolve(host, port, family)
             public = [one for one in found if is_public(one["host"])]
             if not public:
                 raise AddressRefused(f"{host} has no public address")
             return public
 
-        async def close(self) -> None:
-            await self._inner.close()
-
-    resolver = ThreadedResolver(loop=asyncio.get_running_loop()) if allow_private else PublicResolver()
-    return aiohttp.TCPConnector(limit=limit, resolver=resolver, ttl_dns_cache=300)
+    return PublicResolver()

@@ -69,9 +69,17 @@ class HttpClient:
             _check_url(request.url, allow_private=self._allow_private)
         if self._closed:
             raise ClientClosed("the client is closed")
-        lane = self._lanes.get(id(loop := asyncio.get_running_loop()))
+        loop = asyncio.get_running_loop()
+        lane = self._lanes.get(id(loop))
+        # The id of a loop that is gone may be that of another loop today.
         if lane is None or lane.loop is not loop or lane.closed:
-            lane = await self._open_lane(loop)
+            with self._lock:
+                for key, old in list(self._lanes.items()):
+                    if old.closed or old.loop.is_closed():
+                        del self._lanes[key]
+                lane = self._lanes[id(loop)] = Lane(in_flight=self.limits.in_flight, allow_private=self._allow_private)
+            await anext(lane.keeper)
+        # A deadline of the request replaces that of the client.
         total = self.limits.deadline_s if deadline_s is None else deadline_s
         return await Sending(lane, self.limits, request, read, total, self._chance).run(exchange)
 
@@ -81,10 +89,11 @@ class HttpClient:
         with self._lock:
             lanes, self._lanes = list(self._lanes.values()), {}
         for lane in lanes:
+            # A session can only be closed on its own event loop.
             if lane.loop is asyncio.get_running_loop():
-                await lane.close()
+                await lane.keeper.aclose()
             elif lane.loop.is_running():
-                asyncio.run_coroutine_threadsafe(lane.close(), lane.loop)
+                asyncio.run_coroutine_threadsafe(lane.keeper.aclose(), lane.loop)
             else:
                 lane.forget()
 
@@ -95,13 +104,3 @@ class HttpClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
     ) -> None:
         await self.close()
-
-    async def _open_lane(self, loop: asyncio.AbstractEventLoop) -> Lane:
-        """Open connections on the running event loop, and drop those of loops that are gone."""
-        with self._lock:
-            for key, old in list(self._lanes.items()):
-                if old.closed or old.loop.is_closed():
-                    del self._lanes[key]
-            lane = self._lanes[id(loop)] = Lane(in_flight=self.limits.in_flight, allow_private=self._allow_private)
-        await lane.open()
-        return lane

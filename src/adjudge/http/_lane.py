@@ -6,34 +6,30 @@ import math
 import time
 from collections import deque
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
 
-from adjudge.http._address import guarded_connector
+from adjudge.http._address import public_resolver
 from adjudge.http._errors import ClientClosed
 from adjudge.http._pace import Pace, SentCall
 
 __all__ = ["Door", "Lane"]
 
 
+@dataclass(eq=False)
 class Door:
     """Lets calls to one endpoint start as its `Pace` allows: retries first, then in order of arrival.
 
     Whoever reports to the pace that a call has ended calls `admit` after it.
     """
 
-    def __init__(self, most: int) -> None:
-        self.pace = Pace(most)
-        self.waiting: deque[asyncio.Future[SentCall]] = deque()
-        self._timer: asyncio.TimerHandle | None = None
-
-    def try_enter(self) -> SentCall | None:
-        """Let a call start at once, if nobody waits and the pace allows it."""
-        if self.waiting or self.pace.wait_s(now := time.monotonic()) > 0:
-            return None
-        return self.pace.start(now)
+    pace: Pace
+    waiting: deque[asyncio.Future[SentCall]] = field(default_factory=deque)
+    timer: asyncio.TimerHandle | None = None
 
     async def enter(self, *, retry: bool) -> SentCall:
         """Wait until a call may start."""
         turn: asyncio.Future[SentCall] = asyncio.get_running_loop().create_future()
+        # A retry has waited before, so it goes to the front.
         if retry:
             self.waiting.appendleft(turn)
         else:
@@ -42,7 +38,8 @@ class Door:
         try:
             return await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # its turn came in the very moment in which it gave up
+            # Its turn may have come in the very moment in which it gave up.
+            if turn.done() and not turn.cancelled():
                 self.pace.failed(turn.result())
                 self.admit()
             elif turn in self.waiting:
@@ -50,62 +47,49 @@ class Door:
             raise
 
     def admit(self) -> None:
-        """Let in whom the pace allows, and look again when it says."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        """Let in as many as the pace allows, and look again when it says."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
         while self.waiting:
-            if self.waiting[0].done():  # cancelled, and not yet gone
+            # A caller that gave up may not have left the queue yet.
+            if self.waiting[0].done():
                 self.waiting.popleft()
                 continue
             now = time.monotonic()
             wait = self.pace.wait_s(now)
             if wait > 0:
+                # With an infinite wait the end of another call lets the next one in.
                 if wait < math.inf:
-                    self._timer = asyncio.get_running_loop().call_later(wait, self.admit)
+                    self.timer = asyncio.get_running_loop().call_later(wait, self.admit)
                 return
             self.waiting.popleft().set_result(self.pace.start(now))
 
-    def close(self) -> None:
-        """Send everybody away who waits."""
-        if self._timer is not None:
-            self._timer.cancel()
-        for turn in self.waiting:
-            if not turn.done():
-                turn.set_exception(ClientClosed("the client is closed"))
-        self.waiting.clear()
-
 
 class Lane:
-    """A session of pooled connections and its doors; it ends with its loop, by itself.
+    """A session of pooled connections and its doors, open from the first step of its `keeper` to `keeper.aclose()`.
 
     `asyncio.run` closes the asynchronous generators of its loop before it closes the loop: the keeper is one, so that
-    two runs in a row leave no socket behind and nobody has to call `close` in between.
+    two runs in a row leave no socket behind and nobody has to close anything in between.
     """
 
     def __init__(self, *, in_flight: int, allow_private: bool) -> None:
         import aiohttp
+        from aiohttp.resolver import ThreadedResolver
 
         self.loop = asyncio.get_running_loop()
         self.closed = False
         self.doors: dict[str, Door] = {}
         """By scheme, host and port."""
+        resolver = ThreadedResolver(self.loop) if allow_private else public_resolver()
         self.session: aiohttp.ClientSession = aiohttp.ClientSession(
-            connector=guarded_connector(limit=in_flight, allow_private=allow_private),
+            connector=aiohttp.TCPConnector(limit=in_flight, resolver=resolver, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             auto_decompress=False,
             skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent", "Content-Type"),
         )
-        self._keeper = self._keep()
-
-    async def open(self) -> None:
-        """Have the lane closed when its loop ends."""
-        await anext(self._keeper)
-
-    async def close(self) -> None:
-        """Close every connection; calls under way or waiting end with `ClientClosed`."""
-        await self._keeper.aclose()
+        self.keeper = self._keep()
 
     def forget(self) -> None:
         """Drop what belongs to a loop that is gone, which can only be dropped."""
@@ -114,10 +98,16 @@ class Lane:
             self.session.detach()
 
     async def _keep(self) -> AsyncGenerator[None, None]:
+        """Stay open at `yield`; then close every connection, and calls under way or waiting get `ClientClosed`."""
         try:
             yield
         finally:
             self.closed = True
             for door in self.doors.values():
-                door.close()
+                if door.timer is not None:
+                    door.timer.cancel()
+                for turn in door.waiting:
+                    if not turn.done():
+                        turn.set_exception(ClientClosed("the client is closed"))
+                door.waiting.clear()
             await self.session.close()

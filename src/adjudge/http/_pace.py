@@ -18,6 +18,7 @@ over the time until there are more.
 
 import math
 from collections import deque
+from dataclasses import dataclass
 
 __all__ = ["Pace", "SentCall"]
 
@@ -38,19 +39,17 @@ _HEED = 20.0
 """Waits that are asked for take up one part in this many of the time."""
 
 
+@dataclass(eq=False, slots=True)
 class SentCall:
-    """A call under way: when it was sent, what it was the first to touch, and what its refusal changed."""
+    """A call under way: when it was sent, which limits it reached, and what its refusal changed."""
 
-    __slots__ = ("cut", "full", "high", "level", "number", "paced", "sent")
-
-    def __init__(self, sent: float, level: int, number: int) -> None:
-        self.sent = sent
-        self.level = level
-        """How many calls the server had in hand with this one, as far as is known."""
-        self.number = number
-        self.full = self.paced = self.high = False
-        self.cut = 0.0
-        """The factor of the rate, or the window before as a negative number; 0 where nothing was changed."""
+    sent: float
+    level: int  # how many calls the server had in hand with this one, as far as is known
+    number: int
+    full: bool = False  # it filled the window
+    paced: bool = False  # it was sent as soon as the rate allowed
+    high: bool = False  # it was sent while the rate was above its mean
+    cut: float = 0.0  # the factor of the rate, or the window before as a negative number; 0: nothing was changed
 
 
 class Pace:
@@ -97,7 +96,8 @@ class Pace:
             call.high = int(now / _SWING_S) % 3 > 0
             if self._rate < math.inf:
                 gap = 1 / (self._rate * (1 + _SWING if call.high else 1 - _SWING))
-                call.paced = now - self._next_at <= 0.01 + 0.25 * gap  # timers are late
+                # Timers fire late, so that a little delay does not count.
+                call.paced = now - self._next_at <= 0.01 + 0.25 * gap
             else:
                 # A window that opens is not a burst: one that is untried is spread over the whole round trip.
                 untried = self._window >= 1 + max(self._carried, self._carried_before)
@@ -159,7 +159,8 @@ class Pace:
         for other in self._flight:
             if other.sent >= call.sent:
                 other.level -= 1
-            elif other.sent < old:  # it would have been refused by now
+            elif other.sent < old:
+                # Had it been too much, it would have been refused by now.
                 self._carried = max(self._carried, other.level)
         if first is not None:
             self._forgive(first, now)

@@ -24,7 +24,9 @@ class HttpReply:
 
 async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpReply:
     """Read a response to its end, or raise as soon as it is over `largest` bytes, packed or unpacked."""
-    headers = response.headers  # found by names in any case
+    # A mapping that ignores the case of names.
+    headers = response.headers
+    # A server may say too little or nothing, so the size is counted as well.
     if (length := response.content_length) is not None and length > largest:
         raise _too_large(largest)
     pieces: list[bytes] = []
@@ -49,6 +51,7 @@ def _unpack(body: bytes, encoding: str, largest: int) -> bytes:
         raise ReplyUnreadable(f"the reply is encoded as {encoding[:40]!r}, which the request did not ask for")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
+        # One byte more than allowed is enough to know, so that a bomb is not unpacked.
         plain = unpacker.decompress(body, largest + 1)
     except zlib.error:
         raise ReplyUnreadable("the reply is not in the encoding that it claims") from None

@@ -28,7 +28,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if not getattr(self, name) > 0:  # written so that NaN is refused too
+            # Written so that NaN is refused too.
+            if not getattr(self, name) > 0:
                 raise UsageError(f"{name} must be above 0, not {getattr(self, name)!r}", code="bad-limit")
 
 

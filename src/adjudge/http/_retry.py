@@ -47,6 +47,7 @@ def retry_after_s(headers: Mapping[str, str], *, now: float | None = None) -> fl
     >>> retry_after_s({"retry-after": "soon"}) is None
     True
     """
+    # The more exact header comes first.
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -99,7 +100,8 @@ def _reset_s(value: str, now: float | None) -> float | None:
 def _number(value: str | None) -> float | None:
     if value is None or _NUMBER.fullmatch(value.strip()) is None:
         return None
-    return float(value)  # a row of digits that is too long for a float is infinite: too long to wait, too
+    # Too many digits for a float give infinity, which is too long to wait as well.
+    return float(value)
 
 
 def backoff_s(attempt: int, chance: random.Random) -> float:

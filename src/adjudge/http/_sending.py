@@ -19,7 +19,7 @@ from adjudge.http._errors import (
     ReplyUnreadable,
 )
 from adjudge.http._lane import Door, Lane
-from adjudge.http._pace import SentCall
+from adjudge.http._pace import Pace, SentCall
 from adjudge.http._reply import HttpReply, read_reply
 from adjudge.http._request import Again, Exchange, Limits, Reader, Request
 from adjudge.http._retry import backoff_s, quotas, retry_after_s
@@ -57,13 +57,15 @@ class Sending(Generic[T]):
         parts = urlsplit(request.url)
         self._host = parts.netloc
         endpoint = f"{parts.scheme}://{parts.netloc}"
-        door = lane.doors.get(endpoint)
-        self._door = door or lane.doors.setdefault(endpoint, Door(limits.in_flight))
+        if endpoint not in lane.doors:
+            lane.doors[endpoint] = Door(Pace(limits.in_flight))
+        self._door = lane.doors[endpoint]
         self._now = asyncio.get_running_loop().time
         self._deadline = self._now() + total_s
         self._attempts = 0
         self._first_refused: SentCall | None = None
         self._watch = attempt_watch.get()
+        # Without a watch nobody is owed patience: the wait for a turn counts against the deadline.
         self._patience_s = 0.0 if self._watch is None else max(_PATIENCE * total_s, _PATIENCE_S)
         self._waited_s = 0.0
         self._asked_wait_s: float | None = None
@@ -74,7 +76,11 @@ class Sending(Generic[T]):
         """Return what the reader makes of the reply; every failure is an `AdjudgeError`."""
         door = self._door
         while True:
-            call = door.try_enter() or await self._wait_for_turn()
+            # Most calls start at once: nobody waits before them, and the pace allows it.
+            if door.waiting or door.pace.wait_s(now := time.monotonic()) > 0:
+                call = await self._wait_for_turn()
+            else:
+                call = door.pace.start(now)
             reply: HttpReply | Again | None = None
             try:
                 reply = await self._attempt(exchange or self._exchange)
@@ -85,6 +91,7 @@ class Sending(Generic[T]):
                     door.pace.failed(call)
                 if door.waiting:
                     door.admit()
+            # The reader decides what a status means; only what may pass comes back as `Again`.
             outcome = self._read(reply) if isinstance(reply, HttpReply) else reply
             if not isinstance(outcome, Again):
                 return outcome
@@ -127,12 +134,13 @@ class Sending(Generic[T]):
             async with asyncio.timeout_at(min(until, self._deadline)):
                 return await exchange(self._request)
         except TimeoutError:
+            # Whichever limit came first decides which error it is.
             if until >= self._deadline:
                 raise self._too_late() from None
         return Again(AttemptTimeout(f"{self._host} did not answer within {self._limits.attempt_timeout_s:g} s"))
 
     async def _exchange(self, request: Request) -> HttpReply | Again:
-        """Send once. What aiohttp raises holds the request with its headers: it goes no further than here."""
+        """Send once; what aiohttp raises stays here, because it holds the request with its headers."""
         import aiohttp
 
         final: HttpError
@@ -160,6 +168,7 @@ class Sending(Generic[T]):
         pace, now, status = self._door.pace, time.monotonic(), reply.status
         wait = self._asked_wait_s = None if status < 400 else retry_after_s(reply.headers)
         if status in _OVERLOAD:
+            # A wait that is too long for this request must not stop the others.
             heeded = wait if wait is None or wait <= self._limits.max_wait_s else None
             pace.refused(call, now, heeded, first=self._first_refused)
             self._first_refused = self._first_refused or call
@@ -167,8 +176,10 @@ class Sending(Generic[T]):
         if status >= 500:
             pace.failed(call)
             return
+        # Every other status was served, whatever it says: the load was not too much.
         pace.accepted(call, now)
         if found := quotas(reply.headers):
+            # Servers count tokens in their own way; the bytes that went to and fro are near enough.
             size = len(self._request.body or b"") + len(reply.body)
             tokens = max(1.0, min(_MOST_TOKENS, size / _BYTES_A_TOKEN))
             # The scarcest of them decides.
@@ -180,6 +191,7 @@ class Sending(Generic[T]):
         """How long to wait before the next attempt, never beyond the deadline; raises where there is none."""
         error = self._last = again.error
         failures = self._failures[type(error)] = self._failures.get(type(error), 0) + 1
+        # A reader may allow fewer attempts for one kind of error than the limits do.
         if self._attempts >= self._limits.attempts or (again.times is not None and failures > again.times):
             raise self._final(error)
         wait = backoff_s(self._attempts, self._chance)
@@ -187,11 +199,13 @@ class Sending(Generic[T]):
         if left <= 0:
             raise self._too_late()
         if self._asked_wait_s is None:
-            return min(wait, left / 2)  # the time that is left is for trying, not for waiting
+            # The time that is left is for trying, not for waiting.
+            return min(wait, left / 2)
         if self._asked_wait_s > self._limits.max_wait_s:
             raise self._final(error, f", which asks to wait for {self._asked_wait_s:.0f} s")
         if self._asked_wait_s >= left:
             raise self._too_late()
+        # Callers that were asked to wait for the same time must not come back all at once.
         return self._asked_wait_s + 0.1 * wait
 
     def _final(self, error: AdjudgeError, more: str = "") -> AdjudgeError:

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from adjudge.errors import UsageError
+from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -37,6 +37,7 @@ class LoopThread:
     def stop(self) -> None:
         """Close the server and end the thread."""
         if self._loop is not None and self._stopped is not None:
+            # The loop belongs to the other thread: an event must be set there.
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
 
@@ -60,7 +61,7 @@ class LoopThread:
             async with self._serving() as port:
                 self._started.set_result(port)
                 await self._stopped.wait()
-        except OSError as error:
+        except (OSError, AdjudgeError) as error:
             if self._started.done():
                 raise
             self._started.set_exception(error)
@@ -87,6 +88,7 @@ class ThreadedServer:
         """Where it listens."""
         if self._port is None:
             raise self._not_running()
+        # An IPv6 address needs brackets in a URL.
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}"
 

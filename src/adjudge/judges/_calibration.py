@@ -109,6 +109,7 @@ class Calibration:
         """Raise `UsageError` unless this was measured with that judge, in that version and with that prompt."""
         ours, theirs = (f"{name} ({of})" if of else name for name, of in ((self.judge, self.version), (judge, version)))
         if judge == self.judge and self.version in ("", version):
+            # Another prompt makes another judge, even of the same model.
             if prompt_hash is None or not self.prompts or prompt_hash in self.prompts:
                 return
             theirs += " with another prompt"
@@ -160,6 +161,7 @@ def load_calibration(path: Path | str) -> Calibration:
         raise DataError(f"{path} is not a calibration: {error.message}", code="bad-calibration") from None
     if found.format > FORMAT:
         raise DataError(f"{path} was written by a newer adjudge: update adjudge", code="bad-calibration")
+    # The sum covers everything but itself.
     plain = replace(found, digest="")
     if found.digest != plain._sum():  # noqa: SLF001 (of the same class)
         raise DataError(f"{path} was changed after it was written: calibrate the judge again", code="bad-calibration")
@@ -230,6 +232,7 @@ def calibrate(
 
 def _steps(rows: Sequence[tuple[float, bool]]) -> tuple[ConfidenceStep, ...]:
     """Return how often a judge errs above each confidence, given its probabilities and whether it errs."""
+    # Confidence is in the verdict, whichever it is: .1 for CORRECT is .9 for WRONG.
     surest = sorted(((max(p, 1.0 - p), is_error) for p, is_error in rows), reverse=True)
     errors = list(accumulate(int(is_error) for _, is_error in surest))
     found: list[ConfidenceStep] = []
@@ -245,6 +248,7 @@ def _by_group(rows: Sequence[LabelledRow]) -> dict[str, Agreement]:
     for row in rows:
         if row.group is not None:
             groups.setdefault(row.group, []).append(row)
+    # Figures of thousands of small groups would be noise.
     largest = sorted(groups, key=lambda name: (-len(groups[name]), name))[:MOST_GROUPS]
     found = {name: _agreement(groups[name]) for name in sorted(largest)} if len(groups) > 1 else {}
     return {name: part for name, part in found.items() if part is not None}
@@ -256,6 +260,8 @@ def _agreement(rows: Sequence[LabelledRow]) -> Agreement | None:
 
 def _hash(rows: Sequence[LabelledRow]) -> str:
     digest = sha256()
+    # The same rows in another order are the same labels.
     for line in sorted(f"{row.question!r} {row.label}" for row in rows):
-        digest.update(line.encode())  # repr escapes lone surrogates
+        # The line was made by repr, which escapes lone surrogates.
+        digest.update(line.encode())
     return digest.hexdigest()[:32]

@@ -101,6 +101,7 @@ def pair_canaries(rows: Iterable[Row], rate: float, seed: int) -> Iterator[tuple
         drawn = int.from_bytes(digest[:8], "big") < rate * 2**64
         references = _references(row)
         yield row, _canary(row, references, previous, identity, digest) if drawn and references else None
+        # The answer to the row before makes a believable wrong one.
         previous = next((one for one in references if one.strip()), previous)
 
 
@@ -116,6 +117,7 @@ def _canary(
     row: Row, references: tuple[str, ...], previous: str | None, identity: str, digest: bytes
 ) -> dict[str, Any] | None:
     names = list(KINDS)
+    # Where a kind does not fit the row, the next one is tried.
     for turn in range(len(names)):
         kind = names[(digest[8] + turn) % len(names)]
         response = KINDS[kind](row, previous, digest[9])
@@ -166,6 +168,7 @@ def canary_report(outcomes: Iterable[tuple[str, Judgement]]) -> CanaryReport:
     by_kind: dict[str, tuple[int, int]] = {}
     for kind, judgement in outcomes:
         counts[judgement.status] += 1
+        # A canary that was not judged says nothing about how often the judge is fooled.
         if judgement.verdict is None:
             continue
         is_fooled = judgement.verdict == "CORRECT"

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from adjudge.calling import run_sync
 from adjudge.errors import UsageError
-from adjudge.judges._panel import agreement_of, ask_member
+from adjudge.judges._panel import Ensemble, ask_member
 from adjudge.judges._rubric import GivesScores
 from adjudge.model import Judge, Judgement
 
@@ -28,7 +27,7 @@ COMPARED, AGREED = "compared", "agreed"
 
 
 @dataclass(eq=False)
-class CascadeJudge:
+class CascadeJudge(Ensemble):
     """Asks `first`, and `second` where `first` is less sure than `threshold`.
 
     Confidence is the greater of the probabilities of CORRECT and WRONG; a first judge that gives none, or no verdict,
@@ -48,14 +47,18 @@ class CascadeJudge:
     error_budget: float = ERROR_BUDGET
     calibration: Calibration | None = None
     rule: str = field(default="", init=False)
+    kind: ClassVar[str] = "cascade"
 
     def __post_init__(self) -> None:
         """Choose the threshold."""
+        self.members = (self.first, self.second)
         if any(isinstance(member, GivesScores) for member in self.members):
             raise UsageError("a cascade has two judges for verdicts")
-        if not 0.0 <= self.error_budget <= 0.5:  # tossing a coin errs in one half
+        # A coin errs in one half of the rows: no budget is larger.
+        if not 0.0 <= self.error_budget <= 0.5:
             words = f"an error budget is a share from 0 to one half, got {self.error_budget:.4g}"
             raise UsageError(f"{words}: write 0.02 for 2 %")
+        # A threshold measured on another judge would keep or escalate the wrong rows.
         if self.calibration is not None:
             self.calibration.check(self.first.name, self.first.version, getattr(self.first, "prompt_hash", None))
         if self.threshold is None:
@@ -65,6 +68,7 @@ class CascadeJudge:
                 raise UsageError(f"{words}, or give CascadeJudge a threshold for a judge with probabilities")
             self.threshold = float(known(self.error_budget))
             self.rule = self._rule()
+        # Confidence is the greater of two probabilities, so it is never below one half.
         if not 0.5 <= self.threshold <= 1.0:
             raise UsageError(f"the threshold of a cascade lies between .5 and 1, got {self.threshold}")
         self.rule = self.rule or f"a confidence of {self.threshold:.4g} is needed"
@@ -77,16 +81,6 @@ class CascadeJudge:
         return f"a confidence of {self.threshold:.4g} is needed to err in at most {budget}"
 
     @property
-    def members(self) -> tuple[Judge, Judge]:
-        """Both judges, the cheap one first."""
-        return self.first, self.second
-
-    @property
-    def name(self) -> str:
-        """`cascade:` and the names of both."""
-        return f"cascade:{self.first.name},{self.second.name}"
-
-    @property
     def version(self) -> str:
         """The versions of both, and the threshold between them."""
         return f"{self.first.version}+{self.second.version} at {self.threshold:.4g}"
@@ -95,15 +89,6 @@ class CascadeJudge:
     def parts(self) -> tuple[str, ...]:
         """The probability of the first judge, and what the second gives."""
         return tuple(dict.fromkeys(("probability", *getattr(self.second, "parts", ()))))
-
-    @property
-    def agreement(self) -> str | None:
-        """How far its judges agree with people, for those that know it."""
-        return agreement_of(self.members)
-
-    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
-        """Judge one response; inside an event loop use `ajudge`."""
-        return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
 
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
@@ -187,6 +172,7 @@ def steps_of(score: Score) -> tuple[str, ...]:
     if ESCALATED in reasons:
         said = next((reason.removeprefix(SAID) for reason in reasons if reason.startswith(SAID)), None)
         verdict = notes.get("verdict", "").lower()
+        # Only where both judges gave a verdict can they agree.
         if not verdict or said not in ("correct", "wrong"):
             return (ESCALATED,)
         return (ESCALATED, COMPARED, AGREED) if said == verdict else (ESCALATED, COMPARED)

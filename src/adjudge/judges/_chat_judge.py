@@ -8,26 +8,40 @@ key, a spent budget) is raised, because every further call would fail too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.model import ChatModel, ChatReply, ChatRequest, Judgement, asking
-from adjudge.prompts import Fields, Form, Prompt, UnreadableReply, load_prompt, nonce_of
+from adjudge.prompts import (
+    Fields,
+    Form,
+    Prompt,
+    RubricReading,
+    UnreadableReply,
+    VerdictReading,
+    load_prompt,
+    nonce_of,
+)
 
 if TYPE_CHECKING:
     from adjudge.chat import ChatClient
-    from adjudge.model import Ask, Judge
+    from adjudge.model import Ask
 
 SCHEMA_UNSUPPORTED = "schema-unsupported"
 
 _OPENING = re.compile(r"\A\s*`{3,}[^\n`]*\n")
 _NO_WORD = re.compile(r"[\W_]+")
 
-Read = Callable[[str, "str | None"], Judgement]
-"""A reply's text and the nonce it was asked with -> the judgement, or `UnreadableReply`."""
+
+class Read(Protocol):
+    """Reads a reply's text, given the nonce it was asked with; raises `UnreadableReply`."""
+
+    def __call__(self, reply: str, *, nonce: str | None) -> VerdictReading | RubricReading:
+        """Return what the reply says."""
+        ...
 
 
 @dataclass(eq=False)
@@ -60,11 +74,14 @@ class ChatJudge:
     name: str = ""
     version: str = field(default="", init=False)
     prompt_hash: str = field(default="", init=False)
+    _slots = MappingProxyType[str, bool]({})
+    """The slots that the prompt must have, and whether each takes a list."""
 
     def __post_init__(self) -> None:
         """Check what was given, and load the prompt."""
         if not self.model and self.chat is None:
             raise UsageError("a judge needs the name of a model, or a chat model")
+        # A wrong kind would fail later, in every single request.
         kinds: dict[str, type | UnionType] = {"base_url": str, "temperature": int | float, "max_tokens": int}
         for option, kind in kinds.items():
             value = getattr(self, option)
@@ -73,6 +90,9 @@ class ChatJudge:
         self.name = self.name or (f"{self.api}:{self.model}" if self.chat is None else self.chat.name)
         self.model = self.model or self.name
         self._prompt = load_prompt(self.prompt) if isinstance(self.prompt, str) else self.prompt
+        if self._prompt.slots != self._slots:
+            slots = ", ".join(f"{name}*" if is_list else name for name, is_list in self._slots.items())
+            raise UsageError(f"prompt {self._prompt.name} must have the slots {slots}")
         if self.secret is None:
             from os import urandom
 
@@ -110,8 +130,7 @@ class ChatJudge:
 
     async def _ask(self, fields: Fields, schema: Mapping[str, Any], read: Read, ask: Ask | None) -> Judgement:
         """Ask, at most twice, and read."""
-        way = asking.get()
-        ask = ask or (self.chats[self.model].complete if way is None else way(self.chats))
+        ask = ask or way_of(self) or self.chats[self.model].complete
         # By schema, unless that is not wanted or the endpoint is known to refuse it.
         refused = self._schemas_refused or not getattr(self.chat, "structured", True)
         form: Form = "nonce" if refused or not self.structured else "schema"
@@ -123,6 +142,7 @@ class ChatJudge:
             except AdjudgeError as error:
                 if isinstance(error, UsageError) or getattr(error, "fatal", False):
                     raise
+                # The endpoint refuses schemas: all later questions carry a nonce at once.
                 if error.code == SCHEMA_UNSUPPORTED and form == "schema":
                     self._schemas_refused, form = True, "nonce"
                     continue
@@ -132,7 +152,7 @@ class ChatJudge:
                 return self._judgement("unscored", _why_no_text(reply), reply.text, calls)
             text = reply.text
             try:
-                judgement = read(text, nonce)
+                reading = read(text, nonce=nonce)
                 # A response may contain a reply to be copied. Letters and digits are compared, without a code block.
                 words = _NO_WORD.sub("", _OPENING.sub("", text, count=1))
                 if nonce is None and words in _NO_WORD.sub("", str(fields["response"])):
@@ -143,7 +163,7 @@ class ChatJudge:
                 # With a nonce, which the response cannot contain, the model has to answer by itself.
                 again, form = True, "nonce" if unreadable.code == "copied" else form
                 continue
-            return self._judgement("scored", judgement.reason, text, calls, judgement)
+            return self._judgement("scored", reading.reasoning or None, text, calls, reading)
 
     def _judgement(
         self,
@@ -151,12 +171,12 @@ class ChatJudge:
         reason: str | None,
         raw: str | None = None,
         calls: int = 0,
-        found: Judgement | None = None,
+        found: VerdictReading | RubricReading | None = None,
     ) -> Judgement:
         return Judgement(
             status,
-            verdict=found.verdict if found else None,
-            scores=found.scores if found else {},
+            verdict=found.verdict if isinstance(found, VerdictReading) else None,
+            scores=found.scores if isinstance(found, RubricReading) else {},
             reason=reason,
             raw=raw,
             judge=self.name,
@@ -180,7 +200,7 @@ def _unreadable(error: UnreadableReply, reply: ChatReply) -> str:
     return f"unreadable: {error.reason}"
 
 
-def way_of(member: Judge) -> Ask | None:
+def way_of(member: object) -> Ask | None:
     """Return the function that asks a judge's models in this context; None where the judge asks them itself."""
     way, chats = asking.get(), getattr(member, "chats", None)
     return None if way is None or not chats else way(chats)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from adjudge.calling import run_sync
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError
 from adjudge.judges._chat_judge import ChatJudge
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.columns import check_references, texts_of
 from adjudge.model import Judgement
-from adjudge.prompts import VERDICT_SCHEMA, Prompt, parse_verdict
+from adjudge.prompts import VERDICT_SCHEMA, Prompt, VerdictReading, parse_verdict
 from adjudge.text.values import text_of
 
 if TYPE_CHECKING:
     from adjudge.model import Ask
 
-_SLOTS = {"question": False, "references": True, "response": False}
+_WRONG = VerdictReading("WRONG")
 
 
 @dataclass(eq=False)
@@ -35,14 +36,7 @@ class LLMJudge(ChatJudge):
 
     prompt: Prompt | str = field(default="evaluation/verdict/v1", kw_only=True)
     parts: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        """Check that the prompt is one for verdicts."""
-        super().__post_init__()
-        if self._prompt.slots != _SLOTS:
-            raise UsageError(
-                f"prompt {self._prompt.name} is not for verdicts: its slots are {list(self._prompt.slots)}"
-            )
+    _slots = MappingProxyType({"question": False, "references": True, "response": False})
 
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response; inside an event loop use `ajudge`."""
@@ -62,16 +56,9 @@ class LLMJudge(ChatJudge):
         except DataError as error:
             return self._judgement("error", error.reason)
         text = str(fields["response"])
+        # Neither of the two needs a model, and a model can be talked into accepting both.
         if self.gate and is_vacuous(text, references):
             return self._judgement("scored", "vacuous", found=_WRONG)
         if len(text) > self.max_response:
             return self._judgement("scored", f"too-long: {len(text)} characters", found=_WRONG)
-        return await self._ask(fields, VERDICT_SCHEMA, _read, ask)
-
-
-_WRONG = Judgement("scored", "WRONG")
-
-
-def _read(text: str, nonce: str | None) -> Judgement:
-    reading = parse_verdict(text, nonce=nonce)
-    return Judgement("scored", reading.verdict, reason=reading.reasoning or None)
+        return await self._ask(fields, VERDICT_SCHEMA, parse_verdict, ask)

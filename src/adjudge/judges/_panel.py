@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from adjudge.calling import run_sync
 from adjudge.errors import UsageError
@@ -18,8 +18,36 @@ if TYPE_CHECKING:
     from adjudge.model import Ask
 
 
+class Ensemble:
+    """A judge that asks other judges."""
+
+    kind: ClassVar[str]
+    members: Sequence[Judge]
+
+    @property
+    def name(self) -> str:
+        """Its kind and the names of its members."""
+        return f"{self.kind}:{','.join(member.name for member in self.members)}"
+
+    @property
+    def agreement(self) -> str | None:
+        """How far its members claim to agree with people; None where none does."""
+        claims = dict.fromkeys(found for member in self.members if (found := getattr(member, "agreement", None)))
+        return "; ".join(claims) or None
+
+    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
+        """Judge one response; inside an event loop use `ajudge`."""
+        return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
+
+    async def ajudge(
+        self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
+    ) -> Judgement:
+        """Judge one response; `ask` answers every member's requests."""
+        raise NotImplementedError
+
+
 @dataclass(eq=False)
-class PanelJudge:
+class PanelJudge(Ensemble):
     """Asks its members all at once and takes the verdict of more than half of those that gave one.
 
     A tie is unscored, and so is a row on which fewer than `quorum` members (by default more than half of them) reached
@@ -34,6 +62,7 @@ class PanelJudge:
 
     members: Sequence[Judge]
     quorum: int = 0
+    kind: ClassVar[str] = "panel"
     parts: ClassVar[tuple[str, ...]] = ("agreement",)
 
     def __post_init__(self) -> None:
@@ -46,23 +75,9 @@ class PanelJudge:
             raise UsageError(f"the quorum of {len(self.members)} judges must be between 1 and {len(self.members)}")
 
     @property
-    def name(self) -> str:
-        """`panel:` and the names of its members."""
-        return f"panel:{','.join(member.name for member in self.members)}"
-
-    @property
     def version(self) -> str:
         """The versions of its members."""
         return "+".join(member.version for member in self.members)
-
-    @property
-    def agreement(self) -> str | None:
-        """How far its members agree with people, for those that know it."""
-        return agreement_of(self.members)
-
-    def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
-        """Judge one response; inside an event loop use `ajudge`."""
-        return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
 
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
@@ -91,22 +106,26 @@ class PanelJudge:
         right = votes.count("CORRECT")
         wrong = len(votes) - right
         hashes = sorted({judgement.prompt_hash for judgement in judgements if judgement.prompt_hash})
-        result = Judgement(
-            "unscored",
-            raw=json.dumps([_summary(judgement) for judgement in judgements]),
-            judge=self.name,
-            prompt_hash=sha256("".join(hashes).encode()).hexdigest() if len(hashes) > 1 else next(iter(hashes), None),
-            calls=sum(judgement.calls for judgement in judgements),
-        )
+        members = ("judge", "status", "verdict", "reason", "raw")
+        common: dict[str, Any] = {
+            "raw": json.dumps([{name: getattr(judgement, name) for name in members} for judgement in judgements]),
+            "judge": self.name,
+            "prompt_hash": hashes[0] if hashes else None,
+            "calls": sum(judgement.calls for judgement in judgements),
+        }
+        # Members with different prompts: the hash stands for all of them.
+        if len(hashes) > 1:
+            common["prompt_hash"] = sha256("".join(hashes).encode()).hexdigest()
         if len(votes) < self.quorum:
             missing = [judgement for judgement in judgements if not judgement.verdict]
             why = "; ".join(f"{judgement.judge}: {judgement.reason}" for judgement in missing)
             only_errors = all(judgement.status == "error" for judgement in missing)
             reason = f"no-quorum: {len(votes)} of {len(judgements)} judges gave a verdict, {self.quorum} must; {why}"
-            return _with(result, status="error" if only_errors else "unscored", reason=reason)
+            return Judgement("error" if only_errors else "unscored", reason=reason, **common)
+        # Half and half is not a majority.
         if right == wrong:
-            return _with(result, reason=f"tie: {right} say CORRECT, {wrong} say WRONG")
-        verdict = "CORRECT" if right > wrong else "WRONG"
+            return Judgement("unscored", reason=f"tie: {right} say CORRECT, {wrong} say WRONG", **common)
+        verdict: Literal["CORRECT", "WRONG"] = "CORRECT" if right > wrong else "WRONG"
         others = [
             f"{judgement.judge} says {judgement.verdict or judgement.status}"
             for judgement in judgements
@@ -114,9 +133,7 @@ class PanelJudge:
         ]
         majority = max(right, wrong)
         reason = "; ".join([f"{majority} of {len(judgements)} say {verdict}", *others])
-        return _with(
-            result, status="scored", verdict=verdict, scores={"agreement": majority / len(votes)}, reason=reason
-        )
+        return Judgement("scored", verdict, scores={"agreement": majority / len(votes)}, reason=reason, **common)
 
 
 async def ask_member(
@@ -128,25 +145,3 @@ async def ask_member(
         return await member.ajudge(question, reference, response, ask=ask or way_of(member))
     row = {"question": question, "reference": reference, "response": response}
     return (await gather(member, [row]))[0]
-
-
-def agreement_of(members: Sequence[Judge]) -> str | None:
-    """Return how far the members claim to agree with people; None where none does."""
-    said = dict.fromkeys(found for member in members if (found := getattr(member, "agreement", None)))
-    return "; ".join(said) or None
-
-
-def _with(judgement: Judgement, **changes: object) -> Judgement:
-    from dataclasses import replace
-
-    return replace(judgement, **changes)  # type: ignore[arg-type]
-
-
-def _summary(judgement: Judgement) -> dict[str, object]:
-    return {
-        "judge": judgement.judge,
-        "status": judgement.status,
-        "verdict": judgement.verdict,
-        "reason": judgement.reason,
-        "raw": judgement.raw,
-    }

@@ -42,6 +42,7 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     """
     kind, colon, tail = spec.strip().partition(":")
     rest = tail if colon else None
+    # What only a cascade takes must not reach its members.
     own = {name: options.pop(name) for name in CASCADE_OPTIONS if name in options}
     if kind == "cascade":
         return _cascade(spec, rest or "", own, options)

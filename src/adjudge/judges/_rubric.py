@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from adjudge.calling import run_sync
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import DataError
 from adjudge.judges._chat_judge import ChatJudge
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.columns import texts_of
 from adjudge.model import Judgement
-from adjudge.prompts import Prompt, parse_rubric, rubric_schema
+from adjudge.prompts import Prompt, RubricReading, parse_rubric, rubric_schema
 from adjudge.text.values import text_of
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ QUALITY = ("answer_quality", "factual_correctness", "completeness")
 
 _QUALITY_PROMPT = "evaluation/quality/v1"
 _RUBRIC_PROMPT = "evaluation/rubric/v1"
-_SLOTS = {"question": False, "criteria": True, "sources": True, "response": False}
 
 
 class GivesScores:
@@ -50,17 +51,19 @@ class RubricJudge(ChatJudge, GivesScores):
 
     _: KW_ONLY
     dimensions: Mapping[str, str] | None = None
+    _slots = MappingProxyType({"question": False, "criteria": True, "sources": True, "response": False})
 
     def __post_init__(self) -> None:
         """Choose the prompt by the dimensions."""
-        own = self.dimensions is not None
-        self.names = tuple(self.dimensions) if self.dimensions is not None else QUALITY
-        self.prompt: Prompt | str = self.prompt or (_RUBRIC_PROMPT if own else _QUALITY_PROMPT)
+        if self.dimensions is None:
+            self.names = QUALITY
+            self.prompt: Prompt | str = self.prompt or _QUALITY_PROMPT
+        else:
+            self.names = tuple(self.dimensions)
+            self.prompt = self.prompt or _RUBRIC_PROMPT
+            self._slots = MappingProxyType({**self._slots, "dimensions": True})
         super().__post_init__()
         self._schema = rubric_schema(self.names)
-        slots = {**_SLOTS, "dimensions": True} if own else _SLOTS
-        if dict(self._prompt.slots) != slots:
-            raise UsageError(f"prompt {self._prompt.name} does not have the slots {sorted(slots)}")
 
     def judge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, sources: str | Sequence[str] = ()
@@ -90,13 +93,10 @@ class RubricJudge(ChatJudge, GivesScores):
             return self._judgement("error", error.reason)
         if self.dimensions is not None:
             fields["dimensions"] = [f"{name}: {meaning}" for name, meaning in self.dimensions.items()]
-        nothing = Judgement("scored", scores=dict.fromkeys(self.names, 0.0))
+        # The same rule as for verdicts: what says nothing is wrong, not unscored.
+        nothing = RubricReading(dict.fromkeys(self.names, 0.0))
         if self.gate and is_vacuous(text):
             return self._judgement("scored", "vacuous", found=nothing)
         if len(text) > self.max_response:
             return self._judgement("scored", f"too-long: {len(text)} characters", found=nothing)
-        return await self._ask(fields, self._schema, self._read, ask)
-
-    def _read(self, text: str, nonce: str | None) -> Judgement:
-        reading = parse_rubric(text, self.names, nonce=nonce)
-        return Judgement("scored", scores=reading.scores, reason=reading.reasoning or None)
+        return await self._ask(fields, self._schema, partial(parse_rubric, names=self.names), ask)

@@ -65,7 +65,8 @@ def quality_judge(judge: Any, **options: Any) -> Any:
         kind, _, rest = judge.strip().partition(":")
         if kind == "local" and "approximate" in options:
             return LocalRubricJudge(tier=int(rest) if rest else None, **options)
-        get_judge(judge)  # raises for an unknown name, with the closest known one
+        # For its error: it names the judge that is closest to an unknown name.
+        get_judge(judge)
         if kind not in ("openai", "anthropic", "litellm"):
             raise UsageError(f"{judge!r} gives verdicts, not scores: write openai:MODEL", code="wrong-judge")
         return RubricJudge(rest, **{**options, "api": kind})
@@ -90,6 +91,7 @@ class JudgeScorer(Scorer):
         self.judge = judge
         self.judges = (judge,)
         self.by_rubric = isinstance(judge, GivesScores) if by_rubric is None else by_rubric
+        # Both are part of every score and of the run file.
         for member in ("name", "version"):
             if not isinstance(getattr(judge, member, None), str):
                 kind = type(judge).__name__
@@ -169,7 +171,8 @@ class JudgeScorer(Scorer):
                 task = current_task()
                 if task is not None and task.cancelling():
                     raise
-                scores[index] = self._failed("raised: CancelledError")  # by the judge itself: nobody cancelled us
+                # The judge raised it: nobody cancelled this task.
+                scores[index] = self._failed("raised: CancelledError")
 
         # A row alone needs no task of its own; the rows of a batch that failed are asked one by one.
         if len(ready) == 1:
@@ -204,6 +207,7 @@ class JudgeScorer(Scorer):
         if judgement.reasons or judgement.tier is not None:
             known["probability"] = judgement.probability
         parts = known if self.parts is None else {name: known.get(name) for name in self.parts}
+        # A cascade or a panel may say more exactly who judged, and by which prompt.
         provenance = self.provenance
         if (judgement.judge or provenance.judge, judgement.prompt_hash) != (provenance.judge, provenance.prompt_hash):
             name = judgement.judge or provenance.judge
@@ -228,7 +232,8 @@ class JudgeScorer(Scorer):
 
 def _fault_of(judgement: Any) -> str | None:
     """Say what is wrong with a judgement, which may be of somebody else's making."""
-    if not isinstance(judgement, Judgement):  # whatever the protocol says
+    # A judge of somebody else may return anything, whatever the protocol says.
+    if not isinstance(judgement, Judgement):
         return f"the judge gave a {type(judgement).__name__}, not a Judgement"
     if judgement.verdict is not None and judgement.verdict not in ("CORRECT", "WRONG"):
         return f"the verdict must be CORRECT or WRONG, got {str(judgement.verdict)[:40]!r}"

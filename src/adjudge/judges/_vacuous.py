@@ -57,18 +57,7 @@ def is_vacuous(response: str | None, references: Sequence[str] = ()) -> bool:
     """
     if response is None or not response.strip():
         return True
-    if not _says_nothing(response):
-        return False
-    given, signs = f" {_words(response)} ", fold(response).strip()
-    for reference in references:
-        wanted = _words(reference)
-        if f" {wanted} " in given if wanted else fold(reference).strip() == signs:
-            return False
-    return True
-
-
-def _says_nothing(response: str) -> bool:
-    """Return whether every segment is empty, an opener, or a filler beside one."""
+    # It says something unless every segment is empty, an opener, or a filler beside an opener.
     openers, fillers = _openers_and_fillers()
     opened = worded = False
     start = 0
@@ -84,7 +73,15 @@ def _says_nothing(response: str) -> bool:
                 return False
         elif not _is_blank(segment):
             return False
-    return opened or not worded
+    if worded and not opened:
+        return False
+    # Such words are an answer all the same where a reference consists of them.
+    given, signs = f" {_words(response)} ", fold(response).strip()
+    for reference in references:
+        wanted = _words(reference)
+        if f" {wanted} " in given if wanted else fold(reference).strip() == signs:
+            return False
+    return True
 
 
 def _words(segment: str) -> str:

@@ -9,6 +9,7 @@ quality rubric.
 """
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 from adjudge.errors import DataError, RowError
@@ -57,6 +58,7 @@ def material_of(row: Mapping[str, Any], *, by_rubric: bool = False) -> Material:
     if question is None:
         raise _missing("question", QUESTIONS)
     references = references_in(row)
+    # A rubric can do without a reference, a verdict cannot.
     if references is None and not by_rubric:
         raise _missing("reference to judge by", REFERENCES)
     # An empty cell is a response that says nothing; only a row without the column is at fault.
@@ -91,9 +93,13 @@ def check_references(references: tuple[str, ...]) -> tuple[str, ...]:
 
 def texts_of(value: object, name: str) -> tuple[str, ...]:
     """Return one text or several as texts; empty cells among them are left out."""
-    value = plain(value)
-    given = value if isinstance(value, list | tuple) else (value,)
-    return tuple(text_of(item, name) for item in given if not _is_empty(item))
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list | tuple):
+        value = plain(value)
+    given = value if isinstance(value, list | tuple) else [value]
+    there = [item for item in given if item is not None and not (isinstance(item, float) and isnan(item))]
+    return tuple([text_of(item, name) for item in there])
 
 
 def one_of(names: Sequence[str]) -> str:
@@ -108,13 +114,9 @@ def one_of(names: Sequence[str]) -> str:
 def _first(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:
     for name in names:
         value = row.get(name)
-        if not _is_empty(value):
+        if value is not None and not (isinstance(value, float) and isnan(value)):
             return name, value
     return "", None
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, float) and value != value)  # noqa: PLR0124 (only NaN differs from itself)
 
 
 def _missing(what: str, names: Sequence[str]) -> DataError:

@@ -109,6 +109,7 @@ def decode_list(blocks: str) -> tuple[str, ...]:
             items.append([])
         else:
             raise DataError(f"neither a bar nor the number of block {len(items) + 1}", code="bad-block")
+    # Encoding the texts again shows whether all the numbers fit.
     decoded = tuple(decode_field("\n".join(item)) for item in items)
     if encode_list(decoded) != blocks:
         raise DataError("the numbers of the blocks do not fit together", code="bad-block")

@@ -25,7 +25,8 @@ def nonce_of(secret: bytes, content: Iterable[str]) -> str:
         digest = hmac.new(secret, counter.to_bytes(4, "big"), "sha256")
         for text in texts:
             encoded = text.encode("utf-8", "surrogatepass")
-            digest.update(len(encoded).to_bytes(8, "big"))  # so that ("ab", "c") is not ("a", "bc")
+            # The length keeps ("ab", "c") and ("a", "bc") apart.
+            digest.update(len(encoded).to_bytes(8, "big"))
             digest.update(encoded)
         key = digest.hexdigest()[:LENGTH]
         if not any(key in text for text in texts):

@@ -11,7 +11,6 @@ _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)")
 _OPENING = re.compile(r"(`{3,}+)[ \t]*[A-Za-z0-9_+-]*[ \t]*\r?\n")
 _MOST = 50_000  # marks of JSON's structure in one reply: the cost of more than that grows faster than the reply
 _SPACE = " \t\r\n\f\v\ufeff"
-_SPACES = re.compile(f"[{_SPACE}]*")
 _QUOTING = ">|`\"'“”‘’«» \t*_"
 
 
@@ -31,36 +30,32 @@ def json_object(reply: str) -> dict[str, Any]:
     >>> json_object('```json\n{"verdict": "WRONG"}\n```')
     {'verdict': 'WRONG'}
     """
-    start, ticks = _skip(reply, 0), ""
-    opening = _OPENING.match(reply, start)
+    text, ticks = reply.lstrip(_SPACE), ""
+    opening = _OPENING.match(text)
     if opening is not None:
-        start, ticks = _skip(reply, opening.end()), opening[1]
-    if start == len(reply) or (ticks and reply.startswith(ticks, start)):
+        text, ticks = text[opening.end() :].lstrip(_SPACE), opening[1]
+    if not text or (ticks and text.startswith(ticks)):
         raise UnreadableReply("the reply is empty", code="empty")
-    if any(reply.count(mark) > _MOST for mark in '"[{'):
+    # Counting is quick; decoding so much would not be.
+    if any(text.count(mark) > _MOST for mark in '"[{'):
         raise UnreadableReply("the reply has far more members than were asked for", code="not-json")
     try:
-        value, behind = _DECODER.raw_decode(reply, start)
+        value, end = _DECODER.raw_decode(text)
     except RecursionError:
         raise UnreadableReply("the reply is nested too deeply", code="not-json") from None
     except ValueError:
         raise UnreadableReply("the reply as a whole is not JSON", code="not-json") from None
-    end = _skip(reply, behind)
-    if ticks and reply.startswith(ticks, end) and "\n" in reply[behind:end]:
-        end = _skip(reply, end + len(ticks))
-    elif ticks:
-        raise UnreadableReply("the code block around the JSON is not closed", code="not-json")
-    if end != len(reply):
+    rest = text[end:].lstrip(_SPACE)
+    if ticks:
+        # The fence that closes the code block is on a line of its own.
+        if not rest.startswith(ticks) or "\n" not in text[end : len(text) - len(rest)]:
+            raise UnreadableReply("the code block around the JSON is not closed", code="not-json")
+        rest = rest[len(ticks) :].lstrip(_SPACE)
+    if rest:
         raise UnreadableReply("the reply as a whole is not JSON", code="not-json")
     if not isinstance(value, dict):
-        raise UnreadableReply(f"the reply is JSON, but no object: {type(value).__name__}", code="not-json")
+        raise UnreadableReply(f"the reply must be a JSON object, got {type(value).__name__}", code="not-json")
     return value
-
-
-def _skip(reply: str, start: int) -> int:
-    """Return where white space ends; nothing is copied, so that a long reply costs one look."""
-    space = _SPACES.match(reply, start)
-    return space.end() if space else start
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -84,6 +79,7 @@ def keyed_lines(reply: str, nonce: str) -> Iterator[tuple[str, bool]]:
     """
     fence: str | None = None
     for whole in reply.splitlines():
+        # Most lines carry neither the key nor a fence.
         if nonce not in whole and "```" not in whole and "~~~" not in whole:
             continue
         line = whole.strip(_SPACE)

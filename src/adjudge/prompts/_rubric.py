@@ -62,6 +62,7 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
         if quoted:
             raise UnreadableReply("the only scores are in quoted text", code="quoted-verdict")
         raise UnreadableReply("no line carries the key and the scores", code="missing-score")
+    # The same scores twice are one answer; different ones are none.
     if any(reading.scores != readings[0].scores for reading in readings):
         raise UnreadableReply("the reply gives different sets of scores", code="two-verdicts")
     reasoning = readings[0].reasoning or reply[: reply.index(nonce)].strip(" \t\r\n*_")
@@ -81,10 +82,12 @@ def _score(members: dict[str, Any], name: str) -> float:
     if name not in members:
         raise UnreadableReply(f"{name} is missing", code="missing-score")
     value = members[name]
+    # Models often write numbers as texts.
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnreadableReply(f"{name} must be a number, got {type(value).__name__}", code="bad-score")
-    if not 0 <= value <= 1:  # NaN is neither
+    # Written so that NaN is refused too.
+    if not 0 <= value <= 1:
         raise UnreadableReply(f"{name} is outside of 0..1", code="bad-score")
     return abs(float(value))

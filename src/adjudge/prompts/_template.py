@@ -47,6 +47,8 @@ class Prompt:
     sections: Mapping[str, str] = field(init=False, repr=False)
     slots: Mapping[str, bool] = field(init=False, repr=False)
     """The slots of the user's message, in order, and whether each takes a list."""
+    literals: Sequence[str] = field(init=False, repr=False)
+    """The fixed text of the user's message: before the first slot, between slots, behind the last one."""
 
     def __post_init__(self) -> None:
         """Take the text apart, and refuse one that lacks something."""
@@ -57,13 +59,16 @@ class Prompt:
         sections = dict(zip(names, bodies, strict=True))
         found = _SLOT.findall(sections["user"])
         slots = {slot: star == "*" for slot, star in found}
+        # What looks like a slot anywhere else would be sent to the model as it is.
         others = "".join(_SLOT.sub("", sections[name]) if name == "user" else sections[name] for name in _SECTIONS)
         if not slots or len(found) != len(slots) or "{{" in others.replace(_NONCE, "") or "\r" in self.text:
             raise UsageError(f"prompt {self.name}: every slot must occur once, alone on a line of the user's message")
+        # Without text between them `read` could not tell where one block ends.
         if "}}\n{{" in sections["user"]:
             raise UsageError(f"prompt {self.name}: two slots need a line of text between them")
         if _NONCE not in sections["nonce"] or any(_NONCE in sections[name] for name in _SECTIONS if name != "nonce"):
             raise UsageError(f"prompt {self.name}: {_NONCE} belongs in the section nonce, and nowhere else")
+        # A fixed line that looks like data would make filled prompts ambiguous.
         if any(_LIKE_DATA.match(line) for line in others.split("\n")):
             raise UsageError(
                 f"prompt {self.name}: a line that begins with a bar or a number in brackets looks like data"
@@ -71,38 +76,37 @@ class Prompt:
         object.__setattr__(self, "hash", sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest())
         object.__setattr__(self, "sections", sections)
         object.__setattr__(self, "slots", slots)
+        object.__setattr__(self, "literals", _SLOT.sub("\0", sections["user"]).split("\0"))
 
     def fill(self, fields: Fields) -> str:
         """Return the user's message up to the request for an answer, with every field in its slot."""
         for name in fields:
             if name not in self.slots:
                 raise UsageError(f"prompt {self.name} has no slot {name!r}{closest(name, self.slots)}")
-
-        def encode(match: re.Match[str]) -> str:
-            name, value = match[1], fields.get(match[1])
-            if self.slots[name]:
+        pieces = [self.literals[0]]
+        for (name, is_list), literal in zip(self.slots.items(), self.literals[1:], strict=True):
+            value = fields.get(name)
+            if is_list:
                 if value is None or isinstance(value, str) or not all(isinstance(item, str) for item in value):
                     raise UsageError(f"prompt {self.name}: {name} must be a list of texts")
-                return encode_list(value)
-            if not isinstance(value, str):
+                pieces += encode_list(value), literal
+            elif isinstance(value, str):
+                pieces += encode_field(value), literal
+            else:
                 raise UsageError(f"prompt {self.name}: {name} must be a text")
-            return encode_field(value)
-
-        return _SLOT.sub(encode, self.sections["user"])
+        return "".join(pieces)
 
     def read(self, filled: str) -> dict[str, str | tuple[str, ...]]:
         """Return the fields that a filled message holds: what the judge was shown, taken back out of the prompt."""
         fields: dict[str, str | tuple[str, ...]] = {}
-        rest, names = filled, list(self.slots)
-        literals = _SLOT.sub("\0", self.sections["user"]).split("\0")
-        if not rest.startswith(literals[0]):
+        if not filled.startswith(self.literals[0]):
             raise DataError(f"this is not a message of prompt {self.name}", code="bad-block")
-        rest = rest[len(literals[0]) :]
-        for name, literal in zip(names, literals[1:], strict=True):
+        rest = filled[len(self.literals[0]) :]
+        for (name, is_list), literal in zip(self.slots.items(), self.literals[1:], strict=True):
             # A literal begins at a line without a bar, which no block contains: the first match is the block's end.
             end = rest.find(literal or "\n\n")
             block, rest = (rest[:end], rest[end + len(literal) :]) if end >= 0 else (rest, "")
-            fields[name] = decode_list(block) if self.slots[name] else decode_field(block)
+            fields[name] = decode_list(block) if is_list else decode_field(block)
         if self.fill(fields) != filled[: len(filled) - len(rest)]:
             raise DataError(f"this is not a message of prompt {self.name}", code="bad-block")
         return fields

@@ -75,6 +75,7 @@ def _verdict_after(reply: str, nonce: str) -> VerdictReading:
             quoted = True
         else:
             found[verdict] = None
+    # Nothing says which of two verdicts is meant, so neither counts.
     if len(found) > 1:
         raise UnreadableReply("the reply gives both verdicts", code="two-verdicts")
     if not found:

@@ -46,6 +46,7 @@ class Arguments:
             if parameter.kind is parameter.VAR_KEYWORD:
                 takes_rest = True
             elif parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
+                # Columns have names, positions do not.
                 name = getattr(function, "__name__", repr(function))
                 raise UsageError(f"{name}: parameter {parameter.name!r} cannot be given by name, so no row fills it")
             else:
@@ -62,6 +63,7 @@ class Arguments:
         """Raise `ArgumentError` for an option that the function does not take."""
         for option in options:
             hint = closest(option, self.names)
+            # A function that takes anything still gets a hint for a near miss.
             if option not in self.names and (hint or not self.takes_rest):
                 raise ArgumentError(f"{owner} takes no argument {option!r}{hint}", code="unknown-argument")
 

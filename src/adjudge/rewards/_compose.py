@@ -13,7 +13,6 @@ not asked about a row that is decided without it: a closed gate costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,7 +23,7 @@ from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row
 
 if TYPE_CHECKING:
-    from adjudge.model import Context, Judge
+    from adjudge.model import Context
 
 Member: TypeAlias = str | Callable[..., Any] | Scorer
 """A scorer, or what `get_scorer` makes one of."""
@@ -36,60 +35,41 @@ Rule: TypeAlias = Callable[[Scores], tuple[float | None, str | None]]
 """The members' scores -> the value and the reason; no value: as the first member that has none."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Composite(Scorer):
-    """A scorer that asks its members and combines their scores row by row."""
+    """A scorer that asks its members and combines their scores row by row.
 
-    members: tuple[Scorer, ...]
-    labels: tuple[str, ...]
-    rule: Rule
-    decided: Callable[[Scores], bool] | None  # whether the scores so far are enough; None: all members are asked
-    recipe: tuple[Callable[..., Scorer], tuple[Any, ...]]  # how to make it again, in another process
-    name: str
-    version: str
-    parts: tuple[str, ...] | None
-    range: tuple[float, float] | None
-    columns: tuple[str, ...]
-    accepts: tuple[str, ...] | None
-    provenance: Provenance
-    is_async: bool
-    has_async: bool
-    is_group: bool
-    judges: tuple[Judge, ...]
+    `decided` says whether the scores so far are enough; without it all members are asked. `recipe` makes the same
+    composite again, in another process.
+    """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         name: str,
         members: Sequence[Scorer],
         rule: Rule,
         span: tuple[float, float] | None,
         recipe: tuple[Callable[..., Scorer], tuple[Any, ...]],
         decided: Callable[[Scores], bool] | None = None,
-    ) -> Composite:
-        """Combine members by a rule."""
+    ) -> None:
+        # `all_of` over no members would always be 1.
         if not members:
             raise UsageError(f"{name.partition('(')[0]} needs at least one scorer")
-        labels = _labels([member.name for member in members])
-        version = "+".join(member.version for member in members)
-        return cls(
-            members=tuple(members),
-            labels=labels,
-            rule=rule,
-            decided=decided,
-            recipe=recipe,
-            name=name,
-            version=version,
-            parts=_part_names(labels, members),
-            range=span,
-            columns=tuple(dict.fromkeys(column for member in members for column in member.columns)),
-            accepts=_accepted(members),
-            provenance=Provenance(name, version),
-            is_async=any(member.is_async for member in members),
-            has_async=any(member.has_async for member in members),
-            is_group=any(member.is_group for member in members),
-            judges=tuple(judge for member in members for judge in member.judges),
-        )
+        self.members = tuple(members)
+        self.labels = _labels([member.name for member in members])
+        self.rule = rule
+        self.decided = decided
+        self.recipe = recipe
+        self.name = name
+        self.version = "+".join(member.version for member in members)
+        self.parts = _part_names(self.labels, members)
+        self.range = span
+        self.columns = tuple(dict.fromkeys(column for member in members for column in member.columns))
+        self.accepts = _accepted(members)
+        self.provenance = Provenance(name, self.version)
+        self.is_async = any(member.is_async for member in members)
+        self.has_async = any(member.has_async for member in members)
+        self.is_group = any(member.is_group for member in members)
+        self.judges = tuple(judge for member in members for judge in member.judges)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.recipe
@@ -114,6 +94,7 @@ class Composite(Scorer):
         from asyncio import gather
 
         found: list[list[Score | None]] = [[] for _ in rows]
+        # Where no member can decide alone, all of them can be asked at once.
         if self.decided is None:
             everything = _only(range(len(rows)), rows, contexts, labels)
             for scores in await gather(*(member.ascore_many(**everything) for member in self.members)):
@@ -139,6 +120,7 @@ class Composite(Scorer):
                 parts[f"{label}.{name}"] = part
         value, reason = self.rule(scores)
         if value is not None:
+            # Only NaN and the infinities are not 0 here; a sum can overflow.
             if value - value != 0:
                 return Score.error(f"not-finite: the value is {value}", parts=parts, provenance=self.provenance)
             return Score.scored(value, reason=reason, parts=parts, provenance=self.provenance)
@@ -169,9 +151,10 @@ def weighted(weights: Mapping[Member, float]) -> Scorer:
     members = [get_scorer(member) for member in weights]
     names = ", ".join(f"{member.name}={factor!r}" for member, factor in zip(members, factors, strict=True))
     ends = [(f * m.range[0], f * m.range[1]) for f, m in zip(factors, members, strict=True) if m.range is not None]
+    # A negative weight turns the ends of a range round.
     span = (sum(map(min, ends)), sum(map(max, ends))) if len(ends) == len(members) else None
     recipe = (weighted, (dict(zip(members, factors, strict=True)),))
-    return Composite.of(f"weighted({names})", members, rule, span, recipe)
+    return Composite(f"weighted({names})", members, rule, span, recipe)
 
 
 def gated(gate: Member, reward: Member, *, threshold: float = 1.0) -> Scorer:
@@ -201,7 +184,7 @@ def gated(gate: Member, reward: Member, *, threshold: float = 1.0) -> Scorer:
     span = None if second.range is None else (min(0.0, second.range[0]), max(0.0, second.range[1]))
     recipe = (partial(gated, threshold=limit), (first, second))
     name = f"gated({first.name}, {second.name}{_unless_one(limit)})"
-    return Composite.of(name, [first, second], rule, span, recipe, decided)
+    return Composite(name, [first, second], rule, span, recipe, decided)
 
 
 def all_of(*rewards: Member, threshold: float = 1.0) -> Scorer:
@@ -222,7 +205,7 @@ def all_of(*rewards: Member, threshold: float = 1.0) -> Scorer:
 
     recipe = (partial(all_of, threshold=limit), tuple(members))
     name = f"all_of({', '.join(member.name for member in members)}{_unless_one(limit)})"
-    return Composite.of(name, members, rule, (0.0, 1.0), recipe)
+    return Composite(name, members, rule, (0.0, 1.0), recipe)
 
 
 def first_of(*rewards: Member) -> Scorer:
@@ -247,7 +230,7 @@ def first_of(*rewards: Member) -> Scorer:
     whole = len(ranges) == len(members) and ranges
     span = (min(low for low, _ in ranges), max(high for _, high in ranges)) if whole else None
     name = f"first_of({', '.join(member.name for member in members)})"
-    return Composite.of(name, members, rule, span, (first_of, tuple(members)), decided)
+    return Composite(name, members, rule, span, (first_of, tuple(members)), decided)
 
 
 def _value(score: Score | None) -> float | None:

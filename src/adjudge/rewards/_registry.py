@@ -66,6 +66,7 @@ def get_scorer(spec: "str | Callable[..., Any] | Scorer | Judge", /, **options: 
     if isinstance(spec, str):
         name, written = _parse(spec)
         options = {**written, **options}
+        # The names of judges are reserved, so that `local:0` is never taken for a module.
         if name.partition(":")[0] not in JUDGES:
             return get_scorer(_find(name), **options)
         return _judge_scorer(name, options)
@@ -138,7 +139,8 @@ def _find(name: str) -> Any:
     try:
         found = load_code(place or name)
     except UsageError as error:
-        near = closest(name.partition(":")[0], JUDGES)  # opnai:gpt-4o
+        # A misspelt judge, such as opnai:gpt-4o.
+        near = closest(name.partition(":")[0], JUDGES)
         raise UnknownReward(f"{error.message}{near}") from None
     if not callable(found) and not isinstance(found, Scorer) and not hasattr(found, "ajudge"):
         raise UnknownReward(f"{place or name} is a {type(found).__name__}, not a function")
@@ -158,6 +160,7 @@ def _parse(text: str) -> tuple[str, dict[str, Any]]:
         return text.strip(), {}
     name, inside = written.groups()
     try:
+        # Parsed, never evaluated: a file may hold this text.
         call = ast.parse(f"_({inside})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or any(word.arg is None for word in call.keywords):
             raise ValueError("only option=value")

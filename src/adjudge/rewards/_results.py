@@ -22,6 +22,7 @@ class ResultError(AdjudgeError):
 def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
     """Check what a reward returned and make it a Score; anything that is not a result raises `ResultError`."""
     if inspect.isawaitable(result):
+        # Closed, so that Python does not warn that it was never awaited.
         if inspect.iscoroutine(result):
             result.close()
         raise ResultError("the reward returned something to await: write it with `async def`")
@@ -29,10 +30,10 @@ def to_score(result: object, tag: Tag, provenance: Provenance) -> Score:
         if not isinstance(result.provenance, Provenance | None):
             raise ResultError(f"provenance must be a Provenance, got {type(result.provenance).__name__}")
         parts = {name: None if value is None else _number(value, name) for name, value in result.parts.items()}
-        return _checked(replace(result, parts=parts, steps=_steps(result.steps)), tag, provenance)
+        return _check_declared(replace(result, parts=parts, steps=_steps(result.steps)), tag, provenance)
     if isinstance(result, Mapping):
-        return _checked(_from_mapping(result), tag, provenance)
-    return _checked(Score.scored(_number(result, "reward")), tag, provenance)
+        return _check_declared(_from_mapping(result), tag, provenance)
+    return _check_declared(Score.scored(_number(result, "reward")), tag, provenance)
 
 
 def _from_mapping(result: Mapping[str, Any]) -> Score:
@@ -52,7 +53,8 @@ def _from_mapping(result: Mapping[str, Any]) -> Score:
         return Score.error(str(result["error"]), parts=parts, notes=notes or None)
     if result.get("unscored"):
         return Score.unscored(str(result["unscored"]), parts=parts, notes=notes or None)
-    if notes.get("tool_use") == "unknown":  # what the built-in rewards return where the record shows no tools
+    # The built-in rewards return this where the record does not show the tools.
+    if notes.get("tool_use") == "unknown":
         return Score.unscored("tool-use-unknown", parts=parts)
     if "reward" not in result:
         raise ResultError("the result has no 'reward'", code="missing-reward")
@@ -79,12 +81,13 @@ def _number(value: object, name: str) -> float:
         number = float(value)
     except (OverflowError, TypeError, ValueError) as error:
         raise ResultError(f"{name} is not a float: {error}") from None
+    # Only NaN and the infinities are not 0 here.
     if number - number != 0:
         raise ResultError(f"{name} is {number}", code="not-finite")
     return number
 
 
-def _checked(score: Score, tag: Tag, provenance: Provenance) -> Score:
+def _check_declared(score: Score, tag: Tag, provenance: Provenance) -> Score:
     """Check the score against what the tag declares."""
     parts = score.parts
     if tag.parts is not None:

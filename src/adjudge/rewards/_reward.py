@@ -44,10 +44,11 @@ class RowBatch:
     ) -> RowBatch:
         """Sort the rows: one that lacks something gets its error at once."""
         work = cls(reward, [], contexts, [None] * len(rows), [])
+        # A context with a default may be missing; a required one may not.
         wants_context = CONTEXT in reward.arguments.required and CONTEXT not in reward.options
         for index, row in enumerate(rows):
             with Caught() as caught:
-                given = _named(row, labels[index])
+                given = _name_response(row, labels[index])
                 missing = missing_column(given, reward.columns)
                 if missing is not None:
                     text = missing_message(reward.name, missing, given)
@@ -62,51 +63,52 @@ class RowBatch:
                 work.fail([index], caught.reason)
         return work
 
-    def ready_rows(self) -> list[dict[str, Any]]:
-        """Return the rows that are ready."""
-        return [self.rows[index] for index in self.ready]
+    def units(self) -> list[list[int]]:
+        """Return the ready rows by call: one each, or a group's together, in order of first appearance.
 
-    def arguments(self, index: int) -> dict[str, Any]:
-        """Return the arguments of one row's call."""
-        return self.reward.arguments.bind(self.rows[index], self.contexts[index], self.reward.options)
-
-    def groups(self) -> list[list[int]]:
-        """Return the ready rows by group, in order of first appearance; rows without a group are one together."""
+        Rows without a group are one together.
+        """
+        if not self.reward.is_group:
+            return [[index] for index in self.ready]
         groups: dict[str, list[int]] = {}
         for index in self.ready:
+            # The context knows its group better than a column does.
             key = getattr(self.contexts[index], GROUP, None)
             key = self.rows[index].get(GROUP) if key is None else key
-            groups.setdefault(repr(key), []).append(index)  # as text: a row's value need not be hashable
+            # As text, because a row's value need not be hashable.
+            groups.setdefault(repr(key), []).append(index)
         return list(groups.values())
 
-    def group_arguments(self, members: Sequence[int]) -> dict[str, Any]:
-        """Return the arguments of one group's call: each a list over the members, options as they are."""
-        bound = [self.arguments(index) for index in members]
+    def arguments(self, members: Sequence[int]) -> dict[str, Any]:
+        """Return the arguments of one call; of a group each is a list over the members, options as they are."""
+        bind, options = self.reward.arguments.bind, self.reward.options
+        if not self.reward.is_group:
+            return bind(self.rows[members[0]], self.contexts[members[0]], options)
+        bound = [bind(self.rows[index], self.contexts[index], options) for index in members]
         names = dict.fromkeys(name for arguments in bound for name in arguments)
         columns: dict[str, Any] = {name: [arguments.get(name) for arguments in bound] for name in names}
-        return {**columns, **self.reward.options}
+        return {**columns, **options}
 
-    def finish(self, index: int, result: object) -> None:
-        """Take what the reward returned for one row."""
-        self.scores[index] = to_score(result, self.reward.tag, self.reward.provenance)
-
-    def finish_group(self, members: Sequence[int], results: object) -> None:
-        """Take what a group reward returned, one result a member."""
-        results = plain(results)
+    def finish(self, members: Sequence[int], result: object) -> None:
+        """Take what the reward returned: a result, or of a group one a member."""
+        reward = self.reward
+        if not reward.is_group:
+            self.scores[members[0]] = to_score(result, reward.tag, reward.provenance)
+            return
+        # Trainers return arrays and tensors.
+        results = plain(result)
         if not isinstance(results, Sequence) or isinstance(results, str) or len(results) != len(members):
             size = f"{len(results)}" if isinstance(results, Sequence) else type(results).__name__
-            raise UsageError(f"{self.reward.name} must return {len(members)} results for a group, got {size}")
-        for index, result in zip(members, results, strict=True):
+            raise UsageError(f"{reward.name} must return {len(members)} results for a group, got {size}")
+        for index, one in zip(members, results, strict=True):
             with Caught() as caught:
-                self.finish(index, result)
+                self.scores[index] = to_score(one, reward.tag, reward.provenance)
             self.fail([index], caught.reason)
 
-    def take(self, members: Sequence[int], scores: Sequence[Score] | None) -> bool:
-        """Put finished scores in their places, if there are any."""
-        if scores is not None:
-            for index, score in zip(members, scores, strict=True):
-                self.scores[index] = score
-        return scores is not None
+    def take(self, members: Sequence[int], scores: Sequence[Score]) -> None:
+        """Put finished scores in their places."""
+        for index, score in zip(members, scores, strict=True):
+            self.scores[index] = score
 
     def fail(self, members: Iterable[int], reason: str | None) -> None:
         """Make these rows errors, if there is a reason to."""
@@ -153,9 +155,10 @@ class Reward(Scorer):
         options = dict(options or {})
         arguments.check_options(tag.name, options)
         is_async = _is_async(function)
+        # A batch path gets rows alone, so it cannot pass a context or await for each.
         if (tag.batch or tag.abatch) and (is_async or tag.group or CONTEXT in arguments.names):
             raise UsageError(f"{tag.name}: a batch path is for a plain reward, without a context")
-        written = ", ".join(f"{option}={_shown(value)}" for option, value in options.items())
+        written = ", ".join(f"{option}={_show_option(value)}" for option, value in options.items())
         name = f"{tag.name}({written})" if options else tag.name
         return cls(
             function=function,
@@ -192,12 +195,15 @@ class Reward(Scorer):
             return None
         columns = self.columns
         for row in rows:
+            # An exact dict with every column needs no copy and no check of its own.
             if type(row) is not dict:
                 return None
             for column in columns:
                 if column not in row:
                     return None
-        return self._batch(rows)[0]
+        with Caught():
+            return self._finish_batch(rows, self.tag.batch(self._with_options(rows), self.provenance), self.tag.batch)
+        return None
 
     def _score_slice(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
@@ -206,21 +212,15 @@ class Reward(Scorer):
         if scores is not None:
             return list(scores)
         work = RowBatch.of(self, rows, contexts, labels)
-        if self.tag.batch is not None:
-            # If the batch raises, score the rows one by one, so that only the one at fault fails.
-            if not work.take(work.ready, self._batch(work.ready_rows())[0]):
-                for index in work.ready:
-                    alone, reason = self._batch([work.rows[index]])
-                    work.take([index], alone)
-                    work.fail([index], reason)
-            return work.done()
-        for members in work.groups() if self.is_group else [[index] for index in work.ready]:
-            with Caught() as caught:
-                if self.is_group:
-                    work.finish_group(members, self.function(**work.group_arguments(members)))
-                else:
-                    work.finish(members[0], self.function(**work.arguments(members[0])))
-            work.fail(members, caught.reason)
+        if self.tag.batch is None:
+            for members in work.units():
+                with Caught() as caught:
+                    work.finish(members, self.function(**work.arguments(members)))
+                work.fail(members, caught.reason)
+        elif self._batch(work, work.ready) is not None:
+            # The batch raised: score the rows one by one, so that only the one at fault fails.
+            for index in work.ready:
+                work.fail([index], self._batch(work, [index]))
         return work.done()
 
     async def _ascore_rows(
@@ -229,11 +229,9 @@ class Reward(Scorer):
         work = RowBatch.of(self, rows, contexts, labels)
         if self.tag.abatch is None:
             await self._acall(work)
-        elif not work.take(work.ready, (await self._abatch(work.ready_rows()))[0]):
+        elif await self._abatch(work, work.ready) is not None:
             for index in work.ready:
-                alone, reason = await self._abatch([work.rows[index]])
-                work.take([index], alone)
-                work.fail([index], reason)
+                work.fail([index], await self._abatch(work, [index]))
         return work.done()
 
     async def _acall(self, work: RowBatch) -> None:
@@ -243,56 +241,57 @@ class Reward(Scorer):
         async def one(members: Sequence[int]) -> None:
             try:
                 with Caught() as caught:
-                    if self.is_group:
-                        work.finish_group(members, await self.function(**work.group_arguments(members)))
-                    else:
-                        work.finish(members[0], await self.function(**work.arguments(members[0])))
+                    work.finish(members, await self.function(**work.arguments(members)))
                 work.fail(members, caught.reason)
             except CancelledError as error:
                 task = current_task()
                 if task is not None and task.cancelling():
                     raise
-                work.fail(members, f"raised: {describe_error(error)}")  # by the reward itself: nobody cancelled us
+                # The reward raised it: nobody cancelled this task.
+                work.fail(members, f"raised: {describe_error(error)}")
 
-        await for_each(work.groups() if self.is_group else [[index] for index in work.ready], one)
+        await for_each(work.units(), one)
 
-    def _batch(self, rows: Sequence[Row]) -> tuple[Sequence[Score] | None, str | None]:
-        """Return the scores of the batch path, or the reason why it failed."""
+    def _batch(self, work: RowBatch, members: Sequence[int]) -> str | None:
+        """Score some rows by the batch path; return why it failed, if it did."""
         batch = self.tag.batch
         assert batch is not None  # noqa: S101 (the callers looked)
         with Caught() as caught:
-            return self._finished(batch(self._with_options(rows), self.provenance), rows, batch), None
-        return None, caught.reason
+            rows = self._with_options([work.rows[index] for index in members])
+            work.take(members, self._finish_batch(rows, batch(rows, self.provenance), batch))
+        return caught.reason
 
-    async def _abatch(self, rows: Sequence[Row]) -> tuple[Sequence[Score] | None, str | None]:
+    async def _abatch(self, work: RowBatch, members: Sequence[int]) -> str | None:
         abatch = self.tag.abatch
         assert abatch is not None  # noqa: S101 (the callers looked)
         with Caught() as caught:
-            return self._finished(await abatch(self._with_options(rows), self.provenance), rows, abatch), None
-        return None, caught.reason
+            rows = self._with_options([work.rows[index] for index in members])
+            work.take(members, self._finish_batch(rows, await abatch(rows, self.provenance), abatch))
+        return caught.reason
 
     def _with_options(self, rows: Sequence[Row]) -> Sequence[Row]:
         return [{**row, **self.options} for row in rows] if self.options else rows
 
-    def _finished(self, scores: Sequence[Score], rows: Sequence[Row], path: Callable[..., Any]) -> Sequence[Score]:
+    def _finish_batch(self, rows: Sequence[Row], scores: Sequence[Score], path: Callable[..., Any]) -> Sequence[Score]:
         if len(scores) != len(rows):
             raise UsageError(f"the batch path of {self.name} gave {len(scores)} scores for {len(rows)} rows")
         return scores if is_finished(path) else [to_score(score, self.tag, self.provenance) for score in scores]
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    while hasattr(function, "func"):  # a partial
+    # Look through partials.
+    while hasattr(function, "func"):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 (an instance's)
 
 
-def _shown(value: object) -> str:
+def _show_option(value: object) -> str:
     """Return an option as the scorer's name shows it: the same in every process."""
     text = repr(value)
     return f"<{type(value).__name__}>" if " at 0x" in text else text
 
 
-def _named(row: object, label: object) -> dict[str, Any]:
+def _name_response(row: object, label: object) -> dict[str, Any]:
     """Return a row with its response under the usual name."""
     if not isinstance(row, Mapping):
         raise UsageError(f"row {label} must be a mapping, got {type(row).__name__}", code="bad-row")

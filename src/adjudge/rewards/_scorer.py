@@ -85,7 +85,7 @@ class Scorer:
         """Return one Score a row, in order; `labels` name the rows in messages (default: their positions)."""
         if self.is_async:
             return run_sync(self.ascore_many(rows, contexts=contexts, labels=labels), self.name, instead="ascore_many")
-        return self._score_slice(*_prepared(rows, contexts, labels))
+        return self._score_slice(*_prepare(rows, contexts, labels))
 
     async def ascore_many(
         self,
@@ -97,11 +97,12 @@ class Scorer:
         """Return one Score a row, in order, without blocking the event loop."""
         from asyncio import sleep
 
-        rows, contexts, labels = _prepared(rows, contexts, labels)
+        rows, contexts, labels = _prepare(rows, contexts, labels)
         if self.has_async:
             return await self._ascore_rows(rows, contexts, labels)
         if self.is_group:
             return self._score_slice(rows, contexts, labels)
+        # Rules are pure and quick: slices with a pause between them keep the event loop alive.
         scores: list[Score] = []
         for start in range(0, len(rows), SLICE):
             part = slice(start, start + SLICE)
@@ -110,7 +111,7 @@ class Scorer:
         return same_parts(scores) if self.parts is None else scores
 
 
-def _prepared(
+def _prepare(
     rows: Iterable[Row], contexts: Sequence[Context | None] | None, labels: Sequence[object] | None
 ) -> tuple[Sequence[Row], Sequence[Context | None], Sequence[object]]:
     """Return rows that can be counted and cut, with a context and a label each."""

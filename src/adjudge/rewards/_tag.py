@@ -115,11 +115,13 @@ def tag_of(function: Callable[..., Any]) -> Tag:
     tag = getattr(owner, ATTRIBUTE, None)
     if not isinstance(tag, Tag):
         return Tag(_name_of(function), owner)
+    # A wrapper may change the result, so the batch path of the wrapped function is not its own.
     return tag if tag.owner is owner else replace(tag, owner=owner, batch=None, abatch=None)
 
 
 def _name_of(function: Callable[..., Any]) -> str:
-    inner = getattr(function, "func", function)  # of a partial
+    # A partial has the name of its function.
+    inner = getattr(function, "func", function)
     return str(getattr(inner, "__name__", type(inner).__name__))
 
 
@@ -136,10 +138,10 @@ def by_row(rule: Callable[[Row, Provenance], Score], parts: Sequence[str] = ()) 
                 scores.append(Score.error(error.reason, parts=unknown, provenance=provenance))
         return scores
 
-    return finished(batch)
+    return mark_finished(batch)
 
 
-def finished(batch: Function) -> Function:
+def mark_finished(batch: Function) -> Function:
     """Mark a batch path of our own whose scores need no more checking."""
     setattr(batch, FINISHED, True)
     return batch

@@ -86,6 +86,7 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
         env = await _environment(context, kind)
         if env is None:
             return Outcome(done_reason=_NO_EPISODE), ""
+        # Clients of other libraries have no `outcome`: they answer a read command.
         if not hasattr(env, "outcome"):
             return await read(env), ""
         found = await _maybe(env.outcome())
@@ -107,6 +108,7 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
 
 async def _environment(context: Any, kind: str) -> Any:
     """Return the rollout's environment; None if it never had one: a reward must not start one now."""
+    # Acquiring could start a fresh episode, whose reward would be 0.
     last = getattr(context, "last_resource", None)
     if callable(last):
         return last(kind)
@@ -125,6 +127,7 @@ async def _read_alfworld(env: Any) -> Outcome:
     if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != 4:
         raise AdjudgeError(f"alfworld answered {type(answer).__name__} instead of four values", code=_PROTOCOL)
     observation, value, _, info = answer
+    # Some clients answer in batches of one.
     won = _single(info.get("won")) if isinstance(info, Mapping) else None
     number = _number(_single(value))
     return Outcome(reward=number, success=number >= 1.0 if won is None else bool(won), observation=_text(observation))

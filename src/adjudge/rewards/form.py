@@ -61,6 +61,7 @@ def _format_fault(final_response: object, tags: object) -> str | None:
         if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
             raise ArgumentError(f"{name!r} is not a tag name", code="bad-option")
     text = text_of(final_response, "final_response")
+    # Every tag once, in order: `<a>`, `</a>`, `<b>`, `</b>`.
     expected = [(slash, name) for name in tags for slash in ("", "/")]
     found = [tag for tag in _TAG.finditer(text) if tag[2] in tags]
     if [(tag[1], tag[2]) for tag in found] != expected:
@@ -69,6 +70,7 @@ def _format_fault(final_response: object, tags: object) -> str | None:
     starts = [0, *(tag.end() for tag in found)]
     ends = [*(tag.start() for tag in found), len(text)]
     between = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    # Pieces with even numbers are outside of the tags, the others inside.
     if any(between[::2]):
         return "text-outside: there is text outside of the tags"
     empty = [name for name, content in zip(tags, between[1::2], strict=True) if not content]

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import ArgumentError, DataError
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import Batch, Row, by_row, finished, reward
-from adjudge.rewards.tools import enough_tools, ladder
+from adjudge.rewards._tag import Batch, Row, by_row, mark_finished, reward
+from adjudge.rewards.tools import enough_tools, ladder, ladder_result
 from adjudge.text import tokens
 from adjudge.text.values import references_of, text_of
 
@@ -41,7 +41,8 @@ def _batch_of(which: int) -> Batch:
         for row in rows:
             response, answer = row["final_response"], row["answer"]
             try:
-                if isinstance(response, str) and isinstance(answer, str):  # nearly every row, without a detour
+                # Nearly every row has two texts, which need no conversion.
+                if isinstance(response, str) and isinstance(answer, str):
                     found = compare(tokens(response), _gold(answer))
                 else:
                     found = match(response, answer)
@@ -53,7 +54,7 @@ def _batch_of(which: int) -> Batch:
             scores.append(Score(found[which], "scored", None, parts, None, None, provenance))
         return scores
 
-    return finished(batch)
+    return mark_finished(batch)
 
 
 def _tool_score(row: Row, provenance: Provenance) -> Score:
@@ -110,10 +111,8 @@ def qa_f1_reward_tool(
     """
     found = match(final_response, answer)
     used = enough_tools(trajectory, min_tool_calls, ignore_tools)
-    result: dict[str, Any] = _as_dict(found, ladder(used=used, correct=_is_correct(found, f1_threshold))[0])
-    if used is None:
-        result["tool_use"] = "unknown"
-    return result
+    parts = dict(zip(PARTS, found, strict=True))
+    return ladder_result(used, parts, correct=_is_correct(found, f1_threshold))
 
 
 def match(final_response: object, answer: object) -> Match:
@@ -149,6 +148,7 @@ def compare(predicted: list[str], gold: list[str]) -> Match:
         for word in gold:
             if word in predicted:
                 common += 1
+        # A word that the reference has twice counts twice only if the response has it twice.
         if common > 1 and len(set(gold)) < len(gold):
             common = sum(min(gold.count(word), predicted.count(word)) for word in set(gold))
     else:

@@ -1,6 +1,7 @@
 """Whether an agent used its tools: counted by results in the record, never by what a model merely wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from adjudge.errors import ArgumentError
 from adjudge.text.values import plain
@@ -20,6 +21,7 @@ def count_tools(trajectory: object, *, ignore_tools: object = ()) -> tuple[int, 
     if not isinstance(names, Sequence | set | frozenset) or not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"ignore_tools must be names of tools, got {ignore_tools!r}", code="bad-option")
     trajectory = plain(trajectory)
+    # An empty record is complete: nothing was called.
     if isinstance(trajectory, Sequence) and not trajectory:
         return 0, True
     from adjudge.model import Trajectory
@@ -42,3 +44,11 @@ def ladder(*, used: bool | None, correct: bool) -> tuple[float, str | None]:
     if not used:
         return 0.0, "no-tool"
     return (1.0, None) if correct else (0.1, "wrong-answer")
+
+
+def ladder_result(used: bool | None, parts: Mapping[str, float], *, correct: bool) -> dict[str, Any]:
+    """Return what a reward on the ladder returns; a record that cannot show the tools says so."""
+    result: dict[str, Any] = {"reward": ladder(used=used, correct=correct)[0], **parts}
+    if used is None:
+        result["tool_use"] = "unknown"
+    return result

@@ -62,6 +62,7 @@ class ChatCall:
             wanted = wanted.get("json_schema")
             wanted = wanted.get("schema") if isinstance(wanted, dict) else None
         elif isinstance(tools := self.json.get("tools"), list) and tools and isinstance(tools[0], dict):
+            # Anthropic's interface has no schemas: they are asked for as the input of a tool.
             wanted = tools[0].get("input_schema")
         return wanted if isinstance(wanted, dict) else None
 

@@ -70,10 +70,10 @@ class Act:
     end: Literal["keep", "close", "reset", "hang"] = "keep"
 
 
-def act_of_json(value: object) -> Act:
-    """Send a value as JSON with status 200."""
+def act_of_json(value: object, status: int = 200) -> Act:
+    """Send a value as JSON."""
     # Escaped, so that a lone surrogate in a script's text can be sent.
-    return Act((_response(200, json.dumps(value, separators=(",", ":")).encode()),))
+    return Act((_response(status, json.dumps(value, separators=(",", ":")).encode()),))
 
 
 def act_of_status(
@@ -92,6 +92,7 @@ def act_of_fault(call: ChatCall, fault: Fault) -> Act:
         return act_of_status(429, "You exceeded your current quota.", kind="insufficient_quota")
     if fault.kind in ("reset", "close", "hang"):
         return Act(end=fault.kind)  # type: ignore[arg-type]
+    # All other faults spoil a reply that would have been good.
     whole = json.dumps(reply_body(call, Reply("scripted"))).encode()
     if fault.kind == "slow":
         response = _response(200, whole)

@@ -67,6 +67,7 @@ class Play:
     def begin(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[Act, float]:
         """Take a call, and return its answer and the seconds to wait before it; `done` ends the call."""
         counts = self.counts
+        # The same body again is a retry, as far as a server can tell.
         digest = hash(body)
         repeat = self._bodies.get(digest, 0)
         self._bodies[digest] = repeat + 1
@@ -76,6 +77,7 @@ class Play:
         counts.repeats += repeat > 0
         counts.in_flight += 1
         counts.max_in_flight = max(counts.max_in_flight, counts.in_flight)
+        # A call that is refused waits for nothing: real servers refuse at once.
         if self._too_much():
             counts.refused += 1
             wait = self.settings.limit.retry_after
@@ -105,6 +107,7 @@ class Play:
             return act_of_status(404, f"no such path: {call.path[:200]}", kind="not_found")
         if self.settings.key is not None and self.settings.key != _key_of(call):
             return act_of_status(401, f"Incorrect API key provided: {_key_of(call)}", kind="invalid_api_key")
+        # Chance comes before the script, as an outage would.
         fault = self._chance(call)
         if fault is not None:
             return self._fault(call, fault)

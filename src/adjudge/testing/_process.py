@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 
 from adjudge.errors import ProcessError, UsageError
@@ -29,23 +30,35 @@ class ServerProcess:
             raise UsageError(
                 f"a server in its own process needs a script that can be imported by name: {error}", code="unpicklable"
             ) from None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child: subprocess.Popen[bytes] | None = None
         self._counts = ServerCounts()
         self._lock = threading.Lock()
 
-    def start(self) -> int:
-        self._process = subprocess.Popen(  # noqa: S603 (our own code)
+    @contextlib.asynccontextmanager
+    async def serving(self) -> AsyncIterator[int]:
+        """Run the process, and give the port that it listens on."""
+        # Whoever waits here waits on a thread of its own: nothing else runs on this loop.
+        port = self._start()
+        try:
+            yield port
+        finally:
+            self._stop()
+
+    def _start(self) -> int:
+        self._child = subprocess.Popen(  # noqa: S603 (our own code)
             [sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         return int(self._ask(len(self._settings).to_bytes(8, "big") + self._settings))
 
-    def stop(self) -> None:
-        process = self._process
+    def _stop(self) -> None:
+        process = self._child
         if process is None or process.stdin is None or process.stdout is None:
             return
-        with contextlib.suppress(ProcessError):  # it may be dead already
+        # The process may have died before.
+        with contextlib.suppress(ProcessError):
             self.counts()
-        self._process = None
+        self._child = None
+        # The end of its input tells the process to stop.
         with contextlib.suppress(OSError):
             process.stdin.close()
         try:
@@ -56,12 +69,13 @@ class ServerProcess:
         process.stdout.close()
 
     def counts(self) -> ServerCounts:
-        if self._process is not None:
+        """Return the counts so far; of a process that has ended, those until then."""
+        if self._child is not None:
             self._counts = ServerCounts(**json.loads(self._ask(b"?")))
         return self._counts
 
     def _ask(self, message: bytes) -> bytes:
-        process = self._process
+        process = self._child
         if process is None or process.stdin is None or process.stdout is None:
             raise ProcessError("the server is not running", code="not-running")
         with self._lock:

@@ -55,6 +55,7 @@ def _by_schema(schema: dict[str, Any], word: str, value: float) -> Any:
     if isinstance(choices, list) and choices:
         return next((choice for choice in choices if str(choice).upper() == word), choices[0])
     kind = schema.get("type")
+    # Of several types the first that is a value is filled in.
     kind = next((one for one in kind if one != "null"), None) if isinstance(kind, list) else kind
     properties = schema.get("properties")
     if isinstance(properties, dict):
@@ -69,6 +70,7 @@ def _nonce_line(prompt: str, word: str) -> str | None:
         # The template may be quoted inside a sentence: the quoted part is then the line to fill in.
         pieces: list[str] = [*_QUOTED.findall(line), line]
         for piece in pieces:
+            # Without the nonce it is not the line that the prompt asks for.
             if _NONCE.search(piece) is None:
                 continue
             filled, count = _EITHER.subn(word, piece)

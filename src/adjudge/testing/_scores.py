@@ -4,20 +4,17 @@ import json
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
-from adjudge.errors import UsageError
+from adjudge.http import ThreadedServer
 from adjudge.testing._calls import ChatCall
 from adjudge.testing._faults import Act, Fault, act_of_json, act_of_status
 from adjudge.testing._play import Play, ServerCounts, Settings
-from adjudge.testing._server import ServerThread
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from adjudge.testing._wire import listening
 
 __all__ = ["ScoreServer"]
 
@@ -40,7 +37,7 @@ class _Rules:
     keys: tuple[str, str] | None = None
 
 
-class ScoreServer:
+class ScoreServer(ThreadedServer):
     """A local HTTP server that keeps scores as Langfuse does: one for each id, the last one sent.
 
     `script` says what goes wrong with which post (a list in order of arrival, then nothing, or a function); the posts
@@ -66,15 +63,12 @@ class ScoreServer:
     ) -> None:
         rules = _Rules(script, lost, refuse, form, sessions=sessions or {}, keys=keys)
         self._play = _ScorePlay(rules, latency_s)
-        self._thread = ServerThread(self._play)
-        self._port: int | None = None
+        super().__init__("127.0.0.1", 0, called="server", serving=lambda: listening(self._play))
 
     @property
     def host(self) -> str:
         """What a client takes as its host."""
-        if self._port is None:
-            raise UsageError("the server is not running: use it in a `with` statement", code="not-running")
-        return f"http://127.0.0.1:{self._port}"
+        return self.base_url
 
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
@@ -91,22 +85,12 @@ class ScoreServer:
     @property
     def counts(self) -> ServerCounts:
         """The counts so far."""
-        return self._thread.counts()
+        return deepcopy(self._play.counts)
 
     @property
     def calls(self) -> list[ChatCall]:
         """The last 1,000 calls, oldest first."""
         return list(self._play.seen)
-
-    def __enter__(self) -> Self:
-        self._port = self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
-        self._port = None
-        self._thread.stop()
 
 
 class _ScorePlay(Play):
@@ -136,6 +120,7 @@ class _ScorePlay(Play):
         if fault is not None:
             return self._fault(call, fault)
         act = self._take(call.body)
+        # The scores are kept, but the client never hears of it.
         return Act(end="reset") if number in self.rules.lost else act
 
     def _scripted(self, call: ChatCall, number: int) -> Fault | None:
@@ -151,22 +136,24 @@ class _ScorePlay(Play):
         if fault is not None:
             return act_of_status(400, fault)
         reasons = [_why_not(score) or (self.rules.refuse(score) if self.rules.refuse else None) for score in scores]
+        # Like the real server, take the good scores of a list and report the others.
         good = [score for score, reason in zip(scores, reasons, strict=True) if reason is None]
         faults = [reason for reason in reasons if reason is not None]
         with self.lock:
             for score in good:
                 self.kept[score["id"]] = score
                 self.arrived.append(score["id"])
+        # An older server refuses with the reason of the one score.
         if self.rules.form == "object":
-            return act_of_status(400, faults[0]) if faults else _response(200, {"id": scores[0]["id"]})
+            return act_of_status(400, faults[0]) if faults else act_of_json({"id": scores[0]["id"]})
         if faults:
             counts = {
                 "accepted": len(good),
                 "rejected": len(faults),
                 "errors": [{"message": fault} for fault in faults],
             }
-            return _response(207, counts)
-        return _response(202, {"message": "Accepted"})
+            return act_of_json(counts, 207)
+        return act_of_json({"message": "Accepted"}, 202)
 
 
 def _basic(user: str, password: str) -> str:
@@ -178,7 +165,8 @@ def _read_scores(body: bytes, form: Literal["list", "object"]) -> tuple[list[dic
     """Return the scores of a body, or what is wrong with it as a whole."""
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_refuse)
-        json.dumps(value, ensure_ascii=False).encode("utf-8")  # an escaped lone surrogate cannot be stored
+        # Like the real server, refuse a lone surrogate: it cannot be stored.
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         return [], f"Invalid request data: {type(error).__name__}"
     listed = value if form == "list" else [value]
@@ -199,13 +187,6 @@ def _why_not(score: Mapping[str, Any]) -> str | None:
         "timestamp": not _has_offset(score.get("timestamp")),
     }
     return next((f"Invalid request data: {what}" for what, is_wrong in wrong.items() if is_wrong), None)
-
-
-def _response(status: int, value: object) -> Act:
-    """Answer with JSON."""
-    body = json.dumps(value).encode()
-    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
-    return Act((f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body,))
 
 
 def _refuse(name: str) -> float:

@@ -24,7 +24,8 @@ async def listening(play: Play) -> AsyncIterator[int]:
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
-        await _turns()  # connections being accepted get in first: asyncio leaks one that comes later
+        # Let connections in that are being accepted: asyncio leaks one that comes after the close.
+        await _turns()
         server.close()
         await _turns()
         for connection in tuple(connections):
@@ -94,6 +95,7 @@ class Connection(asyncio.Protocol):
         headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         length = headers.get("content-length", "0")
         words = first.split(" ")
+        # No client of ours sends chunks; a request that is unclear is refused.
         if len(words) != 3 or not length.isdigit() or "transfer-encoding" in headers:
             self._refuse(400, "not a request that this server reads")
             return
@@ -123,6 +125,7 @@ class Connection(asyncio.Protocol):
             transport.write(act.pieces[at])
             self._timer = self._loop.call_later(act.gap_s, self._do, act, at + 1)
             return
+        # The connection stays open, and the call in flight, until the client goes.
         if act.end == "hang":
             return
         self._finish()
@@ -132,6 +135,7 @@ class Connection(asyncio.Protocol):
             transport.close()
         elif act.end == "reset":
             sock: socket.socket = transport.get_extra_info("socket")
+            # With a linger time of 0 the close sends RST instead of FIN.
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             transport.abort()
         else:

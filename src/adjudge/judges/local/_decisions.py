@@ -30,6 +30,7 @@ _FORMS = ("spelling", "acronym", "same-name")
 
 def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a candidate that is a reference and nothing else, or of a kind with rules of its own."""
+    # The most particular kind of reference comes first: a letter, a formula or a code allows no near miss.
     found = (
         by_letter(asked, prepared.letters, candidate)
         or by_formula(prepared.formulas, candidate)
@@ -41,6 +42,7 @@ def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candi
     if found is not None:
         return found
     quantity = by_quantity(asked, prepared, candidate) if prepared.figures else None
+    # Another quantity is wrong whatever its words; the right one may still be said in the wrong way.
     if quantity is not None and not quantity[0]:
         return quantity
     form = same(asked, prepared, candidate)
@@ -67,6 +69,7 @@ def by_kind(question: str, asked: Question, prepared: Prepared, candidate: Candi
 
 def _unframed(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge what is left of `It is ...`, where it is a reference in another form, or another thing of a near name."""
+    # `It is ...` hides a short answer from the rules about short answers.
     text = unframed(candidate) if candidate.plain[:1] and candidate.plain[0] in FRAMES else None
     if text is None:
         return None
@@ -89,6 +92,7 @@ def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Decis
 
 def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a short statement that turns what a reference says round, or has another word of a kind in it."""
+    # A long statement says more than one thing: turning one of them round decides nothing.
     if len(candidate.plain) > TURNED or prepared.refuses:
         return None
     found = None

@@ -34,10 +34,12 @@ _TOKENS = 256  # of a batch: more of them leave the cache
 
 @cache
 def _session(name: str) -> InferenceSession:
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # onnxruntime from 1.29 on: read once, when it is loaded
+    # onnxruntime 1.29 and later read this once, when they are loaded.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     from onnxruntime import InferenceSession, SessionOptions, disable_telemetry_events
 
-    disable_telemetry_events()  # on Windows
+    # The same for Windows.
+    disable_telemetry_events()
     options = SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

@@ -91,6 +91,7 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
     found = overlap(asked, prepared, candidate, weights)
     numbers, number_match = numbers_in(found.best, prepared, candidate)
     foreign_items, own_items = rivals(candidate, prepared, asked)
+    # Where a reference is there as a whole, another name beside it is not in its place.
     may_be_near = not (found.whole or prepared.explains)
     seen = Seen(
         found.best,
@@ -190,6 +191,7 @@ def _of_others(
     foreign_weight = sum([weights.get(one, most) for one in foreign])
     novel_weight = foreign_weight + sum([weights.get(one, most) for one in unique & prepared.union])
     beside = None
+    # A foreign word matters beside a part of a reference, not beside all of it.
     if seen.best is not None and not seen.best.content <= candidate.unique:
         beside = clash(seen.best, candidate.content, prepared, asked)
     return (
@@ -223,6 +225,7 @@ def _of_facts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
 
 def _of_doubts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
     """Return whether a candidate refuses, hedges or denies."""
+    # A look into a set is cheaper than a search that nearly always fails.
     denials = 0 if DENIALS.isdisjoint(candidate.plain) else sum([word in DENIALS for word in candidate.plain])
     hedges = 0 if _HEDGING.isdisjoint(candidate.plain) else len(HEDGE.findall(candidate.lowered))
     denies = seen.best is not None and seen.best.denies

@@ -47,7 +47,8 @@ class LocalJudge:
         self.chats: Mapping[str, ChatModel] = {}
 
     def __reduce__(self) -> tuple[type[LocalJudge], tuple[int]]:
-        return type(self), (self.tier,)  # made anew where it arrives, if its tier is installed there
+        # Pickled by its tier alone: it is made again where it arrives, if that tier is installed there.
+        return type(self), (self.tier,)
 
     def __repr__(self) -> str:
         return f"LocalJudge(tier={self.tier})"
@@ -68,6 +69,7 @@ class LocalJudge:
 
         A row's verdict is its own; one that cannot be judged is an error in its place.
         """
+        # In parts: features of all rows at once would take memory without making batches fuller.
         given, found = iter(rows), []
         while some := list(islice(given, _TOGETHER)):
             found += self._judge_some(some)
@@ -81,6 +83,7 @@ class LocalJudge:
 
     def _judge_some(self, rows: Sequence[Mapping[str, Any]]) -> list[Judgement]:
         read = [self._read(row) for row in rows]
+        # Rows that cannot be judged keep their places between those that can.
         seen = iter(self._assess([one for one in read if not isinstance(one, Judgement)]))
         return [one if isinstance(one, Judgement) else self._said(next(seen)) for one in read]
 
@@ -100,6 +103,7 @@ class LocalJudge:
         except DataError as error:
             return Judgement("error", reason=error.reason, judge=self.name, tier=self.tier)
         text = material.response or ""
+        # Reading such a text would take longer than any answer is worth.
         if len(text) > _LONGEST:
             return self._judgement(
                 Assessment(RULED_OUT, ("too-long",), ruled=True), f"too-long: {len(text)} characters"

@@ -84,6 +84,7 @@ def _meanings(texts: dict[str, int]) -> dict[str, _Meaning]:
     for text, layers in zip(new, read, strict=True):
         second, last = layers
         known[text] = _Meaning(_unit(last.mean(0)), (second[1:-1], last[1:-1]))
+        # Candidates rarely come again, questions and references do.
         if texts[text] != LONGEST_CANDIDATE and len(text) <= KEPT:
             if len(_kept) >= _KEPT:
                 _kept.clear()
@@ -119,8 +120,10 @@ def _aligned(asked: Array, references: Iterable[Array], candidate: Array) -> lis
     if not len(candidate):
         return [0.0] * len(_OF_TOKENS)
     said = _unit(candidate)
+    # What the question says already is not news in the candidate.
     known = (said @ _unit(asked).T).max(1) if len(asked) else np.zeros(len(said), said.dtype)
     fresh = 1 - known
+    # With running sums the mean of every window costs one subtraction.
     sums = np.concatenate([np.zeros_like(candidate[:1]), candidate.cumsum(0)])
     rows = []
     for gold in references:

@@ -74,7 +74,7 @@ class Line:
 class Fusion:
     """What tier 1 learnt: how to weigh the features with what the encoders say."""
 
-    contained: Line  # a reference stands in the candidate: features, the reader's logit
+    contained: Line  # the candidate mentions a reference: features, the reader's logit
     apart: Line  # none does: features, the reader's logit, the cosines
     statements: Trees  # features, the reader's logit
     doubt: Mapping[str, float]
@@ -110,6 +110,7 @@ def _read(name: str, *more: str) -> Any:
     from adjudge.judges.local._features import NAMES
 
     record = json.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    # Weights for other features would give wrong numbers without any error.
     if tuple(record["names"]) != (*NAMES, *more):
         message = f"{name} was trained on other features: run training/{name.removesuffix('.json')}.py again"
         raise DataError(message, code="stale-model")
@@ -133,6 +134,7 @@ def chance(log_odds: float) -> float:
     >>> chance(0.0), chance(-1000.0)
     (0.5, 0.0)
     """
+    # exp overflows beyond this.
     if log_odds < -700:
         return 0.0
     return 1 / (1 + exp(-log_odds))

@@ -12,7 +12,7 @@ from adjudge.judges.local._reading.reference import Prepared, Reference
 from adjudge.judges.local._reading.words import STOP
 
 Weights = Mapping[str, int]
-"""How much a stem says: its inverse document frequency, in hundredths; the empty one stands for all not listed."""
+"""How much a stem says: its inverse document frequency, in hundredths; the empty one is for all that are not listed."""
 
 _SPOKEN = 30  # words among which those may be that a reference abbreviates
 _LOOKED_AT = 50  # references whose numbers and dates are compared
@@ -138,6 +138,7 @@ def dates_in(prepared: Prepared, candidate: Candidate) -> str:
 
 def close_ones(missing: frozenset[str], candidate: Candidate) -> int:
     """Count the missing words of which the candidate has a close spelling."""
+    # Every missing word is compared with every word of the candidate.
     if not missing or len(missing) > 8:
         return 0
     wanted = [word for word in missing if len(word) > 3 and word.isalpha()]
@@ -154,6 +155,7 @@ def is_close(word: str, other: str) -> bool:
     (True, True, False)
     """
     longer = max(len(word), len(other))
+    # Short words differ from many others in a single letter.
     if longer < 6 or longer - min(len(word), len(other)) > 3:
         return False
     head = 0
@@ -177,7 +179,8 @@ def trigram(best: Reference | None, candidate: Candidate, *, is_spelt: bool) -> 
     shared = sum([one in given for one in wanted])
     if len(candidate.stems) <= len(best.stems) + 2:
         alike = 2 * shared / (len(wanted) + len(_trigrams(given)))
-        return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)  # another word may begin alike
+        # A single word is weak evidence: another word may begin alike.
+        return alike if len(best.stems) > 1 or is_spelt else min(alike, 0.5)
     return shared / len(wanted)
 
 
@@ -199,6 +202,7 @@ def bigrams(best: Reference | None, candidate: Candidate) -> float:
 def has_acronym(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether one side has the initials of the other."""
     plain = candidate.plain
+    # A long text has any initials somewhere.
     initials = "".join([word[0] for word in plain if word not in STOP]) if 1 < len(plain) <= _SPOKEN else ""
     for reference in prepared.references:
         if reference.initials and reference.initials in candidate.unique:
@@ -220,7 +224,7 @@ def is_glued(prepared: Prepared, candidate: Candidate) -> bool:
 
 
 def members_in(best: Reference | None, unique: frozenset[str]) -> float:
-    """Return the share of a list's members that are there; 1 for what is no list."""
+    """Return the share of a list's members that are there; 1 for what is not a list."""
     if best is None or not best.members:
         return 1.0
     return sum([not member.isdisjoint(unique) for member in best.members]) / len(best.members)

@@ -54,6 +54,7 @@ class LocalRubricJudge(GivesScores):
             text = text_of(response, "response")
         except DataError as error:
             return Judgement("error", reason=error.reason, judge=self.name)
+        # Without criteria there is nothing to be stated, which is not the response's fault.
         if not criteria:
             return Judgement("unscored", reason="no-criteria: there is nothing to look for", judge=self.name)
         found = [self._judge.judge(asked, [one], text).probability or 0.0 for one in criteria]

@@ -38,6 +38,7 @@ _FILLERS = stemmed("answer question ask response regarding here topic yes name c
 
 def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a candidate is wrong, whatever else it has."""
+    # What is said of a reference that is there weighs more than what is beside it.
     named = _fault_of_named(asked, prepared, candidate, seen) if seen.contained or seen.complete else None
     if named is not None:
         return named
@@ -70,15 +71,17 @@ def _fault_of_others(asked: Question, prepared: Prepared, candidate: Candidate, 
 def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
     """Whether a candidate gives some members of a list and nothing else, where only lists are accepted.
 
-    Where so many are asked for, another member in the place of one is no better than none.
+    Where so many are asked for, a wrong member counts like a missing one.
     """
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
     is_where = asked.kind == "where" and not asked.wants_list
     if is_where and not any(one.is_joined for one in prepared.lists):
-        return False  # `Springfield, Illinois, United States` is one place
+        # `Springfield, Illinois, United States` is one place.
+        return False
     if all(one in prepared.union or one in asked.content for one in candidate.content):
         return True
+    # Only a short list in answer to a stated number can have a wrong member by count.
     if len(candidate.plain) > _SHORT_LIST or _COUNTS.isdisjoint(asked.plain):
         return False
     given = members_of(candidate.text.strip(" ."))
@@ -115,6 +118,7 @@ def _is_miscounted(asked: Question, prepared: Prepared, candidate: Candidate, se
 
 def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate says only what the question does, and most of it; word for word, if an answer is in that."""
+    # One word of the question is not enough to call an answer its echo.
     if len(asked.content) < 2 or any(one not in asked.content and one not in _FILLERS for one in candidate.content):
         return False
     if _ends_with_small(prepared, candidate) and not asked.padded.endswith(f" {candidate.stems[-1]} "):
@@ -168,7 +172,7 @@ def sign(seen: Seen) -> str:
 
 
 def _of_number(seen: Seen) -> str | None:
-    """Name how the number that is asked for stands in a candidate."""
+    """Name how a candidate mentions the number that is asked for."""
     if seen.best is None or not seen.best.is_number:
         return None
     if seen.numbers in ("match", "rounded"):

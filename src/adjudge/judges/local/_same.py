@@ -31,6 +31,7 @@ def same(asked: Question, prepared: Prepared, candidate: Candidate) -> str | Non
     size = len(candidate.plain)
     if not 0 < size <= _SHORT or prepared.explains:
         return None
+    # `5 dollars` is not `5 euros`, though all other rules would call them the same number.
     if candidate.numbers and is_other_currency(prepared.texts, candidate):
         return None
     if any(one.padded == candidate.padded for one in prepared.references) or _is_joined(prepared, candidate):
@@ -83,6 +84,7 @@ def _is_bracketed(prepared: Prepared, text: str) -> bool:
 
 
 def _same_of_several(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
+    # A denial or an alternative among the words means that it is not a reference and nothing else.
     if not _OTHERS.isdisjoint(candidate.plain):
         return None
     if candidate.numbers:
@@ -102,13 +104,15 @@ def _may_be_name(prepared: Prepared, candidate: Candidate) -> bool:
 
 
 def _is_misspelt(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate is a reference with words that only sound as its do and are no others: `elefant`."""
+    """Whether a candidate is a reference whose words are misspelt by their sound: `elefant`."""
     stems, size = candidate.stems, len(candidate.stems)
     for reference in prepared.references[:_LOOKED_AT]:
         if len(reference.stems) != size or reference.padded[1] != candidate.padded[1]:
             continue
+        # Words in the same places: only those that differ must sound alike.
         others = [pair for pair in zip(reference.stems, stems, strict=True) if pair[0] != pair[1]]
         if others and all(_is_sound(*pair) for pair in others):
+            # A word that exists is another word, not a misspelling.
             return not any(one in load_model().weights for _, one in others)
     return False
 

@@ -37,6 +37,7 @@ def plain(text: str) -> str:
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]} {text[-_TAIL:]}"
     text = text.encode("utf-8", "replace").decode("utf-8")
+    # Such pairs of letters are nearly always UTF-8 that was read as Windows-1252.
     if _BROKEN.search(text):
         try:
             return text.encode("cp1252").decode("utf-8")
@@ -74,6 +75,7 @@ def nearest(references: Sequence[str], candidate: str) -> tuple[str, ...]:
     padded = f" {given.joined} "
     ranked = []
     for place, reference in enumerate(dict.fromkeys(references[:_LOOKED_AT])):
+        # References come again with every response to their question.
         gold = _kept_words(reference) if len(reference) <= KEPT else _words(reference)
         recall = sum(min(count, given.counts[word]) for word, count in gold.counts.items())
         alike = recall / max(1, gold.counts.total()) + len(gold.trigrams & given.trigrams) / max(1, len(gold.trigrams))
@@ -104,6 +106,7 @@ def sequence(ids: Ids, question: str, references: Sequence[str], candidate: str)
         if not gold:
             gold += more
         elif len(gold) + len(more) < LONGEST_REFERENCE:
+            # The nearest reference is always read; others only as far as there is room.
             gold += [SEMICOLON, *more]
     parts = (cut(ids(plain(question)), LONGEST_QUESTION), gold, cut(ids(said), LONGEST_CANDIDATE))
     tokens, segments = [CLS], [0]

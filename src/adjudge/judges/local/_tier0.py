@@ -33,7 +33,7 @@ _LIKELY = frozenset(("number", "acronym", "spelling", "same-place", "both-refuse
 _COARSER = 0.6  # where something is: the country of the town, the continent of the country
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
 _LEFT = 0.49  # the most for talk that has no word of any reference
-_LONG = 60  # words of an answer that is no short answer any more
+_LONG = 60  # words of the shortest answer that counts as long
 UNSURE = (0.2, 0.8)
 """Probabilities between these are low confidence."""
 
@@ -64,6 +64,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     question, answer = question[:LONGEST], answer_of(text)
     asked, prepared = read_question(question), prepare(references)
     candidate = Candidate(answer)
+    # The whole text is looked at: an injected verdict may be outside of the answer.
     if injected(candidate if answer == text else Candidate(untagged(text)), question, references):
         return _ruled(is_right=False, reason="injected-verdict")
     candidate = as_meant(prepared, candidate)
@@ -72,11 +73,13 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
         return chosen
     decision = at_once(question, asked, prepared, candidate)
     if decision is None:
+        # Only what no rule knows as it is written is rewritten and looked at again.
         given, candidate = candidate, rewritten(asked, prepared, candidate)
         decision = None if candidate is given else at_once(question, asked, prepared, candidate)
     if decision is not None:
         return _ruled(*decision)
     seen = observe(asked, prepared, candidate, load_model().weights)
+    # A reference may consist of words that say nothing elsewhere.
     if not seen.contained and is_vacuous(answer, prepared.texts):
         return _ruled(is_right=False, reason="vacuous")
     decision = by_kind(question, asked, prepared, candidate)
@@ -91,11 +94,14 @@ def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Se
     if is_apart and is_coarser_place(asked, prepared.texts, candidate):
         return Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     rule = _rule(asked, prepared, candidate, seen)
+    # Explanations and short phrases were learnt apart: the same features mean different things there.
     trees = model.statements if prepared.explains else model.phrases
     probability = chance(trees.log_odds(seen.values))
     if rule is not None:
+        # The model may be even less sure than the rule.
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
         return Assessment(capped, (rule,), ruled=True, values=seen.values, statement=prepared.explains)
+    # Fluent talk without a word of a reference must not pass as an answer.
     if probability >= 0.5 and is_apart and is_chatter(prepared, candidate, seen):
         probability = _LEFT
     probability = doubted(probability, model, prepared, candidate)
@@ -131,7 +137,8 @@ def _by_option(question: str, references: tuple[str, ...], candidate: Candidate)
     if chosen is not None:
         return _ruled(*chosen)
     plainly = spoken(question, references)
-    is_option = plainly[0] != question  # what is accepted; else the options are left as they are
+    # What is accepted is one of the options; else they are left as they are.
+    is_option = plainly[0] != question
     return assess(*plainly, candidate.text) if is_option else None
 
 

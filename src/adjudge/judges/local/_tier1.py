@@ -125,6 +125,7 @@ def are_names(references: Sequence[str]) -> bool:
 
 def _bounded(probability: float, seen: Assessment, reading: Reading) -> float:
     """Return a probability with what the labelled rows are too tame, or too much alike, to teach."""
+    # Both features are logarithms.
     words, given = (round(expm1(seen.values[at])) for at in (_SIZE, _GIVEN))
     if not reading.cosines:
         is_trick = words <= _SHORT and reading.right < _RIGHT and reading.trick > _TRICK
@@ -140,6 +141,7 @@ def _bounded(probability: float, seen: Assessment, reading: Reading) -> float:
 def _is_vouched_for(probability: float, seen: Assessment, reading: Reading) -> bool:
     """Whether a short answer that has no words of a reference is near enough to one in meaning."""
     is_alike = seen.values[_ALIKE] >= _SPELT
+    # A name near another in meaning is somebody else, so letters decide there.
     if reading.names or is_alike:
         return is_alike and probability >= _SURE
     return reading.cosines[_NEAR] >= _FAR

@@ -21,6 +21,7 @@ from adjudge.rewards.math._tree import (
     Relation,
     Sym,
     ratio,
+    single,
 )
 from adjudge.text.numbers import read_numeral
 
@@ -76,8 +77,8 @@ class Atoms(Numerals):
         bars, self.bars = self.bars, 0
         inner = self.sequence(closers)
         self.bars = bars
-        if self.token.value not in closers:
-            raise Unreadable(f"{' or '.join(map(repr, closers))} expected before {self.token.value!r}")
+        if self.value not in closers:
+            raise Unreadable(f"{' or '.join(map(repr, closers))} expected before {self.value!r}")
         self.advance()
         self.leave()
         return inner
@@ -125,18 +126,18 @@ class Atoms(Numerals):
         raise Unreadable(f"unexpected {value!r}" if value else "the expression ends too early")
 
     def _name(self) -> Node:
-        name = self.token.value
+        name = self.value
         self.advance()
         while True:
-            if self.token.value == "_":
+            if self.value == "_":
                 self.advance()
                 name += "_" + self.raw_argument()
-            elif self.token.value == "'":
+            elif self.value == "'":
                 self.advance()
                 name += "'"
             else:
                 break
-        if self.token.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._is_applied(name)):
+        if self.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._is_applied(name)):
             return Call("?" + name, self._arguments())
         return Sym(name)
 
@@ -160,7 +161,9 @@ class Atoms(Numerals):
         if token.value == "{":
             node = self.read_enclosed("}")
         elif token.kind == "number" and token.value.isdigit() and len(token.value) > 1:
-            self.tokens[self.position] = self.token = token._replace(value=token.value[1:], spaced=False)
+            # `\frac12` is one half: TeX takes one digit.
+            self.tokens[self.position] = token._replace(value=token.value[1:], spaced=False)
+            self.move_to(self.position)
             node = Num(Fraction(int(token.value[0])))
         else:
             node = self.operand() if token.kind != "number" else self.digit(token)
@@ -175,18 +178,18 @@ class Atoms(Numerals):
     def _root(self) -> Node:
         self.advance()
         index: Node | None = None
-        if self.token.value == "[":
+        if self.value == "[":
             self.advance()
             index = self.sequence(("]",))
             self.expect("]")
-        radicand = self.digit(self.token) if self.token.kind == "number" else self.argument()
+        radicand = self.digit(self.token) if self.kind == "number" else self.argument()
         return Pow(radicand, _HALF if index is None else Pow(index, MINUS_ONE))
 
     def power(self, base: Node) -> Node:
         """Return what is after `^`: an exponent, a degree sign, an ordinal ending or a prime."""
         if self.dangling():
             return base
-        inside = self.tokens[self.position + 1] if self.token.value == "{" else self.token
+        inside = self.tokens[self.position + 1] if self.value == "{" else self.token
         if inside.value == "\\circ":
             self.raw_argument()
             return self._minutes(base)
@@ -196,19 +199,19 @@ class Atoms(Numerals):
         if inside.value == "\\prime":
             self.raw_argument()
             return Call("prime", (base,))
-        if self.token.value == "-":
+        if self.value == "-":
             self.advance()
             exponent: Node = negate(self.expression(30))
-        elif self.token.value == "{":
+        elif self.value == "{":
             exponent = self.read_enclosed("}")
         else:
             exponent = self.expression(30)
         return Pow(base, exponent)
 
     def _minutes(self, degrees: Node) -> Node:
-        following = self.tokens[self.position + 1] if self.token.kind == "number" else None
+        following = self.tokens[self.position + 1] if self.kind == "number" else None
         if isinstance(degrees, Num) and following is not None and following.value == "'":
-            minutes = read_numeral(self.token.value)
+            minutes = read_numeral(self.value)
             if minutes is not None:
                 self.advance()
                 self.advance()
@@ -254,7 +257,7 @@ class Atoms(Numerals):
         return self._with_suffix({"infty": "infinity", "emptyset": "emptyset"}.get(name, name))
 
     def _with_suffix(self, name: str) -> Node:
-        while self.token.value == "_":
+        while self.value == "_":
             self.advance()
             name += "_" + self.raw_argument()
         return Sym(name)
@@ -262,11 +265,13 @@ class Atoms(Numerals):
     def _function(self, name: str) -> Node:
         self.advance()
         base, exponent = self._below_and_above()
-        args = self._arguments() if self.token.value == "(" else (self._bare_argument(),)
+        args = self._arguments() if self.value == "(" else (self._bare_argument(),)
+        # A base belongs to `log`; below other names it makes another function.
         if base is not None:
             if name != "log":
                 name += "_"
             args = (*args, base)
+        # `sin^{-1}` is the inverse function, not the reciprocal.
         if exponent == MINUS_ONE and name in {"sin", "cos", "tan", "cot", "sec", "csc"}:
             return Call("arc" + name, args)
         result: Node = Call(name, args)
@@ -276,7 +281,7 @@ class Atoms(Numerals):
         """Return what is written below (`_`) and above (`^`) a command, in either order."""
         found: dict[str, Node] = {}
         for _ in range(2):
-            sign = self.token.value
+            sign = self.value
             if sign in {"_", "^"}:
                 self.advance()
                 found[sign] = self.argument()
@@ -286,12 +291,12 @@ class Atoms(Numerals):
         r"""Return the argument of `\sin 2x`: factors up to the next operator or function."""
         self.enter()
         factors = [self.expression(20)]
-        while self.starts_operand() and self.token.value not in OPENING:
-            if self.token.kind == "command" and self.token.value[1:] in FUNCTIONS and self.token.value != "\\sqrt":
+        while self.starts_operand() and self.value not in OPENING:
+            if self.kind == "command" and self.value[1:] in FUNCTIONS and self.value != "\\sqrt":
                 break
             factors.append(self.expression(20))
         self.leave()
-        return factors[0] if len(factors) == 1 else Mul(tuple(factors))
+        return single(Mul, factors)
 
     def _big(self, kind: str) -> Node:
         self.advance()
@@ -315,23 +320,23 @@ class Atoms(Numerals):
             raise Unreadable(f"a {name} environment is not a single answer")
         if name not in _MATRICES and name not in {"vmatrix", "Vmatrix"}:
             raise Unreadable(f"unknown environment {name!r}")
-        if name == "array" and self.token.value == "{":
+        if name == "array" and self.value == "{":
             self.raw_argument()
         self.enter()
         rows: list[tuple[Node, ...]] = [()]
-        while self.token.value != "\\end":
-            if self.token.kind == "end":
+        while self.value != "\\end":
+            if self.kind == "end":
                 raise Unreadable("the matrix is not closed")
-            if self.token.value == "&":
+            if self.value == "&":
                 self.advance()
-            elif self.token.value == "\\\\":
+            elif self.value == "\\\\":
                 self.advance()
                 rows.append(())
-            elif self.token.value == "\\hline":
+            elif self.value == "\\hline":
                 self.advance()
             else:
                 rows[-1] = (*rows[-1], self.expression(0))
-                if self.token.value == ",":
+                if self.value == ",":
                     self.advance()
         self.advance()
         self.raw_argument()

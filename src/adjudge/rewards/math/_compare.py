@@ -1,9 +1,7 @@
 """Extraction, reading and comparison put together, with the memo and the worker behind them."""
 
-from collections import OrderedDict
 from dataclasses import replace
 from functools import lru_cache
-from threading import Lock
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from adjudge.rewards.math._exact import show_number
@@ -22,14 +20,6 @@ from adjudge.text.numbers import read_numeral
 _LARGE = 64 * 1024
 _LOOKED_AT = 1024 * 1024  # extraction is linear and takes less than 10 ms for this much
 _DEFAULT = MathPolicy()
-_POSITIVE: dict[str, Reason] = {
-    "exact-string": "exact-string",
-    "exact-rational": "exact-rational",
-    "numeric": "numeric",
-    "set": "set",
-    "interval": "interval",
-    "matrix": "matrix",
-}
 
 
 @lru_cache(maxsize=1024)
@@ -57,40 +47,10 @@ class _Decision(NamedTuple):
     tier: int
 
 
-class _Memo:
-    """The last few thousand decisions by (gold, canonical answer, policy)."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._kept: OrderedDict[object, _Decision] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: object) -> _Decision | None:
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-            return found
-
-    def put(self, key: object, value: _Decision) -> None:
-        with self._lock:
-            self._kept[key] = value
-            if len(self._kept) > self._size:
-                self._kept.popitem(last=False)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._kept.clear()
-
-
-_memo = _Memo(4096)
-
-
 def clear_memo() -> None:
     """Forget every decision, for measurements with cold caches."""
-    _memo.clear()
-    _gold.cache_clear()
-    _gold_reading.cache_clear()
+    for memo in (_decide_trees, _gold, _gold_reading):
+        memo.cache_clear()
 
 
 @runtime_checkable
@@ -109,12 +69,11 @@ def _integer(text: str) -> int | None:
     return int(text) if digits.isdigit() and digits.isascii() else None
 
 
-def _integer_verdict(found: Found, given: int, wanted: int) -> MathVerdict:
-    span = (found.start, found.end)
-    if given == wanted:
-        return MathVerdict(True, "exact-rational", found.text, span, str(given), str(wanted), 0, "the same number")
-    detail = f"{given} is not {wanted}"
-    return MathVerdict(False, "mismatch", found.text, span, str(given), str(wanted), 0, detail)
+def _number_verdict(found: Found, given: str, wanted: str, *, equal: bool, if_equal: str) -> MathVerdict:
+    """Return the verdict on two numbers, given as they are shown."""
+    reason: Reason = "exact-rational" if equal else "mismatch"
+    detail = if_equal if equal else f"{given} is not {wanted}"
+    return MathVerdict(equal, reason, found.text, (found.start, found.end), given, wanted, 0, detail)
 
 
 def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
@@ -124,11 +83,8 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
     one, other = read_numeral(gold_text), read_numeral(found.text)
     if one is None or other is None or "," in gold_text or "," in found.text:
         return None
-    equal = one.value == other.value
-    reason: Reason = "exact-rational" if equal else "mismatch"
     shown, wanted = show_number(other.value), show_number(one.value)
-    detail = f"{shown} {'equals' if equal else 'is not'} {wanted}"
-    return MathVerdict(equal, reason, found.text, (found.start, found.end), shown, wanted, 0, detail)
+    return _number_verdict(found, shown, wanted, equal=one.value == other.value, if_equal=f"{shown} equals {wanted}")
 
 
 def decide(
@@ -140,10 +96,11 @@ def decide(
     """
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
+    # Two plain whole numbers need no parser, no memo and no policy.
     if isinstance(found, Found) and len(gold) < 40 and len(found.text) < 40:
         wanted, given = _integer(gold), _integer(found.text)
         if wanted is not None and given is not None:
-            return _integer_verdict(found, given, wanted)
+            return _number_verdict(found, str(given), str(wanted), equal=given == wanted, if_equal="the same number")
     gold_text, gold_squashed = _gold(gold)
     if not gold_squashed[0]:
         return MathVerdict(None, "unparsed-gold", None, None, None, None, 0, "the gold is empty")
@@ -153,8 +110,10 @@ def decide(
     quick = _numeral_verdict(found, gold_text)
     if quick is not None:
         return quick
+    # A short response may be the gold word for word, though only a part was extracted.
     if found.how != "box" and response is not None and len(response) <= 400:
         found = Found(found.text, found.start, found.end, found.how, squash(response))
+    # Extraction from a long text is cheap, all that follows it may not be.
     if light and len(response or "") > _LARGE and len(found.text) <= MAX_ANSWER:
         raise NeedsWorker
     return _decide_text(found, gold_text, gold_squashed, ComparisonRules(policy, oracle), light=light)
@@ -178,6 +137,7 @@ def _decide_text(
         chosen = _choices(gold_text, found.text)
         if chosen is not None:
             return verdict(chosen, "choice" if chosen else "mismatch", 0, "a choice", (found.text, gold_text))
+    # An unreadable gold is the data's fault: it is not held against the answer.
     gold_reading = _gold_reading(gold_text)
     try:
         reading = read(found.text)
@@ -210,24 +170,22 @@ def _choices(gold: str, answer: str) -> bool | None:
     return wanted[0] == given[0]
 
 
+@lru_cache(maxsize=4096)
 def _decide_trees(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> _Decision:
-    key = (gold, answer, rules.policy)
-    kept = _memo.get(key)
-    if kept is None:
-        equal, reason = _compare_all(gold, answer, replace(rules, bound=gold.bound | answer.bound))
-        asked = isinstance(rules.oracle, Oracle) and rules.oracle.asked
-        kept = _Decision(equal, reason, 2 if asked else 1)
-        _memo.put(key, kept)
-    return kept
+    # Rules are equal where their policies are: who decides beyond tier 1 makes no difference to the decision.
+    equal, reason = _compare_all(gold, answer, replace(rules, bound=gold.bound | answer.bound))
+    asked = isinstance(rules.oracle, Oracle) and rules.oracle.asked
+    return _Decision(equal, reason, 2 if asked else 1)
 
 
 def _compare_all(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> tuple[bool, Reason]:
     """Compare every reading of the gold with every reading of the answer."""
+    # A text can be read in two ways, such as `3,250`: any pair of readings may agree.
     pairs = [(wanted, given) for wanted in gold.nodes for given in answer.nodes]
     for wanted, given in pairs:
         equal, why = same(wanted, given, rules)
         if equal:
-            return True, _POSITIVE.get(why, "symbolic")
+            return True, why
     return False, "hedged" if any(contains(given, wanted, rules) for wanted, given in pairs) else "mismatch"
 
 
@@ -278,6 +236,7 @@ async def acompare(
     Checks of size and magnitude answer at once; inputs over 64 KB that pass them, whatever would take more than a
     few milliseconds, and everything beyond tier 1 go to a worker.
     """
+    # Beyond these sizes even extraction would hold up the event loop.
     if len(response or "") <= _LOOKED_AT and len(gold) <= _LARGE:
         try:
             return decide(response, gold, policy, None, light=True)

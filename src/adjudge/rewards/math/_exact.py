@@ -7,6 +7,7 @@ simplification. Unequal forms decide only where no part is opaque.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -86,6 +87,7 @@ def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
 
 
 def _product(left: Polynomial, right: Polynomial) -> Polynomial:
+    # Refused before the work, not after it.
     if len(left) * len(right) > MAX_TERMS * 10:
         raise LimitExceeded("the expanded product has too many terms")
     whole = all(value.denominator == 1 for side in (left, right) for value in side.values())
@@ -185,6 +187,7 @@ def _root_of_number(value: Fraction, exponent: Fraction) -> Form:
         raise NotExact("the root is too large")
     result = Form(_ONE, _ONE)
     if value < 0:
+        # An odd root keeps the sign; a square root of a negative number has the factor i.
         if exponent.denominator % 2:
             result = _constant(Fraction(-1 if exponent.numerator % 2 else 1))
         elif exponent.denominator == 2:
@@ -225,7 +228,7 @@ def _power(base: Node, exponent: Node) -> Form:
     inner, power = _form(base), _form(exponent)
     value = power.value
     if value is None:
-        return _atom(f"@({_render(inner)})^({_render(power)})")
+        return _atom(f"@({canonical(inner)})^({canonical(power)})")
     if value.denominator == 1:
         if _bits(value) > 64:
             if inner.value in {0, 1}:
@@ -240,7 +243,7 @@ def _power(base: Node, exponent: Node) -> Form:
         if coefficient > 0 and all(part == 1 and atom != "i" and atom[0] != "#" for atom, part in key):
             rest = Form({tuple((atom, value) for atom, _ in key): Fraction(1)}, _ONE)
             return _multiply(_root_of_number(coefficient, value), rest)
-    return _atom(f"@({_render(inner)})^({value})")
+    return _atom(f"@({canonical(inner)})^({value})")
 
 
 @lru_cache(maxsize=256)
@@ -279,6 +282,9 @@ def _form(node: Node) -> Form:
             raise NotExact(f"no exact form for {type(node).__name__}")
 
 
+_OF_ONE_NUMBER: dict[str, Callable[[Fraction], Fraction | int]] = {"abs": abs, "floor": math.floor, "ceil": math.ceil}
+
+
 def _call(name: str, args: list[Form]) -> Form:
     values = [arg.value for arg in args]
     match name, values:
@@ -290,19 +296,15 @@ def _call(name: str, args: list[Form]) -> Form:
             if upper > 4000:
                 raise LimitExceeded("a binomial coefficient has too many digits")
             return _constant(Fraction(math.comb(upper.numerator, lower.numerator)))
-        case "abs", [Fraction() as number]:
-            return _constant(abs(number))
-        case "floor", [Fraction() as number]:
-            return _constant(Fraction(math.floor(number)))
-        case "ceil", [Fraction() as number]:
-            return _constant(Fraction(math.ceil(number)))
+        case (("abs" | "floor" | "ceil"), [Fraction() as number]):
+            return _constant(Fraction(_OF_ONE_NUMBER[name](number)))
         case "gcd", [Fraction(denominator=1) as first, Fraction(denominator=1) as second]:
             return _constant(Fraction(math.gcd(first.numerator, second.numerator)))
         case (("max" | "min"), _) if all(value is not None for value in values):
             numbers = [value for value in values if value is not None]
             return _constant(max(numbers) if name == "max" else min(numbers))
         case _:
-            return _atom(f"@{name}({';'.join(_render(arg) for arg in args)})")
+            return _atom(f"@{name}({';'.join(canonical(arg) for arg in args)})")
 
 
 def same_form(left: Form, right: Form) -> bool:
@@ -340,11 +342,6 @@ def _render_polynomial(polynomial: Polynomial) -> str:
     return " + ".join(parts)
 
 
-def _render(form: Form) -> str:
-    top = _render_polynomial(form.top)
-    return top if form.bottom == _ONE else f"({top})/({_render_polynomial(form.bottom)})"
-
-
 def canonical(form: Form) -> str:
     """Return a form as text.
 
@@ -352,4 +349,5 @@ def canonical(form: Form) -> str:
     >>> canonical(exact_form(parse("(x-1)(x+1)")))
     '-1 + x^(2)'
     """
-    return _render(form)
+    top = _render_polynomial(form.top)
+    return top if form.bottom == _ONE else f"({top})/({_render_polynomial(form.bottom)})"

@@ -115,7 +115,8 @@ def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
     inside = at + (6 if text[at + 1] == "b" else 5)
     while inside < stop and text[inside] in " \t":
         inside += 1
-    if inside >= stop or text[inside] != "{":  # `\boxed 42`
+    # For example `\boxed 42`.
+    if inside >= stop or text[inside] != "{":
         end = inside
         while end < stop and (text[end].isalnum() or text[end] in ".-/"):
             end += 1
@@ -169,6 +170,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
         unique = list(dict.fromkeys(text[one:other].strip() for one, other in parts))
     found = ", ".join(unique)
     after = text[end + 1 : min(end + 24, stop)]
+    # A percent sign after the box belongs to the answer.
     if ("%" in after or "p" in after) and len(unique) == 1 and found and found[-1] != "%":
         found += "%" if compile_once(_PERCENT).match(after) else ""
     return Found(found, parts[0][0], parts[-1][1], "box")
@@ -176,6 +178,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
 
 def _sentence_end(text: str, start: int, stop: int) -> int:
     """Where the sentence that begins here ends; display mathematics is taken whole."""
+    # A full stop inside display mathematics ends no sentence.
     for opener, closer in (("\\[", "\\]"), ("$$", "$$")):
         if text.startswith(opener, start):
             closed = text.find(closer, start + 2, min(stop, start + _WINDOW))
@@ -191,6 +194,7 @@ def _last(pattern: str, text: str, start: int, stop: int) -> re.Match[str] | Non
 
 
 def _statement(text: str, start: int, stop: int, pattern: str) -> Found | None:
+    # The answer is near the end; a long text is not searched from its beginning.
     start = max(start, stop - _REACH)
     for found in reversed(deque(compile_once(pattern).finditer(text, start, stop), maxlen=16)):
         at = found.end()
@@ -219,6 +223,7 @@ def extract(text: str, mode: ExtractionMode = "final") -> Found | Missing:
     if isinstance(box, Missing):
         return box
     if box is not None:
+        # A statement after the box that says "final" revises the box, if it has a number.
         later = _statement(text, box.end, stop, _FINAL) if text.find("inal", box.end, stop) >= 0 else None
         if later is not None and any(char.isdigit() for char in later.text):
             return later
@@ -230,6 +235,7 @@ def _extract_unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> 
     tag = _tag_content(text, start, stop)
     if tag is not None:
         return tag
+    # GSM8K marks its answers so.
     marks = text.rfind("####", start, stop)
     if marks >= 0:
         end = text.find("\n", marks, stop)

@@ -105,6 +105,7 @@ def repair(text: str) -> str:
         text = compile_once(_DOUBLED).sub(r"\\", text)
     if "<su" in text:
         text = compile_once(_HTML).sub(lambda found: ("^{" if found[1] == "sup" else "_{") + found[2] + "}", text)
+    # ASCII has none of the signs below.
     if text.isascii():
         return text
     text = fold_symbols(text)
@@ -166,6 +167,7 @@ def _closing(text: str, start: int, stop: int) -> int:
 
 
 def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> Iterator[Token]:
+    # Nested text commands recurse, so their depth is bounded.
     if prose > 8:
         raise LimitExceeded("text is nested too deeply")
     pattern = compile_once(_TOKENS)

@@ -100,10 +100,12 @@ def _mentions(value: Node, label: Node) -> bool:
 def _chain(operators: tuple[str, ...], items: tuple[Node, ...]) -> Node:
     r"""One assignment, equation or value out of `x = 1+1 = 2 \approx 2.0`."""
     kept = list(items)
-    if "~" in operators:  # what follows an approximation only repeats the value, unless nothing came before
+    # What follows an approximation only repeats the value, unless nothing came before.
+    if "~" in operators:
         cut = operators.index("~") + 1
         values = [item for item in items[:cut] if not _is_name(item)]
         kept = list(items[:cut]) if values else list(items[: cut + 1])
+    # `x = 5 = five`: the words repeat the value.
     while len(kept) > 1 and isinstance(kept[-1], Text):
         kept.pop()
     if len(kept) == 1:
@@ -111,6 +113,7 @@ def _chain(operators: tuple[str, ...], items: tuple[Node, ...]) -> Node:
     first, last = kept[0], kept[-1]
     if _is_name(first) and not _mentions(last, first):
         return Relation(("=",), (first, last))
+    # `2+2 = 4` is worked out to its last value.
     if not any(names(item) for item in kept):
         return last
     if len(kept) > 2 and _is_name(kept[-2]):

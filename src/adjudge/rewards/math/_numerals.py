@@ -7,7 +7,7 @@ from adjudge.rewards.math._lexer import Token
 from adjudge.rewards.math._limits import MAX_DEPTH, LimitExceeded, Unreadable
 from adjudge.rewards.math._tree import MINUS_ONE, Based, Mul, Node, Num, Pow
 from adjudge.text.number_words import NUMBER_WORDS, PART_WORDS, read_number_words
-from adjudge.text.numbers import MAX_DIGITS, read_numeral
+from adjudge.text.numbers import MAX_DIGITS, Numeral, read_numeral
 
 _GROUPING = str.maketrans("", "", "{}, \t\n")
 OPENING = frozenset({"(", "[", "{", "\\{", "\\langle", "\\lfloor", "\\lceil"})
@@ -24,8 +24,7 @@ class Numerals(ABC):
     def __init__(self, text: str, tokens: list[Token]) -> None:
         self.text = text
         self.tokens = tokens
-        self.position = 0
-        self.token = tokens[0]
+        self.move_to(0)
         self.depth = 0
         self.bars = 0
         self.colon_ends = False
@@ -34,13 +33,18 @@ class Numerals(ABC):
     def advance(self) -> None:
         """Go to the next token."""
         if self.position < len(self.tokens) - 1:
-            self.position += 1
-        self.token = self.tokens[self.position]
+            self.move_to(self.position + 1)
+
+    def move_to(self, position: int) -> None:
+        """Make the token at a position the current one; its kind and value are looked at all the time."""
+        self.position = position
+        self.token = self.tokens[position]
+        self.kind, self.value, _, _ = self.token
 
     def expect(self, value: str) -> None:
         """Step over a token that must be there."""
-        if self.token.value != value:
-            raise Unreadable(f"{value!r} expected before {self.token.value!r}")
+        if self.value != value:
+            raise Unreadable(f"{value!r} expected before {self.value!r}")
         self.advance()
 
     def enter(self) -> None:
@@ -55,7 +59,7 @@ class Numerals(ABC):
 
     def dangling(self) -> bool:
         """Whether an operator has nothing to its right."""
-        return self.token.kind == "end" or self.token.value in {")", "]", "}", ",", ";", "\\}", "."}
+        return self.kind == "end" or self.value in {")", "]", "}", ",", ";", "\\}", "."}
 
     def starts_operand(self) -> bool:
         """Whether the current token begins a factor of an implicit product."""
@@ -72,9 +76,9 @@ class Numerals(ABC):
 
     def number_word(self) -> bool:
         """Whether the current token is a number word."""
-        if self.token.kind != "word":
+        if self.kind != "word":
             return False
-        word = self.token.value.lower()
+        word = self.value.lower()
         if word in {"minus", "negative"}:
             following = self.tokens[self.position + 1]
             return following.kind == "number" or following.value.lower() in NUMBER_WORDS
@@ -82,13 +86,13 @@ class Numerals(ABC):
 
     def raw_argument(self) -> str:
         """Return a command's argument as text, for subscripts and exponents of units."""
-        if self.token.value != "{":
-            value = self.token.value
+        if self.value != "{":
+            value = self.value
             self.advance()
             return value.lstrip("\\")
         depth, parts = 0, []
-        while self.token.kind != "end":
-            value = self.token.value
+        while self.kind != "end":
+            value = self.value
             depth += (value == "{") - (value == "}")
             self.advance()
             if depth == 0:
@@ -99,8 +103,8 @@ class Numerals(ABC):
     def skip_group(self) -> None:
         """Step over a parenthesis."""
         depth = 0
-        while self.token.kind != "end":
-            depth += (self.token.value == "(") - (self.token.value == ")")
+        while self.kind != "end":
+            depth += (self.value == "(") - (self.value == ")")
             self.advance()
             if depth == 0:
                 return
@@ -137,14 +141,16 @@ class Numerals(ABC):
         if following.value == "_":
             return self.read_based(token.value)
         literal = token.value.replace("\\!", "").replace("\\", "").translate(_GROUPING)
+        # Checked before the digits are read: reading is not linear.
         if len(literal) > MAX_DIGITS:
             raise LimitExceeded("a numeral has too many digits")
         numeral = read_numeral(literal)
         if numeral is None:
             raise Unreadable(f"{token.value!r} is not a number")
-        node = Num(numeral.value, None if numeral.places is None else numeral.digits, numeral.places)
+        node = literal_of(numeral)
         if following.kind == "word" and following.value.lower() in {"st", "nd", "rd", "th"} and not following.spaced:
             self.advance()
+        # Only a whole number can have a fraction beside it.
         if numeral.places is None:
             mixed = self._read_mixed(node)
             return self._parts(mixed) if isinstance(mixed, Num) else mixed
@@ -154,28 +160,28 @@ class Numerals(ABC):
         r"""`2\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
         at = self.position
         tokens = self.tokens
-        if self.token.value == "\\frac":
-            saved = (at, list(self.tokens[at : at + 8]))
+        if self.value == "\\frac":
+            saved = self.tokens[at : at + 8]
             fraction = self.fraction()
             match fraction:
                 case Mul((Num(top, None), Pow(Num(bottom, None), _))) if (
                     0 < top < bottom and top.denominator == bottom.denominator == 1
                 ):
                     return Num(whole.value + top / bottom)
-            self.position, kept = saved
-            self.tokens[at : at + 8] = kept
-            self.token = self.tokens[at]
+            # Reading an argument may have split a token.
+            self.tokens[at : at + 8] = saved
+            self.move_to(at)
         elif (
-            self.token.kind == "number"
+            self.kind == "number"
             and self.token.spaced
             and tokens[at + 1].value == "/"
             and tokens[at + 2].kind == "number"
-            and self.token.value.isdigit()
+            and self.value.isdigit()
             and tokens[at + 2].value.isdigit()
-            and len(self.token.value) < 10
+            and len(self.value) < 10
             and len(tokens[at + 2].value) < 10
         ):
-            part, parts = int(self.token.value), int(tokens[at + 2].value)
+            part, parts = int(self.value), int(tokens[at + 2].value)
             if 0 < part < parts:
                 for _ in range(3):
                     self.advance()
@@ -193,16 +199,14 @@ class Numerals(ABC):
 
     def words(self) -> Node:
         """Return a number in words."""
-        if self.token.value.lower() in {"minus", "negative"}:
+        if self.value.lower() in {"minus", "negative"}:
             self.advance()
             return negate(self.operand())
         words: list[str] = []
-        while self.number_word() or (
-            words and self.token.value == "and" and words[-1].lower() in {"hundred", "thousand"}
-        ):
-            words.append(self.token.value)
+        while self.number_word() or (words and self.value == "and" and words[-1].lower() in {"hundred", "thousand"}):
+            words.append(self.value)
             self.advance()
-            if self.token.value == "-" and self.tokens[self.position + 1].value.lower() in NUMBER_WORDS:
+            if self.value == "-" and self.tokens[self.position + 1].value.lower() in NUMBER_WORDS:
                 self.advance()
         number = read_number_words(" ".join(words))
         if number is None:
@@ -211,7 +215,7 @@ class Numerals(ABC):
 
     def _parts(self, count: Num) -> Node:
         """Return `two thirds` as 2/3; an ordinal after one number is a part of it."""
-        token = self.token if self.token.value != "-" else self.tokens[self.position + 1]
+        token = self.token if self.value != "-" else self.tokens[self.position + 1]
         parts = PART_WORDS.get(token.value.lower()) if token.kind == "word" else None
         if parts is None:
             return count
@@ -227,6 +231,11 @@ class Numerals(ABC):
             raise Unreadable(f"{token.value!r} is not an argument")
         self.advance()
         return Num(numeral.value)
+
+
+def literal_of(numeral: Numeral) -> Num:
+    """Return a numeral as a node; only a decimal keeps how many digits it has."""
+    return Num(numeral.value, None if numeral.places is None else numeral.digits, numeral.places)
 
 
 def negate(node: Node) -> Node:

@@ -54,7 +54,8 @@ def _real(function: Callable[[float], float]) -> Callable[[complex], complex]:
 
 def _nearest(function: Callable[[float], int]) -> Callable[[complex], complex]:
     def apply(value: float) -> float:
-        near = round(value)  # a value that rounding has moved across a whole number is that number
+        # A value that rounding has moved across a whole number is that number.
+        near = round(value)
         return near if abs(value - near) < 1e-9 else function(value)
 
     return _real(apply)
@@ -140,6 +141,7 @@ def _evaluate(node: Node, point: _Point) -> Bounded:
     match node:
         case Num(exact):
             number = float(exact)
+            # An underflow would look like an exact zero.
             if number == 0 and exact != 0:
                 raise LimitExceeded("a value is too small for floating point")
             return complex(number), abs(number) * _EPSILON
@@ -210,6 +212,7 @@ def _power(base: Node, exponent: Node, point: _Point) -> Bounded:
                 return complex(0), error
             result = value**number
             return result, abs(result) * (abs(number) * (error / abs(value)) + _EPSILON * 4)
+        # An odd root of a negative number is real here, as in school.
         if exact.denominator % 2 and value.real < 0 and abs(value.imag) < 1e-14:
             sign = -1 if exact.numerator % 2 else 1
             real = sign * (-value.real) ** float(exact)
@@ -298,6 +301,7 @@ def _integral(node: Big, point: _Point) -> Bounded:
                     total += weight * _evaluate(node.body, _Point({**point, node.variable: at}, point.work))[0]
         return total * width / 2
 
+    # Two grids: their difference bounds the error.
     coarse, fine = panels(8), panels(16)
     return fine, abs(fine - coarse) + abs(fine) * 1e-13
 
@@ -342,7 +346,8 @@ def agree(left: Node, right: Node, *, whole: bool = False) -> bool | None:
             continue
         size = max(abs(one), abs(other))
         bound = one_error + other_error
-        if bound > size * 1e-6 + 1e-280:  # rounding leaves too few digits to decide by
+        # Rounding leaves too few digits to decide by.
+        if bound > size * 1e-6 + 1e-280:
             continue
         real = abs(one.imag) <= bound + size * 1e-13 and abs(other.imag) <= bound + size * 1e-13
         gap = abs(one - other)

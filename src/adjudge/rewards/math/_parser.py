@@ -31,6 +31,7 @@ from adjudge.rewards.math._tree import (
     SetOperation,
     Sym,
     Text,
+    single,
     walk,
 )
 
@@ -85,8 +86,8 @@ class _Parser(Atoms):
     def answer(self) -> Node:
         """Return the whole text as one node."""
         node = self.sequence(("end",))
-        if self.token.kind != "end":
-            raise Unreadable(f"nothing can follow at {self.token.value!r}")
+        if self.kind != "end":
+            raise Unreadable(f"nothing can follow at {self.value!r}")
         return node
 
     def sequence(self, closers: Sequence[str]) -> Node:
@@ -95,16 +96,17 @@ class _Parser(Atoms):
         choice = False
         while True:
             while self._separator():
-                choice = choice or self.token.value in {"or", "\\vee"}
+                choice = choice or self.value in {"or", "\\vee"}
                 self.advance()
-            if self.token.value in closers or self.token.kind == "end":
+            if self.value in closers or self.kind == "end":
                 break
             before = self.position
             items.append(self.item(closers))
+            # An item that takes no token would loop for ever.
             if self.position == before:
-                raise Unreadable(f"unexpected {self.token.value!r}")
-            if not (self._separator() or self.token.value in closers or self.token.kind == "end"):
-                raise Unreadable(f"unexpected {self.token.value!r}")
+                raise Unreadable(f"unexpected {self.value!r}")
+            if not (self._separator() or self.value in closers or self.kind == "end"):
+                raise Unreadable(f"unexpected {self.value!r}")
         if not items:
             raise Unreadable("nothing to read")
         items = self._without_domains(items)
@@ -133,8 +135,8 @@ class _Parser(Atoms):
         """One element of a list: a relation or expression with the words around it."""
         start = self.position
         words: list[str] = []
-        while self.token.kind == "word" and not self._separator() and not self.number_word():
-            words.append(self.token.value)
+        while self.kind == "word" and not self._separator() and not self.number_word():
+            words.append(self.value)
             self.advance()
         if not words or all(word.lower() in _APPROXIMATORS for word in words):
             if self._ends(closers):
@@ -143,7 +145,7 @@ class _Parser(Atoms):
             if isinstance(node, Text):
                 return self._prose(start, closers)
             return node
-        if self.token.value in {"=", ":", "\\approx"}:
+        if self.value in {"=", ":", "\\approx"}:
             self.advance()
             if self._ends(closers):
                 return self._prose(start, closers)
@@ -152,13 +154,13 @@ class _Parser(Atoms):
         return self._prose(start, closers)
 
     def _ends(self, closers: Sequence[str]) -> bool:
-        return self.token.value in closers or self.token.kind == "end" or self._separator()
+        return self.value in closers or self.kind == "end" or self._separator()
 
     def _prose(self, start: int, closers: Sequence[str]) -> Text:
         """Return the words of an item that has no mathematical reading, as they are."""
         depth = 0
-        while self.token.kind != "end":
-            value = self.token.value
+        while self.kind != "end":
+            value = self.value
             if depth == 0 and (value in closers or value in {",", ";"}):
                 break
             depth += (value in "([{" and value != "") - (value in ")]}" and value != "" and depth > 0)
@@ -169,22 +171,21 @@ class _Parser(Atoms):
 
     def _tail(self, node: Node, closers: Sequence[str]) -> Node:
         """Return what follows a value: a full stop, a unit, or a clause that says where it holds."""
-        while self.token.value in {".", "?", '"', "`", "'"} or (self.token.value == "!" and self.token.spaced):
+        while self.value in {".", "?", '"', "`", "'"} or (self.value == "!" and self.token.spaced):
             self.advance()
-        if self.token.value in _SEPARATORS and self.token.value != "\\\\":
+        if self.value in _SEPARATORS and self.value != "\\\\":
             following = self.tokens[self.position + 1]
             if following.kind == "word" and following.value.lower() in _CLAUSES:
                 self.advance()
-        if self.token.kind == "word" and not self._separator():
-            word = self.token.value.lower()
+        if self.kind == "word" and not self._separator():
+            word = self.value.lower()
             if word in _VERBS and isinstance(node, Relation):
                 if any(
                     token.value in _RELATIONS or token.value.lower() in _DOUBTS
                     for token in self.tokens[self.position :]
                 ):
                     return Text("")
-                self.position = len(self.tokens) - 1
-                self.token = self.tokens[-1]
+                self.move_to(len(self.tokens) - 1)
                 return node
             if word in _CLAUSES:
                 self._clause(closers)
@@ -192,21 +193,21 @@ class _Parser(Atoms):
             if not _measurable(node):
                 return Text("")
             node = self._with_unit(node)
-            if self.token.kind == "word" and self.token.value.lower() in _CLAUSES | _VERBS and not self._separator():
+            if self.kind == "word" and self.value.lower() in _CLAUSES | _VERBS and not self._separator():
                 self._clause(closers)
-        elif self.token.value in {"\\forall", "\\exists", "\\quad"}:
+        elif self.value in {"\\forall", "\\exists", "\\quad"}:
             self._clause(closers)
-        while self.token.value in {".", "?", '"', "`"}:
+        while self.value in {".", "?", '"', "`"}:
             self.advance()
         return node
 
     def _clause(self, closers: Sequence[str]) -> None:
         """Step over `for all integers n`, remembering that it binds n."""
-        while not (self.token.kind == "end" or self.token.value in closers or self.token.value in {",", ";"}):
-            if self.token.kind == "word" and self._separator():
+        while not (self.kind == "end" or self.value in closers or self.value in {",", ";"}):
+            if self.kind == "word" and self._separator():
                 return
-            if self.token.kind == "letter":
-                self.bound.add(self.token.value)
+            if self.kind == "letter":
+                self.bound.add(self.value)
             self.advance()
 
     def _with_unit(self, node: Node) -> Node:
@@ -227,7 +228,7 @@ class _Parser(Atoms):
                 self.advance()
             else:
                 break
-        if self.token.value == "(" and words:
+        if self.value == "(" and words:
             self.skip_group()
         unit = " ".join(words)
         if isinstance(node, Relation):
@@ -236,18 +237,18 @@ class _Parser(Atoms):
 
     def relation(self) -> Node:
         """Return a chain of relations, or just an expression."""
-        if self.token.value in {"\\approx", "=", "\\doteq"}:
+        if self.value in {"\\approx", "=", "\\doteq"}:
             self.advance()
         items = [self.expression(0)]
         operators: list[str] = []
-        while (operator := _RELATIONS.get(self.token.value)) is not None:
+        while (operator := _RELATIONS.get(self.value)) is not None:
             self.advance()
-            if operator == "<" and self.token.value == "=":
+            if operator == "<" and self.value == "=":
                 operator = "<="
                 self.advance()
             operators.append(operator)
             items.append(self.expression(0))
-        if self.token.value in {"\\pmod", "\\bmod", "\\mod"}:
+        if self.value in {"\\pmod", "\\bmod", "\\mod"}:
             self.advance()
             items[-1] = Call("mod", (items[-1], self.argument()))
         return Relation(tuple(operators), tuple(items)) if operators else items[0]
@@ -256,13 +257,14 @@ class _Parser(Atoms):
         """Operators that bind tighter than `level`: 5 sets, 10 sums, 20 products, 30 sign, 40 powers."""
         left = self.operand()
         while True:
-            value = self.token.value
+            value = self.value
             if value in {"+", "-", "\\pm", "\\mp"} and level < 10:
                 left = self._sum(left)
             elif level < 20 and value in {"*", "\\cdot", "/", "\\div", ":", "\\bullet"}:
                 left = self._product(left)
             elif level < 20 and self.starts_operand():
-                if isinstance(left, Num) and self.token.kind == "number" and self.token.spaced:
+                # `2 3` is not a product: nobody writes one so.
+                if isinstance(left, Num) and self.kind == "number" and self.token.spaced:
                     raise Unreadable("two numbers side by side")
                 left = self._product(left)
             elif value in _SET_OPERATORS and level < 5:
@@ -291,8 +293,8 @@ class _Parser(Atoms):
 
     def _sum(self, first: Node) -> Node:
         items = [first]
-        while self.token.value in {"+", "-", "\\pm", "\\mp"}:
-            operator = self.token.value
+        while self.value in {"+", "-", "\\pm", "\\mp"}:
+            operator = self.value
             self.advance()
             if self.dangling():
                 if operator == "+" and len(items) == 1 and isinstance(first, Num):
@@ -306,13 +308,13 @@ class _Parser(Atoms):
             elif operator != "+":
                 right = PlusMinus(1 if operator == "\\pm" else -1, right)
             items.append(right)
-        return items[0] if len(items) == 1 else Add(tuple(items))
+        return single(Add, items)
 
     def _product(self, first: Node) -> Node:
         items = [first]
         ratio: list[Node] = []
         while True:
-            value = self.token.value
+            value = self.value
             if value in {"*", "\\cdot", "\\bullet"}:
                 self.advance()
                 if self.dangling():
@@ -323,21 +325,21 @@ class _Parser(Atoms):
                 items.append(Pow(self.expression(20), MINUS_ONE))
             elif value == ":" and not self.colon_ends:
                 self.advance()
-                ratio.append(items[0] if len(items) == 1 else Mul(tuple(items)))
+                ratio.append(single(Mul, items))
                 items = [self.expression(20)]
             elif self.starts_operand():
-                if isinstance(items[-1], Num) and self.token.kind == "number":
+                if isinstance(items[-1], Num) and self.kind == "number":
                     raise Unreadable("two numbers side by side")
                 items.append(self.expression(20))
             else:
                 break
-        last = items[0] if len(items) == 1 else Mul(tuple(items))
+        last = single(Mul, items)
         return Ratio((*ratio, last)) if ratio else last
 
     def set_of(self) -> Node:
         """Return the inside of braces: elements, or a variable and its condition."""
         self.advance()
-        if self.token.value == "\\}":
+        if self.value == "\\}":
             self.advance()
             return SetOf(())
         bar = self.find_bar()

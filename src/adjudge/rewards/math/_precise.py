@@ -24,6 +24,7 @@ def precise(node: Node) -> Decimal | None:
     '262537412640768743.99999999999925'
     """
     with localcontext() as context:
+        # Guard digits for what a few hundred operations may lose.
         context.prec = DIGITS + 15
         context.Emax, context.Emin = 100_000, -100_000
         try:
@@ -137,6 +138,7 @@ def _angle(node: Node) -> Decimal:
 def _sine(angle: Decimal) -> Decimal:
     if abs(angle) > 10**6:
         raise _Unknown
+    # The series converges quickly only near 0.
     angle -= (angle / (2 * _PI)).to_integral_value() * 2 * _PI
     total = term = angle
     square, step = angle * angle, 1

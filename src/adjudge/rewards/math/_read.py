@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from adjudge.rewards.math._lexer import compile_once, repair
 from adjudge.rewards.math._limits import LimitExceeded, Unreadable
+from adjudge.rewards.math._numerals import literal_of
 from adjudge.rewards.math._parser import parse_with_bound
-from adjudge.rewards.math._tree import Node, Num, Quantity, Text
+from adjudge.rewards.math._tree import Node, Quantity, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.numbers import read_numeral
 from adjudge.text.units import CURRENCIES
@@ -53,8 +54,7 @@ def _price(text: str) -> Node | None:
     numeral = None if found is None else read_numeral(found[1])
     if numeral is None:
         return None
-    digits = None if numeral.places is None else numeral.digits
-    return Quantity(Num(numeral.value, digits, numeral.places), CURRENCIES[text.lstrip("\\")[0]])
+    return Quantity(literal_of(numeral), CURRENCIES[text.lstrip("\\")[0]])
 
 
 def read(text: str) -> ParsedAnswer:
@@ -66,10 +66,10 @@ def read(text: str) -> ParsedAnswer:
     text = _clean(text)
     if not text:
         raise Unreadable("nothing to read")
+    # A plain numeral needs no parser.
     numeral = read_numeral(text) if len(text) < 40 and "," not in text else None
     if numeral is not None:
-        digits = None if numeral.places is None else numeral.digits
-        return ParsedAnswer((Num(numeral.value, digits, numeral.places),), frozenset())
+        return ParsedAnswer((literal_of(numeral),), frozenset())
     price = _price(text)
     if price is not None:
         return ParsedAnswer((price,), frozenset())
@@ -86,6 +86,7 @@ def read(text: str) -> ParsedAnswer:
     if choice is not None and choice[1]:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes += read(choice[1]).nodes
+    # `3,250` may be one number or a list of two.
     if "," in text and compile_once(_GROUPED).search(text) is not None:
         with contextlib.suppress(Unreadable, LimitExceeded):
             nodes.append(parse_with_bound(text, grouping=False)[0])

@@ -7,14 +7,13 @@ from adjudge.rewards.math._limits import LimitExceeded
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import Undefined, evaluate, points
 from adjudge.rewards.math._scalar import same_value
+from adjudge.rewards.math._sets import FLIPPED
 from adjudge.rewards.math._tree import Add, Mul, Node, Num, Relation, minus, names
-
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "=": "="}
 
 
 def turn_around(node: Relation) -> Relation:
     """Return the same chain read from right to left."""
-    return Relation(tuple(_TURNED.get(operator, operator) for operator in node.operators[::-1]), node.items[::-1])
+    return Relation(tuple(FLIPPED.get(operator, operator) for operator in node.operators[::-1]), node.items[::-1])
 
 
 def difference(node: Relation) -> Node:
@@ -35,6 +34,7 @@ def proportional(left: Node, right: Node, *, positive: bool) -> bool:
                 return not positive or next(iter(ratios)) > 0
             if len(ratios) == 1 and not positive:
                 return True
+        # Roots may cancel between the two sides, so unequal forms decide nothing there.
         has_root = any(atom[0] == "#" for side in (one.top, other.top) for key in side for atom, _ in key)
         if not one.opaque and not other.opaque and one.bottom == other.bottom and not has_root:
             return False
@@ -44,6 +44,7 @@ def proportional(left: Node, right: Node, *, positive: bool) -> bool:
             (top, top_error), (bottom, bottom_error) = evaluate(left, point), evaluate(right, point)
         except (Undefined, NotExact, LimitExceeded):
             continue
+        # Near a zero the quotient is all rounding error.
         if abs(top) <= 1000 * top_error or abs(bottom) <= 1000 * bottom_error:
             continue
         found.append(top / bottom)

@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import AdjudgeError, ArgumentError, DataError, closest
 from adjudge.model import Provenance, Score
-from adjudge.rewards._tag import AsyncBatch, Row, by_row, finished, reward
+from adjudge.rewards._tag import AsyncBatch, Row, by_row, mark_finished, reward
 from adjudge.rewards.math._compare import acompare, compare
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._verdict import MathVerdict
-from adjudge.rewards.tools import enough_tools, ladder
+from adjudge.rewards.tools import enough_tools, ladder, ladder_result
 from adjudge.text.values import references_of, text_of
 
 LIMIT_S = 2.0  # of a worker's CPU time, for one comparison
@@ -33,10 +33,12 @@ class _Question:
     limit_s: float
 
     @classmethod
-    def of(cls, final_response: object, answer: object, policy: object, limit_s: object) -> "_Question":
+    def of(cls, row: Row) -> "_Question":
+        limit_s = row.get("limit_s", LIMIT_S)
         if not isinstance(limit_s, int | float) or isinstance(limit_s, bool) or not limit_s > 0:
             raise ArgumentError(f"limit_s must be a number of seconds above 0, got {limit_s!r}", code="bad-option")
-        return cls(text_of(final_response, "final_response"), references_of(answer), _policy(policy), float(limit_s))
+        text = text_of(row["final_response"], "final_response")
+        return cls(text, references_of(row["answer"]), _policy(row.get("policy")), float(limit_s))
 
     def verdict(self) -> MathVerdict:
         """Compare with every accepted answer."""
@@ -64,6 +66,7 @@ def _policy(policy: object) -> MathPolicy:
 
 def _best(verdicts: Sequence[MathVerdict]) -> MathVerdict:
     """Return the first that is equal; else one whose gold cannot be read, since that one might have been it."""
+    # A gold that cannot be read matters only if no other one is equal.
     for wanted in (True, None):
         for verdict in verdicts:
             if verdict.equal is wanted:
@@ -92,12 +95,8 @@ def _notes(verdict: MathVerdict) -> dict[str, str] | None:
     return None if verdict.answer is None else {"answer": verdict.answer}
 
 
-def _question_of(row: Row) -> _Question:
-    return _Question.of(row["final_response"], row["answer"], row.get("policy"), row.get("limit_s", LIMIT_S))
-
-
 def _rule(finish: Finish) -> Callable[[Row, Provenance], Score]:
-    return lambda row, provenance: finish(_question_of(row).verdict(), row, provenance)
+    return lambda row, provenance: finish(_Question.of(row).verdict(), row, provenance)
 
 
 def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
@@ -109,7 +108,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
 
         async def one(index: int) -> None:
             try:
-                scores[index] = finish(await _question_of(rows[index]).averdict(), rows[index], provenance)
+                scores[index] = finish(await _Question.of(rows[index]).averdict(), rows[index], provenance)
             except AdjudgeError as error:
                 scores[index] = Score.error(error.reason, parts=dict.fromkeys(parts), provenance=provenance)
             finally:
@@ -119,10 +118,11 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
             for index in range(len(rows)):
                 await turn.acquire()
                 tasks.create_task(one(index))
-                await sleep(0)  # one comparison in a turn of the event loop, whatever it takes
+                # Other tasks get a turn after every comparison.
+                await sleep(0)
         return [scores[index] for index in range(len(rows))]
 
-    return finished(batch)
+    return mark_finished(batch)
 
 
 @reward(
@@ -151,7 +151,8 @@ def math_equal_reward(
         hint = closest(name, _OPTIONS)
         if hint:
             raise ArgumentError(f"math_equal_reward takes no option {name!r}{hint}", code="unknown-argument")
-    return float(bool(_Question.of(final_response, answer, policy, limit_s).verdict().equal))
+    row = {"final_response": final_response, "answer": answer, "policy": policy, "limit_s": limit_s}
+    return float(bool(_Question.of(row).verdict().equal))
 
 
 @reward(
@@ -179,9 +180,7 @@ def math_equal_reward_tool(
     >>> math_equal_reward_tool(r"\boxed{4}", "4", [{"role": "tool", "content": "4"}])
     {'reward': 1.0, 'acc': 1.0}
     """
-    correct = bool(_Question.of(final_response, answer, policy, limit_s).verdict().equal)
+    row = {"final_response": final_response, "answer": answer, "policy": policy, "limit_s": limit_s}
+    correct = bool(_Question.of(row).verdict().equal)
     used = enough_tools(trajectory, min_tool_calls, ignore_tools)
-    result: dict[str, Any] = {"reward": ladder(used=used, correct=correct)[0], "acc": float(correct)}
-    if used is None:
-        result["tool_use"] = "unknown"
-    return result
+    return ladder_result(used, {"acc": float(correct)}, correct=correct)

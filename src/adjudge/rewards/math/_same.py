@@ -1,7 +1,7 @@
 """Whether two trees are the same answer: lists, tuples, sets, intervals, matrices, equations, scalars."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
 from adjudge.rewards.math._matrix import matrix_value
@@ -44,8 +44,8 @@ class ComparisonRules:
     """What a comparison goes by: the policy, and who decides where tier 1 cannot."""
 
     policy: MathPolicy
-    oracle: Callable[[Node, Node], bool | None] | None = None
-    bound: frozenset[str] = frozenset()
+    oracle: Callable[[Node, Node], bool | None] | None = field(default=None, compare=False)
+    bound: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
@@ -53,6 +53,7 @@ def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     gold, answer = normal(gold), normal(answer)
     if gold == answer:
         return True, reason_of(gold)
+    # Words come first: the empty set may be written in words or in signs.
     if isinstance(gold, Text) or isinstance(answer, Text) or is_word(gold) or is_word(answer):
         equal = same_words(
             gold,
@@ -85,6 +86,7 @@ def _scalars(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
         if rules.oracle is None:
             raise NeedsWorker
         result, reason = rules.oracle(gold, answer), "symbolic"
+    # `2k pi` and `2n pi` differ only in the name of a bound variable.
     if not result and rules.bound:
         renamed = _rename(gold, answer, rules)
         if renamed is not None:
@@ -138,7 +140,8 @@ def _same_labelled(
         return same(spread, other, rules) if gold_label is not None else same(other, spread, rules)
     if isinstance(other, Relation):
         return _equations(gold, answer, rules)
-    if isinstance(label, Call | Group):  # the arguments of `f(x) = ...` are bound
+    # The arguments of `f(x) = ...` are bound variables.
+    if isinstance(label, Call | Group):
         rules = replace(rules, bound=rules.bound | names(label))
     return same(value, other, rules) if gold_label is not None else same(other, value, rules)
 
@@ -180,6 +183,7 @@ def _matrices(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     left, right = matrix_value(gold), matrix_value(answer)
     if left is None or right is None:
         return False, "mismatch"
+    # A vector may be written as a row or as a column.
     flat = len(left.rows) == 1 or len(left.rows[0]) == 1
     shapes = [(len(side.rows), len(side.rows[0])) for side in (left, right)]
     if shapes[0] != shapes[1] and not (flat and shapes[0] == shapes[1][::-1]):
@@ -242,6 +246,7 @@ def _equations(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     if isinstance(gold, Relation) and gold.operators == ("=",):
         if isinstance(answer, Items | SetOf | Group | Matrix | Relation):
             return False, "mismatch"
+        # An identity such as `2+2 = 4` states its last side.
         if same_value(*gold.items)[0]:
             return _scalars(gold.items[-1], answer, rules)
         equal = solved_by(gold, answer)
@@ -260,6 +265,7 @@ def _equations(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
 def _collections(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     match gold, answer:
         case Group(one, left, right), Group(other, other_left, other_right):
+            # Of two items the brackets tell a point from an interval; of more they mean nothing.
             if len(one) == 2 and (left, right) != (other_left, other_right):
                 return False, "interval"
             return _same_in_order(one, other, rules), "interval" if left == "[" or right == "]" else "set"
@@ -290,6 +296,7 @@ def _same_in_any_order(one: tuple[Node, ...], other: tuple[Node, ...], rules: Co
     """Equal as collections; an answer may repeat an element that the gold lists once."""
     if max(len(one), len(other)) > MAX_ITEMS:
         raise LimitExceeded("the list is too long")
+    # `x=1, y=2` is compared label by label, in any order.
     labels = [{pair[0] for pair in map(assignment, side) if pair is not None} for side in (one, other)]
     if labels[0] and labels[0] == labels[1] and len(labels[0]) == len(one) == len(other):
         by_label = {pair[0]: item for item in other if (pair := assignment(item)) is not None}

@@ -25,11 +25,12 @@ from adjudge.rewards.math._tree import (
     rebuild,
     walk,
 )
+from adjudge.rewards.math._verdict import Reason
 from adjudge.text.units import read_unit
 
 _WHOLE_LETTERS = frozenset("ijklmnpq")
 
-Answer = tuple[bool | None, str]
+Answer = tuple[bool | None, Reason]
 """A decision (None: undecided) and its reason."""
 
 
@@ -60,6 +61,7 @@ def _rounds_to(exact: Node, literal: Num) -> bool:
         value = None
     if value is not None:
         return abs(value - literal.value) <= half
+    # Sixteen digits cannot tell a value just below one half from one just above.
     sharp = precise(exact)
     if sharp is not None:
         return abs(Fraction(sharp) - literal.value) <= half
@@ -91,6 +93,7 @@ def _is_rounded(gold: Node, answer: Node, policy: MathPolicy) -> bool:
     if names(gold) or names(answer):
         return False
     literal = _decimal(gold)
+    # A decimal gold is a rounding: an exact answer may round to it.
     if literal is not None and policy.gold_digits:
         enough = (literal.digits or 0) >= policy.gold_digits
         return enough and not _inexact(answer) and _rounds_to(answer, literal)
@@ -136,9 +139,11 @@ def same_value(gold: Node, answer: Node) -> Answer:
     result = agree(gold, answer)
     if result is not False and not names(gold) and not names(answer):
         result = _closely(gold, answer, result)
+    # Some expressions have values at whole numbers only.
     if result is None:
         result = agree(gold, answer, whole=True)
     calls = [part for part in parts if isinstance(part, Call)]
+    # `log` is the natural one in some books, that of base 10 in others.
     if result is False and any(call.name == "log" and len(call.args) == 1 for call in calls):
         result = agree(_with_base(gold, 10), _with_base(answer, 10))
     # Rounding functions of letters that stand for whole numbers make other points meaningless.
@@ -193,6 +198,7 @@ def same_scalar(gold: Node, answer: Node, policy: MathPolicy) -> Answer:
     if isinstance(gold, Percent):
         if isinstance(answer, Percent):
             return same_scalar(gold.item, answer.item, policy)
+        # A gold of `40%` is often answered by `40`.
         if policy.percent:
             bare = same_scalar(gold.item, answer, policy)
             if bare[0]:

@@ -64,6 +64,7 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
     if len(sentence) > MAX_ANSWER:
         return None
     formulas = [found.span() for found in compile_once(_FORMULA).finditer(sentence)]
+    # The last verb that is not inside a formula: what follows it is the statement.
     verb = None
     for found in compile_once(_VERB).finditer(sentence):
         if not any(low < found.start() < high for low, high in formulas):

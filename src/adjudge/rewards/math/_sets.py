@@ -28,7 +28,8 @@ from adjudge.rewards.math._tree import (
 
 _INFINITY = Sym("infinity")
 _MINUS_INFINITY = Mul((MINUS_ONE, _INFINITY))
-_FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+"""Each operator as it reads from right to left; the others read the same both ways."""
 _INEQUALITIES = frozenset({"<", ">", "<=", ">=", "!="})
 _REALS = Sym("mathbb(R)")
 _EMPTY = Sym("emptyset")
@@ -78,6 +79,7 @@ def _piece(low: Node, high: Node, *, closed_low: bool, closed_high: bool) -> lis
     start, stop = _value(low), _value(high)
     if start > stop:
         raise NotInterval("the ends of the interval are in the wrong order")
+    # An open interval from a point to itself is empty.
     if start == stop and not (closed_low and closed_high):
         return []
     return [
@@ -202,7 +204,7 @@ def _is_variable(node: Node) -> bool:
 
 def _solve_one(left: Node, operator: str, right: Node) -> list[IntervalPiece]:
     if not names(left):
-        left, operator, right = right, _FLIPPED.get(operator, operator), left
+        left, operator, right = right, FLIPPED.get(operator, operator), left
     if not names(left) or any(isinstance(part, Call) and part.name[0] == "?" for part in walk(right)):
         raise NotInterval("no variable to solve for")
     if not names(right):
@@ -227,7 +229,7 @@ def _linear(difference: Node, operator: str, name: str) -> list[IntervalPiece]:
     if abs(three - zero - 3 * slope) > 1e-9 * (abs(three) + abs(zero) + abs(slope)) or abs(slope) < 1e-12:
         raise NotInterval("the inequality is not linear")
     bound = Mul((MINUS_ONE, at[0], Pow(minus(at[1], at[0]), MINUS_ONE)))
-    return _half_line(operator if slope > 0 else _FLIPPED.get(operator, operator), bound)
+    return _half_line(operator if slope > 0 else FLIPPED.get(operator, operator), bound)
 
 
 def _absolute(operator: str, bound: Node) -> list[IntervalPiece]:
@@ -237,7 +239,7 @@ def _absolute(operator: str, bound: Node) -> list[IntervalPiece]:
             closed = operator == "<="
             return _piece(opposite, bound, closed_low=closed, closed_high=closed)
         case ">" | ">=":
-            return _merge(_half_line(_FLIPPED[operator], opposite) + _half_line(operator, bound))
+            return _merge(_half_line(FLIPPED[operator], opposite) + _half_line(operator, bound))
         case "=":
             return _merge(_point(opposite) + _point(bound))
         case _:

@@ -18,6 +18,7 @@ from adjudge.rewards.math._tree import (
     names,
     walk,
 )
+from adjudge.rewards.math._verdict import Reason
 
 
 def is_word(node: Node) -> bool:
@@ -25,7 +26,7 @@ def is_word(node: Node) -> bool:
     return node in {Sym("emptyset"), Sym("mathbb(R)")} or node == SetOf(())
 
 
-def reason_of(node: Node) -> str:
+def reason_of(node: Node) -> Reason:
     """Return the reason by which an answer that is the gold itself is right."""
     match node:
         case Items() | SetOf() | Group():
@@ -86,5 +87,6 @@ def is_ordering(gold: Node, answer: Node) -> bool | None:
 def names_each(items: tuple[Node, ...]) -> bool:
     """Whether every element is the value of another name, as in `A=3, B=5`; `x_1=3, x_2=5` are values of one."""
     found = [pair[0] for pair in map(assignment, items) if pair is not None]
+    # `x_1` and `x_2` are two values of x, in any order.
     bases = {label.name.partition("_")[0] if isinstance(label, Sym) else label for label in found}
     return len(found) == len(items) == len(bases)

@@ -45,11 +45,8 @@ def describe(node: Node) -> str:
     try:
         return _plain(canonical(exact_form(node)))
     except (NotExact, LimitExceeded):
-        return f"{_kind(node)}({_list(children(node))})"
-
-
-def _kind(node: Node) -> str:
-    return node.kind if isinstance(node, Big) else type(node).__name__.lower()
+        kind = node.kind if isinstance(node, Big) else type(node).__name__.lower()
+        return f"{kind}({_list(children(node))})"
 
 
 def _plain(form: str) -> str:

@@ -8,10 +8,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+_INSIDE: dict[type, tuple[str, ...]] = {}
+"""The fields of each kind of node that hold nodes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_transform(frozen_default=True)
+def _node(kind: type[T]) -> type[T]:
+    """Make a class a kind of node: a frozen, slotted dataclass."""
+    made = dataclass(frozen=True, slots=True)(kind)
+    _INSIDE[made] = tuple(name for name, hint in kind.__annotations__.items() if "Node" in str(hint))
+    return made
+
+
+@_node
 class Num:
     """A rational number; `digits` and `places` are there when it was written as a decimal."""
 
@@ -20,28 +33,28 @@ class Num:
     places: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Sym:
     """A variable or a named constant (`x`, `a_{37}`, `pi`, `e`, `i`, `infinity`)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Add:
     """A sum."""
 
     items: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Mul:
     """A product."""
 
     items: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Pow:
     """A power; a quotient is a product with the power -1, a root one with the power 1/n."""
 
@@ -49,7 +62,7 @@ class Pow:
     exponent: "Node"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Call:
     """A function of its arguments; an unknown name is an unknown function."""
 
@@ -57,7 +70,7 @@ class Call:
     args: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class PlusMinus:
     """Either sign of an expression; -1 is the lower sign first."""
 
@@ -65,21 +78,21 @@ class PlusMinus:
     item: "Node"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Percent:
     """A number of hundredths."""
 
     item: "Node"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Degree:
     """An angle in degrees."""
 
     item: "Node"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Quantity:
     """A value with the words that follow it, which may name a unit."""
 
@@ -87,7 +100,7 @@ class Quantity:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Based:
     """Digits in a written base: `1010_2`."""
 
@@ -95,14 +108,14 @@ class Based:
     base: int
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Ratio:
     """`3:4` or `1:2:3`."""
 
     items: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Relation:
     """A chain `a < b <= c` or `x = 1+1 = 2`; one operator fewer than items."""
 
@@ -110,7 +123,7 @@ class Relation:
     items: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Items:
     """A bare list; `choice` when its separator was "or"."""
 
@@ -118,14 +131,14 @@ class Items:
     choice: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class SetOf:
     """`{1, 2}`."""
 
     items: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Group:
     """A tuple, a point or an interval: brackets decide nothing before both sides are seen."""
 
@@ -134,7 +147,7 @@ class Group:
     right: str
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class SetOperation:
     """A union, an intersection or a difference of sets."""
 
@@ -142,7 +155,7 @@ class SetOperation:
     items: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Builder:
     """`{x | condition}`."""
 
@@ -150,14 +163,14 @@ class Builder:
     condition: "Node"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Matrix:
     """Rows of entries."""
 
     rows: "tuple[tuple[Node, ...], ...]"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Big:
     """A sum, product, integral or limit over a bound variable."""
 
@@ -168,7 +181,7 @@ class Big:
     high: "Node | None"
 
 
-@dataclass(frozen=True, slots=True)
+@_node
 class Text:
     """Words that are not mathematics."""
 
@@ -183,23 +196,16 @@ Node: TypeAlias = (
 
 def children(node: Node) -> "tuple[Node, ...]":
     """Return the nodes directly under a node."""
-    match node:
-        case Add(items) | Mul(items) | Ratio(items) | Relation(_, items) | SetOf(items) | SetOperation(_, items):
-            return items
-        case Items(items, _) | Group(items, _, _) | Call(_, items):
-            return items
-        case Pow(base, exponent):
-            return (base, exponent)
-        case PlusMinus(_, item) | Percent(item) | Degree(item) | Quantity(item, _):
-            return (item,)
-        case Builder(variable, condition):
-            return (variable, condition)
-        case Matrix(rows):
-            return tuple(entry for row in rows for entry in row)
-        case Big(_, body, _, low, high):
-            return (body, *(part for part in (low, high) if part is not None))
-        case _:
-            return ()
+    if isinstance(node, Matrix):
+        return tuple(entry for row in node.rows for entry in row)
+    found: list[Node] = []
+    for name in _INSIDE[type(node)]:
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            found += value
+        elif value is not None:
+            found.append(value)
+    return tuple(found)
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
@@ -211,7 +217,8 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
 def _change_part(change: Callable[[Node], Node], value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(partial(_change_part, change), value))
-    return change(value) if hasattr(value, "__match_args__") else value  # numbers and texts have none
+    # Only nodes have match arguments; numbers and texts do not.
+    return change(value) if hasattr(value, "__match_args__") else value
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -232,6 +239,11 @@ def names(node: Node) -> frozenset[str]:
     parts = list(walk(node))
     bound = {part.variable for part in parts if isinstance(part, Big)}
     return frozenset(part.name for part in parts if isinstance(part, Sym)) - CONSTANTS - bound
+
+
+def single(kind: Callable[["tuple[Node, ...]"], Node], items: "list[Node]") -> Node:
+    """Return the only item, or several of them as one node of that kind."""
+    return items[0] if len(items) == 1 else kind(tuple(items))
 
 
 def minus(left: Node, right: Node) -> Node:

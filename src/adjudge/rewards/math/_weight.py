@@ -49,6 +49,7 @@ def is_heavy(nodes: Iterable[Node]) -> bool:
 def _weight(node: Node) -> int:
     match node:
         case Items(items, _) | SetOf(items) | Group(items, _, _) | SetOperation(_, items):
+            # Collections compare every element with every other.
             elements = _elements(node)
             return min(sum(map(_weight, items)) + _PAIR * elements * elements, _CEILING)
         case Matrix():
@@ -102,7 +103,8 @@ def _expand(node: Node, variables: int, work: list[int]) -> _Size:
                 inner = _Size(inner.bottom, inner.top, inner.degree)
             power = abs(exponent.numerator)
             top, bottom = (math.comb(power + terms - 1, terms - 1) for terms in (inner.top, inner.bottom))
-            if inner.top + inner.bottom > 2:  # the last squaring on the way is most of the work
+            # The last squaring on the way is most of the work.
+            if inner.top + inner.bottom > 2:
                 work[0] += (top + bottom) * math.comb(power // 2 + inner.top - 1, inner.top - 1) // 4
             return _bound_size(top, bottom, inner.degree * power, variables, work)
         case Big():

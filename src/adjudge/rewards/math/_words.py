@@ -100,6 +100,7 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
         return True
     if gold_words is None or answer_words is None:
         return False
+    # Articles make no difference.
     one, other = _content(gold_words), _content(answer_words)
     if one and one == other:
         return True

@@ -1,5 +1,7 @@
 """Tier 2 behind one door: the comparison again, with sympy, in a process that can be killed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -33,23 +35,25 @@ def _pool() -> "WorkerPool":
     return WorkerPool(_TARGET, warm=WARM)
 
 
-def _failure(problem: Exception) -> dict[str, Any]:
-    from adjudge.processes import JobTimeout
-
-    if isinstance(problem, JobTimeout):
-        return {"reason": "timeout", "detail": "the comparison ran out of time"}
-    return {"reason": "too-large", "detail": "the comparison ran out of memory or failed"}
-
-
-def ask(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
-    """Return the verdict's fields from a worker; a job that overruns or dies is a verdict too."""
+@contextmanager
+def _failures(fields: dict[str, Any]) -> Iterator[None]:
+    """Write down why a job failed: one that overruns or dies is a verdict too."""
     from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:
-        result: dict[str, Any] = _pool().run(payload, cpu_s=limit_s)
-    except (JobTimeout, JobCrashed, JobFailed) as problem:
-        return _failure(problem)
-    return result
+        yield
+    except JobTimeout:
+        fields.update(reason="timeout", detail="the comparison ran out of time")
+    except (JobCrashed, JobFailed):
+        fields.update(reason="too-large", detail="the comparison ran out of memory or failed")
+
+
+def ask(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
+    """Return the verdict's fields from a worker, or the reason of its failure."""
+    fields: dict[str, Any] = {}
+    with _failures(fields):
+        fields.update(_pool().run(payload, cpu_s=limit_s))
+    return fields
 
 
 async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
@@ -57,11 +61,9 @@ async def ask_async(payload: dict[str, Any], limit_s: float) -> dict[str, Any]:
     if not _pool.cache_info().currsize:
         from asyncio import get_running_loop
 
-        await get_running_loop().run_in_executor(None, _pool)  # its imports take longer than a loop should wait
-    from adjudge.processes import JobCrashed, JobFailed, JobTimeout
-
-    try:
-        result: dict[str, Any] = await _pool().arun(payload, cpu_s=limit_s)
-    except (JobTimeout, JobCrashed, JobFailed) as problem:
-        return _failure(problem)
-    return result
+        # Its imports take longer than an event loop should be held up.
+        await get_running_loop().run_in_executor(None, _pool)
+    fields: dict[str, Any] = {}
+    with _failures(fields):
+        fields.update(await _pool().arun(payload, cpu_s=limit_s))
+    return fields

@@ -52,6 +52,7 @@ def code_of(references: Sequence[str]) -> Code | None:
     >>> [one and one.kind for one in map(code_of, (["2.10"], ["東京"], ["H2O", "HOH"], ["AB-1", "AB1"], ["Ctrl+C"]))]
     ['figures', 'script', None, 'code', 'keys']
     """
+    # Most references are names: one look at the first spares the rest.
     if not references or _NAMES.fullmatch(references[0]):
         return None
     golds = [one.strip() for one in references[:_LOOKED_AT]]
@@ -73,7 +74,8 @@ def by_code(asked: Question, code: Code | None, references: Sequence[str], candi
 
 
 def _is_right(asked: Question, code: Code | None, references: Sequence[str], candidate: Candidate) -> bool | None:
-    if code is None:  # `VueJS` for `Vue`
+    # For example `VueJS` for `Vue`.
+    if code is None:
         library = read_library(bare(candidate.text)) if candidate.text[-2:].lower() == "js" else None
         return True if library is not None and library in map(str.lower, references) else None
     if code.kind in ("script", "code"):
@@ -82,7 +84,9 @@ def _is_right(asked: Question, code: Code | None, references: Sequence[str], can
     if code.kind == "figures" and any(one.count(".") >= _POINTS for one in code.accepted):
         wanted = frozenset()
     elif code.kind == "id" and not any(" " in one and one[0].isalpha() for one in references[:_LOOKED_AT]):
-        wanted = frozenset()  # `DE 1200` may be many things, `DE-1200` is a code
+        # `DE 1200` may be many things, `DE-1200` is a code.
+        wanted = frozenset()
+    # Figures with a point are a version only if the question is about one.
     is_asked = not wanted or not asked.plain.isdisjoint(wanted)
     return _by_kind(asked, code, candidate) if is_asked else None
 
@@ -91,9 +95,11 @@ def _by_kind(asked: Question, code: Code, candidate: Candidate) -> bool | None:
     """Judge a candidate by what it puts forward, else by the word of a sentence that is of the kind."""
     text, read = bare(candidate.text), READERS[code.kind][1]
     parts = [] if code.kind == "literal" or asked.wants_list else list(map(read, choices(text)))
+    # Several different codes side by side are a guess, not an answer.
     if len(parts) > 1 and (all(parts) or code.kind == "command"):
         return False if all(parts) and len(set(parts)) > 1 else None
     readings = given(candidate.text)
+    # A long or doubtful text may only mention the code.
     is_denied = len(candidate.plain) > _SHORT or not _DOUBTED.isdisjoint(candidate.plain)
     if not is_denied and any(read(one) in code.accepted and not _codes(code, text, one) for one in readings):
         return True
@@ -105,7 +111,7 @@ def _by_kind(asked: Question, code: Code, candidate: Candidate) -> bool | None:
 
 
 def _of_sentence(asked: Question, code: Code, text: str, readings: Sequence[str]) -> bool | None:
-    """Judge a sentence by the one code in it; several in a row are no answer where one is asked for."""
+    """Judge a sentence by the one code in it; several in a row do not answer a question for one."""
     if code.kind in ("name", "word"):
         readings = readings[:1]
     found = {one for one in map(READERS[code.kind][1], readings) if one is not None}
@@ -156,6 +162,7 @@ def _is_unclear(kind: str, gold: str, found: str) -> bool:
 
 def _is_suffix(one: str, other: str) -> bool:
     """Whether one of two telephone numbers is the other without what is dialled before it."""
+    # Prefixes of country and area may be dialled or left out.
     short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
     is_line = short.isdigit() and long.isdigit() and len(short) >= _SUFFIX
     return is_line and len(long) - len(short) < _DIALLED and long.endswith(short)
@@ -170,7 +177,8 @@ def _is_other(code: Code, golds: Sequence[str], candidate: Candidate) -> bool:
     tokens = map(_plain, _TOKEN.findall(candidate.text))
     found = [one for one in tokens if _CODE.fullmatch(one)]
     whole = _plain(candidate.text.strip())
-    if any(_plain(one).startswith(whole) for one in golds):  # `CO` of `CO2`
+    # For example `CO` of `CO2`.
+    if any(_plain(one).startswith(whole) for one in golds):
         found.append(whole)
     return bool(found) and {_plain(one) for one in golds}.isdisjoint(found)
 

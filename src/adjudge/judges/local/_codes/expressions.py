@@ -77,7 +77,7 @@ def plain_signs(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def sides(text: str) -> tuple[str, ...] | None:
-    """Return the sides of a relation and the signs between them, each in one writing; None for what is no expression.
+    """Return the sides of a relation and the signs between them, each in one writing; None for anything else.
 
     >>> sides("3 < 2*x"), sides("2 + y"), sides("E = m c^2"), sides("Rome")
     (('+3', '<', '+2*x'), ('+2+y',), ('+E', '=', '+c^2*m'), None)
@@ -109,9 +109,11 @@ def _tokens(text: str) -> list[str] | None:
             return None
         if match[1] and found and (found[-1][0].isalpha() or found[-1][0].isdigit()) and found[-1] not in _OPERATORS:
             if found[-1][0].isdigit():
-                return None  # `2 3`
+                # For example `2 3`.
+                return None
             if match.start(1) == at:
-                found.append("_" if found[-1] == "log" else "^")  # `mc2`
+                # For example `mc2`.
+                found.append("_" if found[-1] == "log" else "^")
         found.append(match[1] or match[2] or match[3])
         at = match.end()
     return found

@@ -149,9 +149,11 @@ def _is_same(gold: Formula, formula: Formula) -> bool | None:
     """Whether two formulas state the same; None where it is not plain."""
     if gold == formula:
         return True
-    if any(one[0] == "O" for one in gold):  # an order of growth, perhaps without its sign
+    # An order of growth may lack its sign.
+    if any(one[0] == "O" for one in gold):
         return frozenset(one[2:] for one in gold) == formula
-    if any(len(one) == 2 for one in gold):  # a reaction, perhaps with another sign for its arrow
+    # A reaction may have another sign for its arrow.
+    if any(len(one) == 2 for one in gold):
         return False if any(len(one) == 2 for one in formula) else None
     either_way = _unnamed if any("?" in one for one in gold | formula) else _unordered
     mine, yours = either_way(gold), either_way(formula)

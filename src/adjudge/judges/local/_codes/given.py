@@ -80,7 +80,7 @@ def choices(text: str) -> list[str]:
 
 
 def unboxed(text: str) -> str:
-    r"""Return what stands in the box at the end of a text, in all of them if they differ, unless words deny it.
+    r"""Return what is in the box at the end of a text, or in all boxes if they differ, unless words deny it.
 
     >>> unboxed(r"5 - 8, so $\boxed{-3}$."), unboxed(r"not \boxed{3}"), unboxed(r"\boxed{3} \boxed{4}")
     ('-3', 'not \\boxed{3}', '3 or 4')

@@ -39,7 +39,8 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
     """
     found: set[str] = set()
     for text in references[:_LOOKED_AT]:
-        is_flag = text[:1] == "-"  # `-v` of a command
+        # The flag of a command, such as `-v`.
+        is_flag = text[:1] == "-"
         match = _REFERENCE.fullmatch(_written(text)) if len(text) <= _LONG and not is_flag else None
         if match is None:
             return frozenset()
@@ -50,7 +51,7 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
 def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -> Decision | None:
     """Judge a response by its letter where a letter is accepted; None where it gives none, or none is accepted.
 
-    Where several things are asked for, other letters beside it are no choice.
+    Where several things are asked for, other letters beside it are not a choice.
     """
     if not accepted:
         return None

@@ -90,7 +90,8 @@ def by_substance(
     if not accepted or len(candidate.text) > _LONGEST or not DENIALS.isdisjoint(candidate.plain):
         return None
     is_chemistry = not asked.plain.isdisjoint(_CHEMISTRY)
-    if not is_chemistry and any(len(one) < 3 for one in references):  # `No`, `CO`
+    # For example `No`, `CO`.
+    if not is_chemistry and any(len(one) < 3 for one in references):
         return None
     several = set() if asked.wants_list else set(map(read_substance, choices(candidate.text)))
     if len(several) > 1 and None not in several:

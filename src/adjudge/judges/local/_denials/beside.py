@@ -201,7 +201,8 @@ def _is_preceded(found: _Named, asked: Question) -> bool:
 
 def _is_of_another_date(clauses: Sequence[Clause], at: int, one: Reference, asked: Question) -> bool:
     """Whether a year is that of another event than the question's, or of none, and another year is that of it."""
-    own = clauses[at - 1 : at + 1] if at and len(clauses[at].plain) == 1 else clauses[at : at + 1]  # `July 14, 1969`
+    # For example `July 14, 1969`.
+    own = clauses[at - 1 : at + 1] if at and len(clauses[at].plain) == 1 else clauses[at : at + 1]
     meant = _events(asked.plain)
     happened = set().union(*(_events(clause.plain) for clause in own))
     is_other = bool(happened and meant) and happened.isdisjoint(meant)

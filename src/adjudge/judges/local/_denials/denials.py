@@ -101,6 +101,7 @@ _COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
 
 def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     """Return how a candidate that names a reference takes it back: `negated`, `retracted`, or not at all."""
+    # A look for cue words spares most candidates the reading of their clauses.
     is_likely = len(candidate.plain) <= _SHORT and not _COMMON_CUES.isdisjoint(candidate.unique)
     if (
         not is_likely
@@ -108,6 +109,7 @@ def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | N
         and not (candidate.numbers and _SECOND.search(candidate.text))
     ):
         return None
+    # Where the question or the answer denies by itself, denials prove nothing.
     is_open = not (asked.denies or prepared.explains)
     named = [one for one in prepared.references if one.padded in candidate.padded and not one.denies and is_open]
     clauses = clauses_near(candidate.text, named) if named else []
@@ -120,6 +122,7 @@ def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | N
                 is_given, is_denied = is_given or not denies, is_denied or denies
     if last < 0:
         return None
+    # A later clause may give again what an earlier one denied.
     is_denied = not is_given or (is_denied and is_restated(clauses[last + 1 :], asked))
     if is_denied or is_rebuked(clauses, last, prepared, asked) or is_conceded(clauses, named, prepared, asked):
         return "negated"
@@ -137,9 +140,11 @@ def _is_denied(clauses: Sequence[Clause], at: int, reference: Reference, asked: 
 def _is_denied_inside(before: Sequence[str], after: Sequence[str], asked: Question) -> bool:
     """Whether the words before a reference deny it, or what the clause says of it."""
     if not _DISMISSED.isdisjoint(after) and _DISMISSED.isdisjoint(asked.plain) and NOT.isdisjoint(after):
-        return True  # `the claim that France gave it is false`
+        # For example `the claim that France gave it is false`.
+        return True
     if after[:1] == ["out"] and before[-1:] and before[-1] in _RULE:
-        return True  # `I would rule Paris out`
+        # For example `I would rule Paris out`.
+        return True
     return _is_denied_before(before, asked) or _is_denied_after(after, asked) or _is_relation(before, after, asked)
 
 
@@ -147,19 +152,24 @@ def _is_denied_beside(clauses: Sequence[Clause], at: int, rest: Sequence[Sequenc
     """Whether the clause before a reference or the one after it denies it; `rest` is its own around it."""
     before, after = rest
     if not before and _is_left_hanging(clauses, at):
-        return True  # `it is not, in fact, Paris`
+        # For example `it is not, in fact, Paris`.
+        return True
     following = clauses[at + 1].plain if at + 1 < len(clauses) and "or" not in asked.plain else []
     if following[:1] and following[0] in _ON and not _REJECTED.isdisjoint(following[1:3]):
-        return _REJECTED.isdisjoint(asked.plain)  # `Paris was proposed, and rejected`
+        # For example `Paris was proposed, and rejected`.
+        return _REJECTED.isdisjoint(asked.plain)
     if following[:1] and following[0] in _ON and _DOES_NOT_DO_IT.fullmatch(" ".join(following[1:])):
-        return True  # `Paris gets the credit, but does not deserve it`
+        # For example `Paris gets the credit, but does not deserve it`.
+        return True
     is_past = _ONCE.search(" ".join(before)) or (
         _USED_TO_BE.match(" ".join(after[:3])) and _ON.isdisjoint(following[:1])
     )
     if is_past and not _NOWADAYS.isdisjoint(following):
-        return True  # `It was long thought to be Paris. We know better now.`
+        # For example `It was long thought to be Paris. We know better now.`
+        return True
     if following[:1] != ["not"] or len(following) == 1:
-        return False  # `Au is the symbol of silver, not of gold`
+        # For example `Au is the symbol of silver, not of gold`.
+        return False
     return all(word in STOP or stem(word) in asked.content for word in following[1:])
 
 
@@ -176,10 +186,12 @@ def _is_left_hanging(clauses: Sequence[Clause], at: int) -> bool:
 def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
     for at in range(len(before) - 1, -1, -1):
         word = before[at]
+        # Such a word ends the reach of a denial: `not before Paris`, `no doubt Paris`.
         if word in _REACH or (word in _DOUBTS and at and before[at - 1] in _NO_DOUBT):
             break
         if word in _DENIED and word not in asked.plain and not (word == "no" and before[at + 1 : at + 2] == ["1"]):
-            return word != "without" or NOT.isdisjoint(before)  # `cannot live without it` is no denial
+            # `cannot live without it` does not deny.
+            return word != "without" or NOT.isdisjoint(before)
     joined = " ".join(before)
     return _PAIRS.search(joined) is not None and _OTHER_THAN.search(joined) is None
 
@@ -187,8 +199,10 @@ def _is_denied_before(before: Sequence[str], asked: Question) -> bool:
 def _is_denied_after(after: Sequence[str], asked: Question) -> bool:
     said = " ".join(after[:8])
     ranked = _RANKED.match(said)
-    if ranked is not None:  # `the femur is only the second largest`
+    # For example `the femur is only the second largest`.
+    if ranked is not None:
         return ranked["rank"] not in asked.plain and is_asked(ranked["what"], asked)
+    # `Paris was rejected` denies, unless the question asks for what was rejected.
     failed = _FAILED.match(said)
     if failed is None:
         return False

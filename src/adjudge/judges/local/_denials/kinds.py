@@ -68,10 +68,12 @@ def member(asked: Question, prepared: Prepared, candidate: Candidate) -> str | N
     named = any(one.padded in candidate.padded for one in prepared.references[:_LOOKED_AT])
     for reference in prepared.references[:_LOOKED_AT]:
         if reference.dates or reference.name:
-            continue  # `March 2016` for `April 2016`, `South Carolina` for `North Carolina`: others look at these
+            # `March 2016` for `April 2016`, `South Carolina` for `North Carolina`: others look at these.
+            continue
         missing = reference.content - content
         given = [one for one in unasked - reference.content if one not in STOP]
-        extra = given or [one for one in content - reference.content if one in _ALL]  # one of the question's options
+        # The other thing may be one of the question's options.
+        extra = given or [one for one in content - reference.content if one in _ALL]
         left = [one for one in missing if one not in asked.content] if len(missing) > 1 else [*missing]
         if len(left) != 1 or len(extra) != 1:
             continue

@@ -75,6 +75,7 @@ def are_opposite(one: str, other: str) -> bool:
         yours = next((start for start in group if other.startswith(start)), None)
         if mine and yours and mine != yours:
             shorter, longer = sorted((one[len(mine) :], other[len(yours) :]), key=len)
-            if len(shorter) >= _LEAST and shorter in (longer, longer[1:]):  # `mono` and `oxide` share a letter
+            # `mono` and `oxide` share a letter.
+            if len(shorter) >= _LEAST and shorter in (longer, longer[1:]):
                 return True
     return False

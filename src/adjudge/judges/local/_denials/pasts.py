@@ -1,4 +1,4 @@
-"""Verbs whose past is no matter of an ending."""
+"""Verbs whose past is not made by an ending."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def is_absence(plain: list[str]) -> bool:
 
 
 def refuses(asked: Question, candidate: Candidate) -> bool:
-    """Whether a candidate says that there is no answer, and does not go on to give one: `but it was Apollo`."""
+    """Whether a candidate says that there is no answer, and does not give one after that: `but it was Apollo`."""
     lowered = candidate.lowered
     if REFUSAL.search(lowered) is None and _ABSENT.search(lowered) is None:
         return False

@@ -104,12 +104,14 @@ def is_rebuked(clauses: Sequence[Clause], last: int, prepared: Prepared, asked: 
             return is_far
         if not _FALSE.isdisjoint(clause.plain) and _REBUKED.search(said):
             return _UNSURE.isdisjoint(clause.plain[:2]) or "that" in clause.plain
-        if not NOT.isdisjoint(clause.plain) and _ELLIPSIS.search(said):  # `Paris is what they say, but it is not`
+        # For example `Paris is what they say, but it is not`.
+        if not NOT.isdisjoint(clause.plain) and _ELLIPSIS.search(said):
             later = clauses[last + at + 2 :]
             return is_restated(later, asked) or any(names_in(one, prepared, asked) for one in later)
         match = _NO_MEANS.match(said) if at < _SOON else None
         if match is not None:
-            return is_asked_of(match["what"], asked)  # `Paris? It is not the capital.`
+            # For example `Paris? It is not the capital.`
+            return is_asked_of(match["what"], asked)
     return False
 
 
@@ -160,7 +162,7 @@ def is_conceded(clauses: Sequence[Clause], named: Sequence[Reference], prepared:
 
 
 def is_restated(later: Sequence[Clause], asked: Question) -> bool:
-    """Whether a clause says the question's words of something that is no reference: `the main ingredient is beans`."""
+    """Whether a clause says the question's words of something else than a reference: `the main ingredient is beans`."""
     for clause in later:
         if not _COPULAS.isdisjoint(clause.plain) and NOT.isdisjoint(clause.plain):
             content = {word for word in clause.plain if word not in STOP}

@@ -125,7 +125,8 @@ def sense_of(text: str) -> Sense | None:
             one = stem_of(word)
             root, side, _ = SIDES.get(one, (one, 0, False))
             if roots.setdefault(root, side) != side:
-                return None  # `up and down`
+                # For example `up and down`.
+                return None
             stems.add(one)
             if last in _PLACES:
                 hung.add(root)

@@ -1,4 +1,4 @@
-"""How an answer stands in a candidate: given, denied, offered among others, or only mentioned."""
+"""How a candidate mentions an answer: it gives, denies or offers it among others, or only names it."""
 
 from __future__ import annotations
 
@@ -48,13 +48,14 @@ _PEOPLE = stemmed("many some most people others few they sources everyone")
 
 
 def standing(reference: Reference, candidate: Candidate, asked: Question, union: frozenset[str]) -> Standing:
-    """Say how a reference that a candidate has stands there: the best of its places counts.
+    """Say how a candidate mentions a reference: the best of its mentions counts.
 
     A place is denied by a denial shortly before it, or by `is wrong` after it; it is hedged where the words around it
     doubt and offer something else. Words of other references (`union`) may stand between.
     """
     worst = Standing.GIVEN
     for left, right in _places(reference.padded, candidate.padded):
+        # Words of other references in between hide the denial: `not Paris or Lyon`.
         before, after = _outside(left[::-1], union)[::-1], _outside(right, union)
         if _is_denied(before, after, asked) or _is_claim(before, after):
             worst = Standing.NEGATED
@@ -87,15 +88,18 @@ def _places(wanted: str, padded: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _is_denied(before: list[str], after: list[str], asked: Question) -> bool:
-    if asked.denies:  # whoever asks what is not so is answered by what is not so
+    # A question for what is not so is answered by what is not so.
+    if asked.denies:
         return False
     if tuple(before[-2:]) in _PAIRS:
         return True
     for back in range(1, min(6, len(before) + 1)):
         word = before[-back]
+        # A turn ends the reach of a denial before it: `not Rome but Paris`.
         if word in _TURN:
             break
         if word in _DENY:
+            # `not only Paris` does not deny Paris.
             return not (back > 1 and before[-back + 1] in _NOT_ONLY)
         if word[0].isdigit() or (word not in _BETWEEN and word not in asked.content):
             break

@@ -78,7 +78,7 @@ def _is_begun(one: str, other: str) -> bool:
 def turned(question: str, asked: frozenset[str], references: Sequence[Sense], candidate: str) -> str | None:
     """Name how a short statement relates to the references: it has their sense, denies it, or says yes or no.
 
-    `asked` are the stems of the question: they may stand in either, or not.
+    `asked` are the stems of the question: they may occur in either, or not.
 
     >>> shut = (sense_of("It is closed at noon."),)
     >>> asked = frozenset(("open", "noon"))
@@ -135,7 +135,8 @@ def _by_question(question: str, references: Sequence[Sense], given: Sense) -> st
     """Judge a bare yes or no (`No.`, `It did not.`) by what the references say to the question."""
     said = "no" if given.denials else "yes"
     if given.subject and (given.subject not in PRONOUNS or given.lead not in (None, said)):
-        return None  # `Yes. No.`
+        # For example `Yes. No.`
+        return None
     said = given.lead or said
     wanted = {one.lead or says(question, one) for one in references} - {None}
     return None if len(wanted) != 1 else "yes-no" if wanted == {said} else "other-yes-no"
@@ -154,7 +155,8 @@ def says(question: str, given: Sense) -> str | None:
         return None
     turns, is_far, missing, extra = compare(asked, given)
     kept = [root for root in asked.roots if root not in missing]
-    is_named = kept[:2] == [*asked.roots][:1] != [*asked.roots] and given.subject not in PRONOUNS  # `The drug.`
+    # For example `The drug.`
+    is_named = kept[:2] == [*asked.roots][:1] != [*asked.roots] and given.subject not in PRONOUNS
     if (
         extra
         or not kept

@@ -53,7 +53,7 @@ def by_option(options: Options, references: Sequence[str], candidate: Candidate)
 
 
 def accepted_in(options: Options, references: Sequence[str]) -> frozenset[Choices]:
-    """Return what references choose, each by itself; a reference that is no option says nothing."""
+    """Return what references choose, each by itself; a reference that is not an option says nothing."""
     found = (chosen(options, text, is_several=True) for text in references[:_LOOKED_AT])
     return frozenset(one for one in found if one)
 
@@ -117,7 +117,7 @@ def _is_doubted(candidate: Candidate) -> bool:
 
 
 def _named(options: Options, stems: str) -> Choices:
-    """Return the options whose text stands in a text, and not in that of a longer one that does."""
+    """Return the options whose text occurs in a text, except inside that of a longer option."""
     there = [one for one in options.labels if one in stems]
     return frozenset(options.labels[one] for one in there if not any(one != other and one in other for other in there))
 
@@ -135,7 +135,8 @@ def chosen(options: Options, text: str, *, is_several: bool = False) -> Choices 
     whole = _choice(options, text)
     if whole is not None:
         return whole
-    letters = _SQUEEZED.sub("", text).upper()  # `BD`, `B D`
+    # For example `BD`, `B D`.
+    letters = _SQUEEZED.sub("", text).upper()
     if is_several and 1 < len(letters) == len(set(letters)) and options.texts.keys() >= set(letters):
         return frozenset(letters)
     parts = [_choice(options, part) for part in _PARTS.split(text.strip("[](){} .")) if part.strip()]
@@ -179,7 +180,8 @@ def _beside(options: Options, text: str) -> Choices | None:
     both = _BOTH.fullmatch(text)
     if both is not None:
         is_marked = bool(both[3] or both[4])
-        is_label = is_marked or (both[2].isupper() and both[2] != "A")  # `A virus` has an article
+        # The `A` of `A virus` is an article, not a label.
+        is_label = is_marked or (both[2].isupper() and both[2] != "A")
         return _agreed(options, both[2], both[5], is_marked=is_marked) if is_label else None
     after = _AFTER.fullmatch(text)
     return None if after is None else _agreed(options, after[2], after[1], is_marked=False)

@@ -73,7 +73,7 @@ def _hedges(frame: Sequence[str], hedges: frozenset[str]) -> bool:
 
 
 def _fillers(frame: Sequence[str], others: Iterable[str], union: frozenset[str]) -> int:
-    """Count the other parts that begin and end as the frame does, with a few words between that are no reference's."""
+    """Count the other parts that begin and end as the frame does, with a few words between that no reference has."""
     before, after = frame
     if not before and not after:
         return 0

@@ -73,7 +73,8 @@ def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: See
     if prepared.explains or asked.wants_list:
         return False
     size, is_named = len(candidate.plain), seen.contained or seen.complete
-    items = max(seen.rivals, seen.own_items)  # `10 °F, 20 °F, 32 °F` share a word
+    # The items of `10 °F, 20 °F, 32 °F` share a word.
+    items = max(seen.rivals, seen.own_items)
     is_counted = len(candidate.numbers) > _SEVERAL and any(one.is_number for one in prepared.references[:1])
     if (
         not is_counted
@@ -94,14 +95,15 @@ def _is_lettered(text: str) -> bool:
 
 
 def _is_among_others(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
-    """Whether a reference that is there stands in a row with others, wherever it stands."""
+    """Whether every mention of a reference is in a row with others."""
     beside, is_all = company(asked, prepared, candidate)
     if beside < 2:
         return is_framed(prepared, candidate)
     if beside > _SEVERAL and _PLURALITY.isdisjoint(candidate.unique):
         return True
     is_place = asked.kind == "where" and "or" not in candidate.unique
-    if is_all and seen.own_items < 2 and beside > is_place + 1:  # `Salzburg, Austria, Europe`
+    # For example `Salzburg, Austria, Europe`.
+    if is_all and seen.own_items < 2 and beside > is_place + 1:
         return True
     return _is_stuffed(asked, candidate, seen)
 
@@ -120,7 +122,7 @@ def _is_stuffed(asked: Question, candidate: Candidate, seen: Seen) -> bool:
 
 
 def company(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[int, bool]:
-    """Return how many others stand in a row with a reference, where it is alone least; and whether that is all.
+    """Return how many others are in a row with a reference, where they are fewest; and whether that is all.
 
     >>> from adjudge.judges.local._reading.candidate import read_question
     >>> from adjudge.judges.local._reading.reference import prepare
@@ -138,11 +140,13 @@ def company(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[
         if not own:
             is_all = False
             continue
-        kind = run[1][0] if len(run) > 1 and own[0] == run[0][0] == "name" else own[0]  # a sentence begins so, too
+        # A sentence begins with a capital too, so its first unit need not be a name.
+        kind = run[1][0] if len(run) > 1 and own[0] == run[0][0] == "name" else own[0]
         others = sum(
             shape == kind and not stems <= prepared.union and not _has_one(stems, prepared) for shape, stems in run
         )
-        if others < 2 or others <= 2 * (len(own) - 1):  # given by itself, or one of several that are asked for
+        # The reference is given by itself, or is one of several that are asked for.
+        if others < 2 or others <= 2 * (len(own) - 1):
             return 0, False
         is_all = is_all and is_whole
         least = min(least or others, others)
@@ -205,7 +209,8 @@ def _shape(part: str) -> str:
     """Return how a unit is written: a number, a name, or common words."""
     found = [word for word in _LETTERS.findall(part) if word.lower() not in _LINKS]
     if found and found[0].isdigit():
-        return f"number {found[-1]}" if len(found) > 1 else "number"  # `9 symphonies and 1 opera` are no guesses
+        # `9 symphonies and 1 opera` are not guesses.
+        return f"number {found[-1]}" if len(found) > 1 else "number"
     return "name" if found and found[0] != found[0].lower() else "words"
 
 
@@ -224,7 +229,7 @@ def is_heap(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
 
 
 def _is_count(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether the one number that is accepted stands in a row of numbers, and nowhere else."""
+    """Whether the one number that is accepted occurs only in a row of numbers."""
     if prepared.explains or not all(len(one.stems) == len(one.numbers) == 1 for one in prepared.references):
         return False
     is_among = False
@@ -243,7 +248,8 @@ def _is_row(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     if candidate.numbers or (text != text.lower() and len(candidate.names()) < len(plain)):
         return False
     foreign = sum(stem(word) not in prepared.union and stem(word) not in asked.content for word in plain)
-    if any(len(one.stems) > 1 for one in prepared.references):  # a full name has several words too
+    # A full name has several words too, so words alone do not make a list.
+    if any(len(one.stems) > 1 for one in prepared.references):
         own = len(plain) - foreign
         is_whole = any(len(one.stems) == own and one.padded in candidate.padded for one in prepared.references)
         return foreign > _HEAP * own and (own == 1 or is_whole)

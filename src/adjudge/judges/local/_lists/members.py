@@ -66,13 +66,13 @@ class Listed:
     """A list as a reference gives it."""
 
     members: tuple[Member, ...]
-    is_joined: bool  # by `and`, or line by line: commas alone stand in `Paris, Texas` too
+    is_joined: bool  # by `and`, or line by line: `Paris, Texas` has commas too
     is_plain: bool  # every member is a number or a letter: it has no other name
     is_named: bool  # every word has a capital
 
 
 def lists_of(texts: Sequence[str]) -> tuple[Listed, ...]:
-    """Return the lists that references are; none if one of them is no list.
+    """Return the lists that references are; none if one of them is not a list.
 
     >>> [len(one.members) for one in lists_of(["red, white and blue", "2, 3, 5, 7"])]
     [3, 4]
@@ -84,6 +84,7 @@ def lists_of(texts: Sequence[str]) -> tuple[Listed, ...]:
     found = []
     for text in texts:
         members = _members(text)
+        # A list with one member twice has another meaning than a set: leave it to other rules.
         if members is None or len(members) < 2 or len(set(members)) < len(members):
             return ()
         is_joined = _JOINED.search(text) is not None
@@ -109,13 +110,15 @@ def _members(text: str) -> list[Member] | None:
     if "(" in text or "?" in text:
         return None
     if ";" in text:
-        text = text.replace(",", " ")  # `Paris, France; Rome, Italy`
+        # For example `Paris, France; Rome, Italy`.
+        text = text.replace(",", " ")
     found = []
     for part in _PART.split(text):
         plain = words(part)
         if not plain:
             continue
-        is_letter = len(plain) == len(plain[0]) == 1  # `I` of the vowels
+        # A single letter may be a member, such as `I` of the vowels.
+        is_letter = len(plain) == len(plain[0]) == 1
         if len(plain) > _WORDS_OF_ONE or (not is_letter and any(word in _OTHERS for word in plain)):
             return None
         kept = [word for word in plain if word not in STOP] or plain
@@ -135,6 +138,7 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
+    # `neither A nor B` has the form of a list, and denies it.
     neither = _NEITHER.fullmatch(candidate.text.strip()) if prepared.lists else None
     if neither is not None:
         denied = {one for part in neither.groups() for one in _members(part) or ()}
@@ -146,6 +150,7 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     if not prepared.lists:
         return (False, "extra-member") if _is_more(row, given.members) else None
     found = [_compared(one, given, row) for one in prepared.lists]
+    # Words that lead up to the list may change what it is a list of.
     if (True, "list") in found:
         return None if given.is_led else (True, "list")
     return None if None in found else found[0]
@@ -170,7 +175,8 @@ class _Given:
 
 def _given(asked: Question, prepared: Prepared, candidate: Candidate) -> _Given | None:
     text, is_led = _unframed(asked, prepared, candidate.text.strip())
-    denial = _DENIED.search(text)  # `Rome, but not Paris`
+    # For example `Rome, but not Paris`.
+    denial = _DENIED.search(text)
     members = _members(text if denial is None else text[: denial.start()].rstrip(" ,;("))
     denied = _members("" if denial is None else denial[1])
     if members is None or denied is None or not (members or denied):
@@ -186,11 +192,13 @@ def _compared(listed: Listed, given: _Given, row: _Row) -> Decision | None:
         return False, "negated"
     if set(yours) < set(mine) and is_enough(row.question, len(set(yours)), len(mine)):
         return True, "list"
+    # A ranking is right in its order only.
     is_ranked = is_ordered(row.question)
     is_sure = is_ranked or _is_asked_for(listed, asked)
     if set(mine) == set(yours) and (is_sure or (listed.is_joined and asked.kind == "who")):
         if mine != yours and _are_numbers(mine) and not (is_ranked or asked.wants_list):
-            return None  # the combination of a lock
+            # Numbers in this form may be the combination of a lock.
+            return None
         return (False, "other-order") if is_ranked and mine != yours else (True, "list")
     fault = _fault(mine, yours, listed, row) if is_sure else None
     return None if fault is None else (False, fault)
@@ -210,6 +218,7 @@ def _unframed(asked: Question, prepared: Prepared, text: str) -> tuple[str, bool
     if frame is None:
         return text, False
     before = {stem(word) for word in words(frame[1]) if word not in STOP and not word.isdecimal()}
+    # Words of the question before the list add nothing.
     if before <= asked.content | _FILLERS:
         return text[frame.end() :], False
     is_led = before.isdisjoint(prepared.union) and before.isdisjoint(DENIALS)
@@ -233,6 +242,7 @@ def _keys(members: Sequence[Member], asked: Question) -> list[Member]:
 def _fault(mine: list[Member], yours: list[Member], listed: Listed, row: _Row) -> str | None:
     """Return why a list is another one than the accepted; None if it may be that in other words."""
     missing, extra = set(mine).difference(yours), set(yours).difference(mine)
+    # All that is given is accepted, but some of it is missing.
     if not extra:
         return "list-incomplete"
     if listed.is_plain:
@@ -264,7 +274,8 @@ def _is_foreign(member: Member, row: _Row, *, is_named: bool) -> bool:
     if not member.isdisjoint(row.prepared.union) or member <= row.asked.content:
         return False
     if is_named:
-        names = set(map(stem, row.candidate.names()))  # `the Nile, Africa's longest river` is one
+        # `the Nile, Africa's longest river` is one member, not two.
+        names = set(map(stem, row.candidate.names()))
         return member <= names or ("and" in row.candidate.plain and not member.isdisjoint(names))
     adverbs = (stem(word) for word in row.candidate.plain if word.endswith("ly"))
     return member.isdisjoint(_REMARKS) and member.isdisjoint(adverbs)

@@ -99,6 +99,7 @@ def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_one_of_two(prepared: Prepared, asked: Question, candidate: Candidate) -> bool:
     """Whether a candidate says `either A or B`, or `between A and B`, and one of them is foreign."""
+    # Both words announce two sides; a foreign one among them makes it an offer.
     match = None
     if "either" in candidate.unique:
         match = _EITHER.search(candidate.text)
@@ -134,6 +135,7 @@ def _has_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
 
 def _is_lesser_share(prepared: Prepared, text: str) -> bool:
     """Whether several answers get a share each, and no reference the largest."""
+    # A share may be the answer itself.
     if any(one.numbers for one in prepared.references):
         return False
     mine = others = 0.0
@@ -190,7 +192,8 @@ def _is_pair(text: str, prepared: Prepared) -> bool:
     """Whether an `or` of a short text joins a reference to another name or number, or to another of its kind."""
     offers = _OR.split(text)
     if len(offers) == 2 and "/" in text and sum(_is_one(side, prepared) for side in offers) == 1:
-        return True  # `trumpet/saxophone`
+        # For example `trumpet/saxophone`.
+        return True
     if len(offers) == 2 and are_alike(*(list(map(stem, words(side))) for side in offers)):
         return True
     if len(offers) < 2 or not all(map(_is_name, offers)):
@@ -221,8 +224,10 @@ def is_undecided(candidate: Candidate, prepared: Prepared, asked: Question) -> b
         if ends and _is_left_open(ends[-1], candidate, prepared, asked):
             return True
     if len(candidate.plain) <= _FRAMED and is_framed(prepared, candidate, _HEDGES):
-        return True  # `some say Paris, some say Lyon`
-    is_split = len(candidate.plain) <= _SHORT and candidate.plain.count("if") > 1  # a condition for each
+        # For example `some say Paris, some say Lyon`.
+        return True
+    # Two conditions offer one answer each.
+    is_split = len(candidate.plain) <= _SHORT and candidate.plain.count("if") > 1
     doubts = _CONDITIONS if is_split else DOUBT
     return not doubts.isdisjoint(candidate.unique) and _is_doubted(candidate, prepared, asked, doubts)
 
@@ -236,7 +241,8 @@ def _is_left_open(end: int, candidate: Candidate, prepared: Prepared, asked: Que
         return False
     left = candidate.lowered[end:]
     among = _AMONG.match(left)
-    if among is not None:  # `I cannot decide between Paris and Lyon`
+    # For example `I cannot decide between Paris and Lyon`.
+    if among is not None:
         left = left[among.end() :]
     rest = f" {' '.join(map(stem, words(left)))} "
     return not any(one.padded in rest for one in prepared.references)
@@ -251,6 +257,7 @@ def _is_doubted(candidate: Candidate, prepared: Prepared, asked: Question, doubt
         is_doubt = (opening == "if" and "if" in doubts) or any(stem(word) in doubts for word in clause.plain)
         opening = clause.plain[0]
         if any(clause.has(one) for one in named):
+            # A reference that is given once without a doubt is given.
             if not is_doubt:
                 return False
             mine += 1

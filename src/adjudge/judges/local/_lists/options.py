@@ -68,7 +68,8 @@ def _read(question: str) -> Options | None:
     if len(labels) < len(texts) or not all(0 < len(text) <= _LONGEST for text in texts.values()):
         return None
     if any(text.upper() in texts for text in texts.values()):
-        return None  # `1. 4  2. 3`: whether 4 is a label or a text cannot be told
+        # `1. 4  2. 3`: nothing shows whether 4 is a label or a text.
+        return None
     is_letter = chain[0][2].isalpha()
     if not is_letter and any(text[0].isdigit() for text in texts.values()):
         return None

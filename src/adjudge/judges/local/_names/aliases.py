@@ -131,7 +131,8 @@ def _of_countries(text: str) -> list[tuple[str, str]]:
     """Return the other words for countries, each with how it is written in a text that is a list of some, or one."""
     members = {one: OTHER_NAMES.get(one.lower().removeprefix("the ").rstrip("."), ()) for one in _MEMBERS.split(text)}
     if not all(members.values()):
-        return []  # `Seattle, USA`
+        # For example `Seattle, USA`.
+        return []
     return [(name, member) for member, others in members.items() for name in others]
 
 

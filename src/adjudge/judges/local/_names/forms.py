@@ -46,7 +46,8 @@ def read_name(text: str) -> Name:
     written = _LETTERS.findall(text)
     lowered = {part.lower() for part in written}
     short = {part.lower() for part in written if len(part) <= 3 and part.isupper()} - ARTICLES
-    is_will = plain[:1] == ["will"] or "Will" in written  # a name, where it is no verb
+    # `Will` is a name where it is not a verb.
+    is_will = plain[:1] == ["will"] or "Will" in written
     kept = short | {"will"} if is_will else short
     last = len(plain) - 1 - (plain[-1:] in (["jr"], ["sr"]))
     if last > 0 and plain[last] in _SURNAMES and plain[last - 1] not in _TITLES | STOP:

@@ -22,7 +22,7 @@ _LONG = 3  # parts of a name whose first two are not all of it
 _APART = frozenset("new north south east west".split())
 _PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter dos".split())
 _WORDY = 6  # words of a candidate that could have named something
-_SPEECH = 20  # words of one that goes on about the question
+_SPEECH = 20  # words of one that repeats the question at length
 _BODIES = frozenset(
     "university college school league party church club united bank union society institute museum hospital council"
     " committee court association team company airport station street road war act".split()
@@ -73,6 +73,7 @@ def _names_nothing(asked: Question, prepared: Prepared, candidate: Candidate) ->
         return False
     if not prepared.union.isdisjoint(candidate.unique) or (is_open and not _goes_round(asked, candidate)):
         return False
+    # A new capitalised word may be the name that is asked for.
     if any(one not in asked.content and one not in STOP for one in candidate.capitals()):
         return False
     if any(figure not in asked.plain and figure != "1" for figure in candidate.numbers.values()):
@@ -98,6 +99,7 @@ def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
 
 def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> bool:
     """Whether a candidate has a part of a name with another one in the place of the rest, and no whole name."""
+    # Words of several references together may be a fuller name of one of them.
     if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
         return False
     is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
@@ -111,9 +113,11 @@ def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *,
         if len(text) > _LONGEST:
             return False
         name = read_name(text)
+        # Names with figures are left to the rules about numbers.
         if any(part[0].isdigit() for part in name.parts) and name.ordinal is None:
             return False
         clashes = False if given is None else _clashes(name, given, asked)
+        # If it may be the same as one reference, it is not another name.
         if clashes is None:
             return False
         found = found or clashes or any(_is_namesake(name, run, asked, is_who=asked.kind == "who") for run in runs)
@@ -147,7 +151,9 @@ def is_same_name(asked: Question, references: Sequence[str], candidate: Candidat
         if len(name.parts) > 1 and len(given.parts) > 1 and _is_name(text, name) and _is_in_order(text, name, given):
             foreign, missing = _differences(name, given, asked, is_strict=True)
             if foreign and not name.initials and len(name.parts) == len(given.parts):
-                continue  # one in the place of another, if the question has that one
+                # It may take the place of a word that the question has.
+                continue
+            # A further word makes another university or another king, not a fuller name.
             if foreign and (name.parts[-1] in _BODIES or " of " in text):
                 continue
             if not missing and (not foreign if name.initials else set(foreign) <= set(given.parts[1:-1])):
@@ -171,7 +177,7 @@ def _is_in_order(text: str, name: Name, given: Name) -> bool:
 
 
 def _differences(name: Name, given: Name, asked: Question, *, is_strict: bool = False) -> tuple[list[str], list[str]]:
-    """Return the given parts that are no form of a part of the name, and the name's parts of which there is none."""
+    """Return the given parts that match no part of the name, and the parts of the name that none of them matches."""
     mine, yours = _without(name.parts, asked), _without(given.parts, asked)
     both = set(mine).intersection(yours)
     pairs = {
@@ -188,16 +194,19 @@ def _differences(name: Name, given: Name, asked: Question, *, is_strict: bool = 
 
 def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
     """Whether a name is near and another one; None if it may be the same."""
+    # `Henry IV` and `Henry VIII`: the numbers alone decide.
     if name.ordinal and given.ordinal and name.ordinal[0] == given.ordinal[0]:
         return True if name.ordinal[1] != given.ordinal[1] else None
     if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
-        return False  # nothing near
+        # No part is near the name.
+        return False
     others = (_has_other_initials, _is_beginning, _is_of_another, _is_one_of_its_words)
     if any(is_other(name, given) for is_other in others) or are_alike(
         *([stem(part) for part in one.parts] for one in (name, given))
     ):
         return True
     foreign, missing = _differences(name, given, asked)
+    # The father is called so only where there is a son of the same name.
     if "sr" in foreign and "jr" not in name.parts:
         foreign.remove("sr")
     if len(missing) > 1 and given.capitals:
@@ -250,7 +259,7 @@ def _is_one_of_its_words(name: Name, given: Name) -> bool:
 
 
 def _is_replaced(missing: str, foreign: str, name: Name, given: Name) -> bool:
-    """Whether a word stands in the place of a name's: beside the rest of it, or as one that is easily mistaken."""
+    """Whether a word takes the place of a word of a name: beside the rest of it, or as one that is easily mistaken."""
     is_beside = not set(name.parts).isdisjoint(given.parts)
     if missing in name.capitals and (foreign in given.capitals or not given.capitals):
         return is_beside or _is_alike(missing, foreign)
@@ -273,6 +282,6 @@ def _is_apart(longer: Sequence[str], shorter: Sequence[str]) -> bool:
 
 
 def _is_alike(one: str, other: str) -> bool:
-    """Whether two words begin and end alike, as names do that are taken for one another, and are no forms of one."""
+    """Whether two words begin and end alike, as names that people confuse do, without being forms of one word."""
     least = min(len(one), len(other))
     return least > 4 and one[0] == other[0] and one[-1] == other[-1] and one[: least - 1] != other[: least - 1]

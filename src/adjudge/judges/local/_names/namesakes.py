@@ -19,14 +19,14 @@ TITLES = frozenset(
     " pharaoh archduke empress prophet commander dictator lieutenant corporal commodore detective inspector herr frau"
     " monsieur madame sultan shah ayatollah".split()
 )
-"""Words before a name that are no part of it."""
+"""Words before a name that do not belong to it."""
 
 
 def is_near_name(prepared: Prepared, candidate: Candidate, asked: Question, *, has_part: bool) -> bool:
     """Whether a candidate names somebody else who shares a name: `Michelle Obama` for `Barack Obama`.
 
-    Another spelling, a nickname or an initial is not somebody else, and a title is no name. Where a part of the name is
-    accepted too (`has_part`), only who asks for a person is answered by one.
+    Another spelling, a nickname or an initial is not somebody else, and a title is not a name. Where a part of the name
+    is accepted too (`has_part`), only a question for a person is answered by one.
     """
     if asked.kind != "who" and (asked.kind is not None or has_part):
         return False

@@ -71,6 +71,7 @@ def _named(asked: Question, content: Sequence[str], table: _Table) -> tuple[list
     rest: list[str] = []
     at = 0
     while at < len(content):
+        # The longest name comes first: `New York City` before `New York`.
         for size in range(min(_MOST, len(content) - at), 0, -1):
             key = " ".join(content[at : at + size])
             if (key in table.regions or key in table.places) and not _PARTS.issuperset(content[at : at + size]):
@@ -87,6 +88,7 @@ def _named(asked: Question, content: Sequence[str], table: _Table) -> tuple[list
 
 def _may_be_names(candidate: Candidate) -> frozenset[str]:
     """Return the words of a candidate that may be names: capitalised ones; all of them where nothing is."""
+    # Whoever writes without capitals names places without them, too.
     is_lower = candidate.text == candidate.text.lower()
     return candidate.unique if is_lower else frozenset(map(stem, candidate.names()))
 
@@ -113,6 +115,7 @@ def by_place(asked: Question, references: Sequence[str], candidate: Candidate) -
     if not 0 < len(candidate.plain) <= 2 * _MOST:
         return None
     table, text = _table(), candidate.text.strip(" .!\n")
+    # Few texts can be places; a cheap look spares the others the table.
     is_likely = len(candidate.plain) == 1 or "," in text or _key(text) in table.names
     if not is_likely or not _may_be_place(text):
         return None
@@ -154,6 +157,7 @@ def _is_misspelt(reference: str, text: str, table: _Table) -> bool:
     one, other = _key(reference), _key(text)
     if one == other or min(len(one), len(other)) < _LONG or " " in one + other or one not in table.places:
         return False
+    # A misspelling that is another place is that place.
     is_known = other in table.places or other in table.regions or other in table.names
     return not is_known and one[0] == other[0] and one[-2:] == other[-2:] and is_spelling(one, other)
 
@@ -186,15 +190,18 @@ def _lies_in(reference: str, town: str, region: str, table: _Table) -> bool | No
     name = _key(home or reference)
     if whole is None or name != _key(town):
         return None
-    if home:  # `Portland, OR` for `Portland, Oregon`
+    # For example `Portland, OR` for `Portland, Oregon`.
+    if home:
         lying = table.regions.get(_key(own))
         return None if lying is None else not whole.isdisjoint(lying) or None
     lying = table.places.get(name)
+    # A name that several places share says nothing about where this one is.
     if not lying or len(table.regions.get(name, ())) > 1:
         return None
     if not whole.isdisjoint(lying):
         return True
-    wider = table.places.get(_key(region), frozenset())  # continents have none
+    # Continents are in no wider place.
+    wider = table.places.get(_key(region), frozenset())
     is_plain = wider and wider.isdisjoint(lying) and name not in table.others and _key(region) not in _FORMER
     return False if is_plain else None
 

@@ -1,6 +1,6 @@
 """Figures that do not measure: coordinates and ranks.
 
-"40.7128, -74.0060" is "40.7128° N, 74.0060° W";  "3 places" are no "3rd" place
+"40.7128, -74.0060" is "40.7128° N, 74.0060° W";  "3 places" are not "3rd" place
 """
 
 from __future__ import annotations

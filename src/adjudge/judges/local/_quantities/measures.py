@@ -94,7 +94,7 @@ def _read(text: str) -> tuple[Measure, ...]:
 
 
 def measures_in(text: str) -> list[Measure]:
-    """Return the quantities that stand in a sentence, in their first meaning.
+    """Return the quantities of a sentence, in their first meaning.
 
     >>> [(int(one.amount.value), one.unit.dimension) for one in measures_in("Since 1990 it lasts 2 h 10 min.")]
     [(1990, ''), (7800, 'time')]

@@ -55,6 +55,7 @@ def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, se
 
 def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate has a reference's number below zero, or the two of a score in the other order."""
+    # A minus sign makes another number of the same figures.
     if any(value < 0 for value in candidate.numbers):
         return all(
             len(one.numbers) == 1 and not one.numbers.keys() & candidate.numbers.keys()
@@ -74,7 +75,7 @@ def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -
 
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a reference's number stands there with another unit, and no reference's with its own."""
+    """Whether the number of a reference occurs with another unit, and none with its own."""
     given = units_of(candidate.stems)
     found = False
     for reference in prepared.references[:_LOOKED_AT]:
@@ -83,6 +84,7 @@ def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
         for value, unit in units_of(reference.stems).items():
             others = given.get(value)
             if others and None not in unit:
+                # A number without a unit may have any.
                 if None in others or others & unit:
                     return False
                 found = True
@@ -121,6 +123,7 @@ def _is_around(prepared: Prepared, candidate: Candidate) -> bool:
     ends = words(" ".join(filter(None, match.groups())))
     if len(ends) != 2 or not all(end[0].isdigit() for end in ends):
         return False
+    # A range that holds the one number does not commit to it.
     low, high = sorted(map(float, ends))
     return all(
         len(one.numbers) == 1 and low < next(iter(one.numbers)) < high for one in prepared.references[:_LOOKED_AT]

@@ -1,4 +1,4 @@
-"""Whether a short answer is the quantity of a reference, another one, or nothing that can be told.
+"""Whether a short answer is the quantity of a reference, another one, or unclear.
 
 "1 hour 30 minutes" for "90 minutes" is right, "12 days" for "two weeks" wrong, "26 miles" for "42.195 km" not plain.
 """

@@ -60,18 +60,20 @@ def is_same_value(references: Sequence[str], text: str) -> bool:
 
 
 def _are_equal(gold: Value, given: Value) -> bool:
+    # Times of day are never rounded.
     if gold.is_time or given.is_time:
         return gold == given
     if gold.amount == given.amount:
         return True
     places, more = max(gold.places or 0, 0), abs(given.places or 0)
-    if not places:  # a fraction, of which a decimal is never all
+    # A fraction: no decimal is all of it.
+    if not places:
         return more > 1 and _never_ends(gold.amount) and round(gold.amount, more) == given.amount
     return more > places and round(given.amount, places) == gold.amount
 
 
 def _never_ends(amount: Fraction) -> bool:
-    """Whether a fraction is no decimal of any length."""
+    """Whether a fraction cannot be written as a decimal of any length."""
     return 10**20 % amount.denominator != 0
 
 
@@ -97,6 +99,7 @@ def _fraction(text: str) -> Value | None:
     if chance is not None:
         return _chance(chance[1], chance[2])
     spoken = _SPOKEN.fullmatch(text)
+    # `a third` is a fraction, `third` alone may be a rank; halves and quarters have no such rank.
     if spoken is None or (spoken[2] is None and _PARTS[spoken[3]] not in (2, 4)):
         return None
     whole = _COUNTS[spoken[1]] if spoken[1] else 0

@@ -41,7 +41,7 @@ class Question:
     denies: bool
 
 
-_OWNED = re.compile(r"['’]s\b")  # `the women's singles` are no women
+_OWNED = re.compile(r"['’]s\b")  # `the women's singles` are not women
 _MANY = r"(?!does\b)\w{2,}[^suia\W]s\b"
 _PLURAL = re.compile(
     rf"\b(?:what|which|who|name|list)(?: (?:\w+ )?{_MANY})? (?:are|were)\b"
@@ -63,6 +63,7 @@ def _read(text: str) -> Question:
     lowered = " ".join(plain)
     kind = next((name for name, pattern in _KINDS if pattern.search(lowered)), None)
     content = frozenset(stem(word) for word in plain if word not in STOP)
+    # `the women's singles` looks like a plural, and is one thing.
     owned = _OWNED.sub("", text)
     wants_list = _PLURAL.search(lowered if owned == text else " ".join(words(owned))) is not None
     stems = [stem(word) for word in plain if word not in ARTICLES]
@@ -103,7 +104,9 @@ class Candidate:
         self.bare = f" {' '.join(self.content)} "
         self.unique = frozenset(self.stems)
         self.numbers = numbers_of(plain)
+        # Dates are costly to find, and need a figure or the name of a month.
         self.dates = dates_of(plain, text) if self.numbers or not MONTHS.isdisjoint(plain) else []
+        # The first sentence often is the answer, the rest explains it.
         cut = _SENTENCE.search(text)
         self.sentences = 1
         self.first = self.unique

@@ -1,4 +1,4 @@
-"""Clauses: what one part of a response says, and how an answer that it names stands in it."""
+"""Clauses: what one part of a response says, and how it mentions an answer."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Clause(NamedTuple):
     padded: str  # the stems of those
 
     def has(self, reference: Reference) -> bool:
-        """Return whether a reference stands in it."""
+        """Return whether it mentions a reference."""
         return reference.padded in self.padded
 
     def around(self, reference: Reference) -> Iterator[tuple[list[str], list[str]]]:

@@ -101,13 +101,15 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
     made: dict[tuple[str, ...], Reference] = {}
     lengths: list[int] = []
     is_statement = refuses = False
-    is_absent = True  # every one of them
+    # It is absent only if every reference is.
+    is_absent = True
     left = 20 * LONGEST
     texts: list[str] = []
     forms: list[tuple[str, str]] = []
     for given in references[:MOST]:
         if left <= 0:
             break
+        # The length of all references together is bounded.
         left -= len(given)
         text = mended(evened(given[:LONGEST]))
         texts.append(text)
@@ -164,8 +166,10 @@ def _forms(text: str) -> tuple[str, ...]:
 
 
 def _reference(plain: list[str], text: str) -> Reference:
+    # A reference that consists of articles keeps them.
     stems = tuple([stem(word) for word in plain if word not in ARTICLES]) or tuple(plain)
     is_name = 2 <= len(plain) <= 4 and _NAME.fullmatch(text.strip()) is not None
+    # In `Will Smith` the first word is a name.
     small = STOP - {"will"} if is_name and plain[0] == "will" else STOP
     content = [one for one in stems if one not in small] or list(stems)
     letters = [word[0] for word in plain if word not in STOP and word not in _SUFFIXES]
@@ -191,6 +195,7 @@ def _reference(plain: list[str], text: str) -> Reference:
 def members_of(text: str) -> tuple[frozenset[str], ...]:
     """Return the members of a list such as `red, white and blue`; a date or `Paris, Texas` is none."""
     parts = [part for part in _MEMBERS.split(text) if part]
+    # Two parts and a comma may be a place and its country.
     if len(parts) < 2 or (len(parts) == 2 and "," in text) or any(part[0].isdigit() for part in parts):
         return ()
     members = tuple(frozenset(stems_of(part, without=STOP)) for part in parts)

@@ -38,7 +38,7 @@ _POINT = re.compile(r"(?<![\w.])\.(?=\d)")  # `.25`
 _DOTTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _DOTS = re.compile(r"\.[^\W\d_]\.")  # what every such one has: a quicker look
 _THOUSANDS = re.compile(r"[,\u00a0\u202f](?<=\d.)(?=\d{3}(?!\d))")
-_PER = re.compile(r"\b(mm|cm|k?m|mi|ft|m?g|kg|m?l|k?w|k?j)/(s|sec|h|hr|min|m|kg|m?l)\b")  # `m/s` is no millisecond
+_PER = re.compile(r"\b(mm|cm|k?m|mi|ft|m?g|kg|m?l|k?w|k?j)/(s|sec|h|hr|min|m|kg|m?l)\b")  # `m/s` is not a millisecond
 _WORD = re.compile(
     r"\d+(?:\.\d+)?(?:(?:st|nd|rd|th|s)\b)?|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|"
     r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|%"
