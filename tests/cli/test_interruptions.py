@@ -220,7 +220,7 @@ def test_resumed_from_another_folder(tmp_path: Path) -> None:
         process = begin(tmp_path, *arguments(server, "--workers", "2"))
         wait_for(tmp_path / "a.run", 5, process)
         process.kill()
-        process.wait()
+        process.communicate()
         with Store.read(tmp_path / "a.run") as store:
             assert plan_from(store.meta(PLAN), tmp_path).source == str(tmp_path / "rows.jsonl")
         result = adjudge("resume", "../a.run", "--workers", "64", cwd=tmp_path / "elsewhere", env=ENV)

@@ -12,8 +12,9 @@ of its line; in CSV and Parquet it counts the records from 1.
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from adjudge.errors import DataError, MissingExtra, RowError, UsageError, closest
 from adjudge.model import decode_json
@@ -140,7 +141,7 @@ def read_rows(path: str, format: Format | None = None) -> Iterator[RowRead]:  # 
         yield from chunk.rows()
 
 
-def _open(path: str) -> IO[bytes]:
+def _open(path: str) -> BufferedReader:
     if path == "-":
         if sys.stdin is None:
             raise UsageError("standard input is closed", code="cannot-read")
@@ -148,7 +149,7 @@ def _open(path: str) -> IO[bytes]:
         try:
             return open(sys.stdin.fileno(), "rb", closefd=False)
         except OSError:  # replaced by something that is not a file
-            return sys.stdin.buffer
+            return cast("BufferedReader", sys.stdin.buffer)
     try:
         return Path(path).open("rb")
     except OSError as error:
@@ -158,7 +159,9 @@ def _open(path: str) -> IO[bytes]:
 def _json_chunks(path: str) -> Iterator[Chunk]:
     with _open(path) as file:
         number = 1
-        start = file.read(BLOCK)
+        # Of a pipe what is there already: whoever writes into it may take a while to write more.
+        read = file.read1 if path == "-" else file.read
+        start = read(BLOCK)
         if start.startswith(_UTF16):
             raise DataError(f"{path} is UTF-16; adjudge reads UTF-8")
         rest = start.removeprefix(_BOM)
@@ -167,7 +170,7 @@ def _json_chunks(path: str) -> Iterator[Chunk]:
             raise DataError(f"{path} is a JSON array; adjudge reads JSON lines, one object a line")
         # A pipe can be read once: its lines travel with the chunk. A file's are read again where they are scored.
         is_file = path != "-" and Path(path).is_file()
-        while block := (rest or file.read(BLOCK)):
+        while block := (rest or read(BLOCK)):
             # A chunk ends where a line ends; the last one where the file does.
             block += file.readline() if not block.endswith(b"\n") else b""
             rest = b""
