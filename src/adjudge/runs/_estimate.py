@@ -14,7 +14,7 @@ from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, Status, asking
 from adjudge.rewards import Scorer
 from adjudge.runs._cache import Cache, request_key
 from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
-from adjudge.runs._plan import CONVERSATION, Job, RunConfig, clients_of, leaves_of, make_job
+from adjudge.runs._plan import CONVERSATION, Job, RunConfig, clients_of, make_job
 from adjudge.runs._records import TrajectoryRecord, encode
 from adjudge.runs._sessions import answers_of, work_of
 from adjudge.runs._store import Store
@@ -148,9 +148,8 @@ class _Estimator:
         self._found = CostEstimate(agent_calls=None if job.agent is None else 0)
         self._seen: set[bytes] = set()
         # A judge's requests can be written without sending them; what other async scorers call is unknown.
-        leaves = list(leaves_of(job.scorers))
-        self._asking = [leaf for leaf in leaves if leaf.is_async and getattr(leaf, "judge", None) is not None]
-        self._opaque = [leaf.name for leaf in leaves if leaf.is_async and leaf not in self._asking]
+        self._asking = [leaf for leaf in job.leaves if leaf.is_async and getattr(leaf, "judge", None) is not None]
+        self._opaque = [leaf.name for leaf in job.leaves if leaf.is_async and leaf not in self._asking]
         self._later_turns = False
 
     async def add(self, planned: Planned) -> None:

@@ -7,7 +7,7 @@ Plan         the same by name, as the run file keeps it: settings, never a key
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from inspect import getattr_static
@@ -77,15 +77,18 @@ class RunConfig:
 class Job:
     """The agent and the scorers of a run, and what follows from them.
 
-    `names` and `ranges` are those of the scores, in their order. `judged` is the index of the score that comes from a
-    judge (the last one where there are several), `judge` is that judge. Cases with the same value in `unit_column` are
-    worked on together: a group because of its scorers, a conversation because of its agent. `is_pure` means that
-    nothing has to be waited for, so many rows can be scored at once. `has_own_means` means that a scorer waits for
-    something that does not go through the run, so only the number of rows in progress can limit it.
+    `leaves` are the scorers that compositions are made of, `judges` all that are asked, the members of panels and
+    cascades included. `names` and `ranges` are those of the scores, in their order. `judged` is the index of the score
+    that comes from a judge (the last one where there are several), `judge` is that judge. Cases with the same value in
+    `unit_column` are worked on together: a group because of its scorers, a conversation because of its agent. `is_pure`
+    means that nothing has to be waited for, so many rows can be scored at once. `has_own_means` means that a scorer
+    waits for something that does not go through the run, so only the number of rows in progress can limit it.
     """
 
     scorers: tuple[Scorer, ...] = ()
     agent: Agent | None = None
+    leaves: tuple[Scorer, ...] = field(init=False)
+    judges: tuple[Any, ...] = field(init=False)
     names: tuple[str, ...] = field(init=False)
     ranges: tuple[tuple[float, float] | None, ...] = field(init=False)
     judged: int | None = field(init=False, default=None)
@@ -99,8 +102,24 @@ class Job:
             "names": tuple(scorer.name for scorer in self.scorers),
             "ranges": tuple(scorer.range for scorer in self.scorers),
             "is_pure": self.agent is None and not any(scorer.is_async for scorer in self.scorers),
-            "has_own_means": any(map(_has_own_means, leaves_of(self.scorers))),
         }
+        # Both lists grow on the way: members may have members.
+        scorers, leaves, judges = list[Any](self.scorers), list[Any](), list[Any]()
+        for scorer in scorers:
+            members = getattr(scorer, "members", None)
+            scorers.extend(members or ())
+            if members is None:
+                leaves.append(scorer)
+                judges.extend(scorer.judges)
+        for judge in judges:
+            judges.extend(getattr(judge, "members", ()))
+        # `chats` is looked for without asking for it: it may be a property that makes a client.
+        is_own = [
+            not (hasattr(judge, "members") or hasattr(judge, "ajudge_many") or getattr_static(judge, "chats", None))
+            for judge in judges
+        ]
+        waits = any(leaf.is_async and not leaf.judges for leaf in leaves)
+        known.update(leaves=tuple(leaves), judges=tuple(judges), has_own_means=waits or any(is_own))
         for index, scorer in enumerate(self.scorers):
             judge = getattr(scorer, "judge", None)
             if judge is not None:
@@ -120,44 +139,13 @@ class Job:
         ]
 
 
-def leaves_of(scorers: Iterable[Scorer]) -> Iterator[Scorer]:
-    """Give the scorers that compositions are made of; a scorer without members is one itself."""
-    for scorer in scorers:
-        members: Iterable[Scorer] | None = getattr(scorer, "members", None)
-        if members is None:
-            yield scorer
-        else:
-            yield from leaves_of(members)
-
-
-def judges_of(scorers: Iterable[Scorer]) -> list[Any]:
-    """Return the judges that scorers ask, the members of panels and cascades included."""
-    judges: list[Any] = [judge for scorer in scorers for judge in scorer.judges]
-    for judge in judges:
-        judges.extend(getattr(judge, "members", ()))  # the list grows on the way: members may have members
-    return judges
-
-
-def _has_own_means(leaf: Scorer) -> bool:
-    """Return whether a scorer waits for something that neither goes through the run nor is judged in batches."""
-    if not leaf.is_async:
-        return False
-    for judge in judges_of([leaf]):
-        # Without asking for it: `chats` may be a property that makes a client.
-        asks = getattr_static(judge, "chats", None) is not None
-        if not (asks or hasattr(judge, "members") or hasattr(judge, "ajudge_many")):
-            return True
-    return not leaf.judges
-
-
 def digests_of(job: Job) -> dict[str, str | None]:
     """Return digests of the source of the agent, scorers and judges that are not ours; None where it cannot be read."""
     found: dict[str, str | None] = {}
     agent: Any = job.agent
     while agent is not None and hasattr(agent, "agent"):  # one that a scenario or a batch wraps
         agent = agent.agent
-    leaves = list(leaves_of(job.scorers))
-    for kind, things in (("the agent", [agent]), ("the scorer", leaves), ("the judge", judges_of(leaves))):
+    for kind, things in (("the agent", [agent]), ("the scorer", job.leaves), ("the judge", job.judges)):
         for thing in things:
             if thing is not None:
                 name = f"{kind} {getattr(thing, 'name', type(thing).__name__)}"
@@ -190,7 +178,7 @@ async def clients_of(job: Job, config: RunConfig, cache: Cache | None) -> AsyncI
         close = getattr(job.agent, "aclose", None)
         if close is not None:
             stack.push_async_callback(close)
-        for asker in (job.agent, *judges_of(job.scorers)):
+        for asker in (job.agent, *job.judges):
             if cache is not None and hasattr(asker, "secret"):
                 # With the same secret the same question is the same request in every run, and the cache finds it.
                 stack.callback(setattr, asker, "secret", asker.secret)

@@ -229,7 +229,7 @@ def check_columns(
             message = f"{source} has no column {column!r}, which --map gives to {name!r}{closest(column, present)}"
             raise ArgumentError(message)
     named = [*present, *(name for name, _ in columns)]
-    if any(hasattr(scorer, "judge") for scorer in scorers):
+    if columns and any(hasattr(scorer, "judge") for scorer in scorers):
         _refuse_hidden(columns, named)
     for scorer in scorers:
         try:
