@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -142,3 +144,47 @@ def test_nothing_heavy_at_import() -> None:
     code = "import sys, adjudge.chat, adjudge.http; print('aiohttp' in sys.modules, 'msgspec' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+class Picky(ChatClient):
+    """A client of an endpoint that answers some bodies with a 400; it keeps what was sent."""
+
+    sent: list[dict[str, Any]]
+    complain: Callable[[dict[str, Any]], str | None]
+
+    async def _send(self, data: bytes, left_s: float) -> ChatReply:
+        del left_s
+        body = json.loads(data)
+        self.sent.append(body)
+        words = self.complain(body)
+        if words is None:
+            return ChatReply("fine")
+        error = BadRequest("the server answered 400")
+        error.detail = words
+        raise error
+
+
+def picky(complain: Callable[[dict[str, Any]], str | None]) -> Picky:
+    """Return a client whose endpoint complains in words, without naming a parameter."""
+    client = Picky("m", base_url="http://127.0.0.1:1")
+    client.sent, client.complain = [], complain
+    return client
+
+
+def test_a_quoted_prompt_changes_no_other_request() -> None:
+    """An error that quotes the prompt of one row costs that row, and no other request anything."""
+    client = picky(lambda body: f"bad prompt: {text}" if "temperature" in (text := str(body["messages"])) else None)
+    for _ in range(3):
+        with pytest.raises(BadRequest):
+            asyncio.run(client.complete(question("What is the temperature?", temperature=0.0)))
+    reply = asyncio.run(client.complete(question("Capital?", temperature=0.0)))
+    assert client.sent[-1]["temperature"] == 0.0
+    assert reply.left_out == ()
+
+
+def test_words_are_believed_after_two_questions() -> None:
+    """An endpoint that rejects a part in words is believed once two questions were answered without it."""
+    client = picky(lambda body: "temperature is not supported" if "temperature" in body else None)
+    replies = [asyncio.run(client.complete(question(f"{n}?", temperature=0.0))) for n in range(4)]
+    assert [reply.left_out for reply in replies] == [("temperature",)] * 4
+    assert ["temperature" in body for body in client.sent] == [True, False, True, False, False, False]

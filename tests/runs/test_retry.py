@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 
 from adjudge import open_run
+from adjudge.errors import RunStopped
+from adjudge.judges import LLMJudge
 from adjudge.runs import RunConfig, evaluate
 from adjudge.runs._evaluate import RunResult
 from adjudge.runs._plan import Plan, make_job
+from adjudge.runs._reading import run_state
 from adjudge.runs._run import RunTask, run_session
+from adjudge.testing import ChatServer, Fault
 
 from .doubles import AskingJudge, Model, rows
 
@@ -55,3 +59,19 @@ def test_retry_unscored(tmp_path: Path, stopped_after: int | None) -> None:
     assert well.calls == unscored
     asyncio.run(run_session(RunTask(run, job, Plan(), config, cases, retry_unscored=True)))
     assert well.calls == unscored
+
+
+def test_replies_worth_nothing_are_booked(tmp_path: Path) -> None:
+    """What the endpoint counts is spent, even where its reply has no choices; budgets hold over all sessions."""
+    cases = [{"id": n, "question": "?", "reference": "red", "response": f"blue {n}"} for n in range(40)]
+    config = RunConfig(cache="off", workers=1, max_tokens=100_000, max_cost=0.002, price=(100.0, 100.0))
+    with ChatServer(Fault("no-choices"), process=True) as server:
+        for _ in range(3):
+            judge = LLMJudge("m", server.base_url, "key", max_tokens=1, gate=False)
+            with pytest.raises(RunStopped, match="budget"):
+                evaluate(cases, judge=judge, run=tmp_path / "a.run", config=config)
+        calls = server.counts.calls
+    # A reply costs 18 tokens, 0.0018 dollars.
+    assert calls * 0.0018 <= 0.002 + 0.0018
+    state = run_state(tmp_path / "a.run")
+    assert (state.tokens, round(state.cost, 6)) == (18 * calls, round(0.0018 * calls, 6))

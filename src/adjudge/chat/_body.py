@@ -6,7 +6,16 @@ from typing import Any
 from adjudge.chat._errors import MalformedReply
 from adjudge.errors import RowError
 
-__all__ = ["INSTRUCTION", "decode_body", "error_text", "join_parts", "read_count", "read_text", "require_object"]
+__all__ = [
+    "INSTRUCTION",
+    "decode_body",
+    "error_text",
+    "join_parts",
+    "read_count",
+    "read_text",
+    "read_usage",
+    "require_object",
+]
 
 INSTRUCTION = "Reply with one JSON object and nothing else. It has to follow this JSON schema:\n"
 """How a prompt asks for the schema where an endpoint does not take one."""
@@ -84,3 +93,21 @@ def read_count(value: object) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT:
         return value
     return None
+
+
+def read_usage(body: bytes) -> tuple[int, int]:
+    """Return the tokens that a reply reports for prompt and completion, whatever else is wrong with it.
+
+    >>> read_usage(b'{"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": "many"}}')
+    (7, 0)
+    """
+    try:
+        usage = decode_body(body.decode("utf-8", "replace")).get("usage")
+    except MalformedReply:
+        return 0, 0
+    usage = usage if isinstance(usage, dict) else {}
+    prompt, completion = (
+        next((count for name in names if (count := read_count(usage.get(name))) is not None), 0)
+        for names in (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+    )
+    return prompt, completion

@@ -2,7 +2,9 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["ChatClient"]
 
 SCHEMA_UNSUPPORTED = "schema-unsupported"
+SCHEMA_PARTS = ("response_format", "tools")
+"""The parts of requests that carry a schema."""
 
 
 class Shape(Protocol):
@@ -57,7 +61,8 @@ class ChatClient:
     contacted before the first question.
 
     A `schema` is asked for as structured output; where the endpoint rejects that, in words from then on, and
-    `structured` is False. With `in_words=False` it is not: the error is `schema-unsupported`.
+    `structured` is False. With `in_words=False` it is not: the error is `schema-unsupported`. An endpoint whose error
+    names the rejected part is believed; one that only mentions it must have been right about two questions.
 
     `in_flight` calls at once are never exceeded; `deadline_s` is for one question in total, waits and retries included.
     """
@@ -90,6 +95,7 @@ class ChatClient:
         self._http = HttpClient(limits)
         self._read = partial(read_reply, read=self._shape.read, key=self._key)
         self._without: frozenset[str] = frozenset()
+        self._guesses = Counter[str]()
 
     @property
     def base_url(self) -> str:
@@ -102,24 +108,47 @@ class ChatClient:
 
         # What the endpoint rejects is asked for again without it, within the time of one question.
         deadline = time.monotonic() + self._http.limits.deadline_s
+        model = request.model or self.model
+        guessed: set[str] = set()
         while True:
-            without = self._without
+            without = self._without | guessed
             if request.schema is not None and not (self._in_words or self.structured):
                 raise BadRequest("the endpoint does not take JSON schemas", code=SCHEMA_UNSUPPORTED)
             try:
-                body = self._shape.body(request, request.model or self.model, without)
+                body = self._shape.body(request, model, without)
                 data = encode_json(body)
             except (RowError, TypeError, ValueError, RecursionError) as error:
                 raise BadRequest(f"the request cannot be written as JSON: {error}") from None
             try:
-                return await self._send(data, deadline - time.monotonic())
+                reply = await self._send(data, deadline - time.monotonic())
             except BadRequest as error:
-                rejected = self._shape.rejected(error.detail, body)
+                rejected = self._shape.rejected(error.param or error.detail, body)
                 if rejected is None or rejected in without:
                     raise
-                # From now on no request has it: the next question is not rejected first.
-                self._without |= {rejected}
-                self.structured = not {"response_format", "tools"} & self._without
+                # A named parameter is believed. Words are a guess: they may quote the prompt of this one question.
+                if error.param is not None:
+                    self._leave_out(rejected)
+                elif rejected in SCHEMA_PARTS and not self._in_words:
+                    refused = BadRequest(error.message, code=SCHEMA_UNSUPPORTED)
+                    refused.is_guess = True
+                    raise refused from None
+                else:
+                    guessed.add(rejected)
+                continue
+            # What helped two questions is the endpoint's rule: the next one is not rejected first.
+            for part in guessed:
+                self._guesses[part] += 1
+                if self._guesses[part] > 1:
+                    self._leave_out(part)
+            if not without:
+                return reply
+            wanted = self._shape.body(request, model, ())
+            return replace(reply, left_out=tuple(name for name in wanted if name not in body))
+
+    def _leave_out(self, part: str) -> None:
+        """Send no later request with that part."""
+        self._without |= {part}
+        self.structured = self._without.isdisjoint(SCHEMA_PARTS)
 
     async def close(self) -> None:
         """Close every connection; later questions are refused."""

@@ -60,6 +60,10 @@ class BadRequest(ChatError):
     default_code = "bad-request"
     detail: str = ""
     """The endpoint's explanation, of which the message shows the beginning."""
+    param: str | None = None
+    """The part of the request that the endpoint names as the cause."""
+    is_guess: bool = False
+    """Whether the cause was only found in the words of the explanation, which may quote the prompt."""
 
 
 class NotFound(ChatError):
@@ -96,3 +100,5 @@ class MalformedReply(ChatError):
     """The endpoint answered 200 with something that is not a chat reply."""
 
     default_code = "malformed-reply"
+    usage: tuple[int, int] = (0, 0)
+    """The tokens that the endpoint counted all the same: prompt and completion."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from adjudge.chat._body import decode_body, error_text
+from adjudge.chat._body import decode_body, error_text, read_usage
 from adjudge.chat._errors import (
     BadRequest,
     ChatError,
@@ -62,6 +62,7 @@ def read_reply(reply: HttpReply, read: Callable[[str], ChatReply], key: Key) -> 
         problem = MalformedReply(f"the reply is not UTF-8 at byte {error.start + 1}")
     except MalformedReply as error:
         problem = error
+        problem.usage = read_usage(body)
     return Again(problem, times=_MALFORMED_TIMES)
 
 
@@ -92,6 +93,7 @@ def _failed(status: int, body: str) -> ChatReply | Again:
         return ChatReply(None, finish_reason="content_filter", raw=body)
     problem = BadRequest(text, code=None if status >= 400 else "redirect")
     problem.detail = said[:_LONGEST_DETAIL]
+    problem.param = param if isinstance(param := parts.get("param"), str) and param else None
     raise problem
 
 

@@ -97,7 +97,7 @@ class ChatJudge:
             from os import urandom
 
             self.secret = urandom(32)
-        self._schemas_refused = False
+        self._refusals = 0  # from 2 on the endpoint is known to refuse schemas
         self.version = self._prompt.name
         self.prompt_hash = self._prompt.hash
 
@@ -132,9 +132,9 @@ class ChatJudge:
         """Ask, at most twice, and read."""
         ask = ask or way_of(self) or self.chats[self.model].complete
         # By schema, unless that is not wanted or the endpoint is known to refuse it.
-        refused = self._schemas_refused or not getattr(self.chat, "structured", True)
+        refused = self._refusals > 1 or not getattr(self.chat, "structured", True)
         form: Form = "nonce" if refused or not self.structured else "schema"
-        calls, again = 0, False
+        calls, again, refusals = 0, False, 0
         while True:
             request, nonce = self.request(fields, schema, form=form, again=again)
             try:
@@ -142,12 +142,15 @@ class ChatJudge:
             except AdjudgeError as error:
                 if isinstance(error, UsageError) or getattr(error, "fatal", False):
                     raise
-                # The endpoint refuses schemas: all later questions carry a nonce at once.
+                # The endpoint refuses schemas: later questions carry a nonce at once. Where that is a guess from its
+                # words, two questions must have been answered without a schema first.
                 if error.code == SCHEMA_UNSUPPORTED and form == "schema":
-                    self._schemas_refused, form = True, "nonce"
+                    refusals, form = 1 if getattr(error, "is_guess", False) else 2, "nonce"
                     continue
                 return self._judgement("error", error.reason, calls=calls + 1)
             calls += 1
+            self._refusals += refusals
+            refusals = 0
             if reply.text is None or reply.refusal or reply.finish_reason == "content_filter":
                 return self._judgement("unscored", _why_no_text(reply), reply.text, calls)
             text = reply.text

@@ -51,7 +51,11 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What a chat model answered; `raw` is the body as it came."""
+    """What a chat model answered; `raw` is the body as it came.
+
+    `left_out` names the parts of the request that were not sent, or not under their usual name, because the endpoint
+    rejects them.
+    """
 
     text: str | None
     refusal: str | None = None
@@ -59,6 +63,7 @@ class ChatReply:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     raw: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[ChatReply]]

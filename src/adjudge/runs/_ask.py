@@ -61,16 +61,7 @@ class Budget:
         if request is not None and (config.max_tokens is not None or config.max_cost is not None):
             prompt, reply = most_tokens(request)
         reserve = Reserve(prompt + reply, 0.0 if config.price is None else self.price(prompt, reply, config.price))
-        while True:
-            spent = None
-            if config.max_calls is not None and self.calls + self.held_calls + 1 > config.max_calls:
-                spent = f"{config.max_calls} calls"
-            elif config.max_tokens is not None and self.tokens + self.held_tokens + reserve.tokens > config.max_tokens:
-                spent = f"{config.max_tokens} tokens"
-            elif config.max_cost is not None and self.cost + self.held_cost + reserve.cost > config.max_cost:
-                spent = f"{config.max_cost:g} dollars"
-            if spent is None:
-                break
+        while (spent := self._spent_by(1, reserve.tokens, reserve.cost)) is not None:
             # Calls in flight mostly cost less than is set aside for them: wait for one before giving up.
             if not self.held_calls:
                 raise RunStopped(f"the next call could exceed the budget of {spent}", code="budget-spent")
@@ -83,21 +74,33 @@ class Budget:
 
     def retry(self) -> None:
         """Book one more attempt of a call in flight, or raise `RunStopped`."""
-        most = self.config.max_calls
-        if most is not None and self.calls + self.held_calls + 1 > most:
-            raise RunStopped(f"the next call could exceed the budget of {most} calls", code="budget-spent")
+        spent = self._spent_by(calls=1)
+        if spent is not None:
+            raise RunStopped(f"the next call could exceed the budget of {spent}", code="budget-spent")
         self.calls += 1
 
+    def _spent_by(self, calls: int = 0, tokens: int = 0, cost: float = 0.0) -> str | None:
+        """Say which budget so much more could exceed."""
+        config = self.config
+        if config.max_calls is not None and self.calls + self.held_calls + calls > config.max_calls:
+            return f"{config.max_calls} calls"
+        if config.max_tokens is not None and self.tokens + self.held_tokens + tokens > config.max_tokens:
+            return f"{config.max_tokens} tokens"
+        if config.max_cost is not None and self.cost + self.held_cost + cost > config.max_cost:
+            return f"{config.max_cost:g} dollars"
+        return None
+
     def settle(self, reserve: Reserve, reply: ChatReply | None, *, made: bool = True) -> float | None:
-        """Book the real cost of a call, if it was made, and return it in dollars, where the price is known."""
+        """Free what was set aside for a call, book its reply, and return its cost in dollars, where it is known."""
         self.held_calls -= 1
         self.held_tokens -= reserve.tokens
         self.held_cost -= reserve.cost
         self.settled.set()
         self.calls += made
-        if reply is None:
-            return None
-        prompt, completion = reply.prompt_tokens or 0, reply.completion_tokens or 0
+        return None if reply is None else self.book(reply.prompt_tokens or 0, reply.completion_tokens or 0)
+
+    def book(self, prompt: int, completion: int) -> float | None:
+        """Book tokens that the endpoint counted, whatever its reply was worth; return their cost, where it is known."""
         price = self.config.price
         cost = None if price is None else self.price(prompt, completion, price)
         self.tokens += prompt + completion
@@ -189,6 +192,8 @@ class CallInFlight:
     budget: Budget
     row: Row
     attempts: int = 1
+    wasted: tuple[int, int] = (0, 0)  # prompt and completion tokens of attempts that were worth nothing
+    lost: float = 0.0  # what they cost
     has_begun: bool = False
     began: float = field(default_factory=time.monotonic)  # the attempt that is in progress
     reply: ChatReply | None = None
@@ -213,6 +218,10 @@ class CallInFlight:
         """Keep why an attempt failed."""
         seconds = time.monotonic() - self.began
         self.row.last = error.reason
+        # Endpoints charge for replies that are worth nothing, too.
+        prompt, completion = getattr(error, "usage", (0, 0))
+        self.wasted = (self.wasted[0] + prompt, self.wasted[1] + completion)
+        self.lost += self.budget.book(prompt, completion) or 0.0
         self.journal.put(write_attempt(self.number, attempt, seconds, error.reason))
 
 
@@ -339,9 +348,11 @@ class Asker:
                 # A client that knows that its endpoint takes no schemas fails without calling anybody.
                 made = call.has_begun or getattr(call.error, "code", None) != "schema-unsupported"
                 cost = self.budget.settle(reserve, call.reply, made=made)
+                if call.lost:
+                    cost = call.lost + (cost or 0.0)
                 seconds, attempts = time.monotonic() - started, call.attempts if made else 0
                 source: Source = "agent" if request is None else "call"
-                record = ReplyRecord(call.reply, call.fault, source, seconds, attempts, cost)
+                record = ReplyRecord(call.reply, call.fault, source, seconds, attempts, cost, call.wasted)
                 if call.reply is None and self.journal.fault is None:
                     self.journal.put(write_reply(call.number, record, key=key))
             # Before the place is free: at most `workers` replies can be lost to a kill.

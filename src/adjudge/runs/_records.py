@@ -92,7 +92,7 @@ class CaseRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRecord:
-    """The outcome of one request, with its time, attempts and cost."""
+    """The outcome of one request, with its time, attempts and cost; `wasted` are tokens of attempts worth nothing."""
 
     reply: ChatReply | None
     fault: str | None = None
@@ -100,6 +100,7 @@ class ReplyRecord:
     seconds: float = 0.0
     attempts: int = 1
     cost: float | None = None
+    wasted: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +176,11 @@ def write_reply(number: int, record: ReplyRecord, body: bytes | None = None, *, 
     reply = record.reply
     body = encode(reply) if body is None else body
     counts = (None, None) if reply is None else (reply.prompt_tokens, reply.completion_tokens)
-    # An endpoint may report any number of tokens; SQLite holds 63 bits.
-    known = [None if count is None else max(0, min(count, 1 << 62)) for count in counts]
+    # None stays what nobody counted. An endpoint may report any number of tokens; SQLite holds 63 bits.
+    known = [
+        None if count is None and not wasted else max(0, min((count or 0) + wasted, 1 << 62))
+        for count, wasted in zip(counts, record.wasted, strict=True)
+    ]
     fault = _plain(record.fault)
     sum_ = checksum("replies", body, number, record.source, fault) + key
     measures = (round(record.seconds, 6), record.attempts, *known, record.cost)

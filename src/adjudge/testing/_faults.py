@@ -35,6 +35,7 @@ FAULTS = (
 )
 """Every fault that is not a plain status code."""
 
+_USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "input_tokens": 11, "output_tokens": 7}
 _HUGE = 10_000_000
 _SLOW_S = 0.05
 
@@ -113,7 +114,7 @@ def _odd_body(call: ChatCall, kind: str, whole: bytes) -> bytes:
     if kind == "wrong-json":
         return b"[1, 2, 3]"
     if kind == "no-choices":
-        empty = {"choices": [], "content": [], "object": "chat.completion", "type": "message"}
+        empty = {"choices": [], "content": [], "object": "chat.completion", "type": "message", "usage": _USAGE}
         return json.dumps({**empty, **({"content": None} if call.shape == "anthropic" else {})}).encode()
     replies = {
         "null": Reply(None),
