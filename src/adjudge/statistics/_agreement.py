@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from adjudge.errors import DataError, UsageError
-from adjudge.statistics._estimate import DUST, Estimate, around, within
-from adjudge.statistics._rows import estimate_mean, same_length
+from adjudge.statistics._clusters import DUST, estimate_mean, same_length
+from adjudge.statistics._estimate import Estimate, around, within
 
 
 @dataclass(frozen=True, slots=True)

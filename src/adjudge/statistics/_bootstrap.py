@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from adjudge.errors import UsageError
-from adjudge.statistics._clusters import Clusters, estimate_of
+from adjudge.statistics._clusters import estimate_mean, group_by_cluster
 from adjudge.statistics._estimate import Estimate, Range, within
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile
-from adjudge.statistics._rows import group_by_cluster
 
 Bootstrap: TypeAlias = Literal["percentile", "bca"]
 """How an interval is read from resampled means."""
@@ -43,13 +42,10 @@ def bootstrap_mean(
     """
     if method not in ("percentile", "bca") or resamples < 100:
         raise UsageError(f"need method percentile or bca and 100 resamples or more, got {method!r} and {resamples}")
-    groups = list(group_by_cluster(values, clusters))
-    summary = Clusters(range)
-    for group in groups:
-        summary.add(group)
-    formula = estimate_of(summary, "t", "CR1", confidence, clustered=clusters is not None)
+    formula = estimate_mean(values, clusters, range=range, confidence=confidence)
     if formula is None or formula.se is None:  # what does not vary does not when it is resampled
         return formula
+    groups = zip(values) if clusters is None else group_by_cluster(values, clusters)
     pairs = sorted((len(group), math.fsum(group)) for group in groups)
     means = resample(pairs, resamples, seed)
     tails = (0.5 - confidence / 2.0, 0.5 + confidence / 2.0)

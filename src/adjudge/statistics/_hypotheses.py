@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from adjudge.errors import DataError
-from adjudge.statistics._rows import same_length
+from adjudge.statistics._clusters import same_length
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from adjudge.statistics._estimate import check_confidence, wilson
+from adjudge.statistics._estimate import bad_confidence, wilson
 from adjudge.statistics._quantiles import normal_quantile, t_quantile
 
 Method: TypeAlias = Literal["wilson", "t", "none"]
@@ -78,7 +78,8 @@ def mean_of(moments: Moments, *, confidence: float = 0.95) -> Mean | None:
     >>> f"{result.value:.1f} [{result.low:.6f}, {result.high:.6f}] {result.method}"
     '0.6 [0.312674, 0.831820] wilson'
     """
-    check_confidence(confidence)
+    if not 0.0 < confidence < 1.0:
+        raise bad_confidence(confidence)
     n, mean = moments.n, moments.mean
     if n == 0:
         return None
