@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 from adjudge import __version__
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import new_group, printable
 from adjudge.errors import AdjudgeError, UsageError, closest
 
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
@@ -31,15 +31,14 @@ class _Lazy(click.Group):
         return command
 
 
-@click.group(
-    cls=_Lazy,
-    context_settings=SETTINGS,
+app = new_group(
+    "app",
+    _Lazy,
+    help="One definition of good for an LLM agent: reward, benchmark, gate.",
     epilog="\b\nStart with:\n  adjudge demo\n  adjudge score rows.jsonl --scorer qa_f1_reward\n  adjudge init",
 )
-@click.version_option(__version__, message="adjudge %(version)s")
-@debug_option
-def app() -> None:
-    """One definition of good for an LLM agent: reward, benchmark, gate."""
+click.version_option(__version__, message="adjudge %(version)s")(app)
+app.params.reverse()  # the version comes before --debug
 
 
 def main() -> None:

@@ -11,11 +11,28 @@ import click
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+DEBUG = click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error.")
+"""What every command takes, and `main` looks for."""
 
 
-def debug_option(command: Command) -> Command:
-    """Add `--debug`, which `main` looks for."""
-    return click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")(command)
+def new_command(
+    name: str, group: click.Group | None = None, **settings: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command, of the group where one is given, with the settings that all commands share."""
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        command = click.command(name, click.Command, **{"context_settings": SETTINGS, **settings})(function)
+        command.params.append(DEBUG)
+        if group is not None:
+            group.add_command(command)
+        return command
+
+    return make
+
+
+def new_group(name: str, kind: type[click.Group] = click.Group, **settings: Any) -> click.Group:
+    """Return a group of commands, which does nothing by itself."""
+    return kind(name, context_settings=SETTINGS, params=[DEBUG], **settings)
 
 
 def add_working_folder() -> None:

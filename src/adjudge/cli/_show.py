@@ -80,26 +80,27 @@ def live() -> Iterator[Callable[[Progress], None]]:
             status.stop()
 
 
-def show_finished(finished: Finished, *, to_stderr: bool, again: str = "adjudge resume") -> int:
-    """Print how a run ended and return its exit code; `again` is the command that resumes it, before its file."""
-    for warning in finished.warnings:
-        click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
-    if finished.signal is None:
-        if finished.summary is not None:
+def show_finished(
+    finished: Finished, *, to_stderr: bool = False, again: str = "adjudge resume", end_only: bool = False
+) -> int:
+    """Print how a run ended and return its exit code.
+
+    `again` is the command that resumes it, before its file; `end_only` leaves warnings and summary out.
+    """
+    if not end_only:
+        for warning in finished.warnings:
+            click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
+        if finished.signal is None and finished.summary is not None:
             show_summary(finished.summary, Terminal(stderr=to_stderr))
-        show_end(finished, again)
-    else:
-        click.echo(f"adjudge: interrupted; to resume: {again} {finished.file}", err=True)
-    return finished.exit_code
-
-
-def show_end(finished: Finished, again: str = "adjudge resume") -> None:
-    """Print whether a run decides anything, and where it is."""
     line = f"the run is in {finished.file}"
-    if finished.undecided is not None:
-        more = f"to resume: {again} {finished.file}" if finished.is_stopped else line
+    to_resume = f"to resume: {again} {finished.file}"
+    if finished.signal is not None:
+        line = f"interrupted; {to_resume}"
+    elif finished.undecided is not None:
+        more = to_resume if finished.is_stopped else line
         line = f"undecided: {printable(finished.undecided, most=500)}; {more}"
     click.echo(f"adjudge: {line}", err=True)
+    return finished.exit_code
 
 
 def show_summary(summary: Summary, console: Console) -> None:

@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import (
-    SECONDS,
-    SETTINGS,
-    add_working_folder,
-    debug_option,
-    exit_on_sigterm,
-    printable,
-    with_options,
-)
+from adjudge.cli._options import SECONDS, add_working_folder, exit_on_sigterm, new_command, printable, with_options
 from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
@@ -64,9 +56,8 @@ OPTIONS = (
 )
 
 
-@click.command(
+@new_command(
     "check",
-    context_settings=SETTINGS,
     short_help="Gate a release on scenarios.",
     epilog="""\b
 Examples:
@@ -80,7 +71,6 @@ Exit codes: 0 pass; 1 the gate failed, and nothing else; 2 the call is wrong; 3 
 )
 @click.argument("scenarios")
 @with_options(*OPTIONS)
-@debug_option
 def command(
     scenarios: str,
     junit: str | None,

@@ -11,10 +11,10 @@ import click
 from adjudge.cli._options import (
     BUDGETS,
     LIMITS,
-    SETTINGS,
     add_working_folder,
-    debug_option,
     exit_on_sigterm,
+    new_command,
+    new_group,
     printable,
     with_options,
 )
@@ -80,20 +80,17 @@ OUT = (
 )
 
 
-@click.group(
+command = new_group(
     "crag",
-    context_settings=SETTINGS,
     short_help="Evaluate an agent on CRAG-MM conversations.",
     epilog="\b\nExample:\n  adjudge crag evaluate turns.jsonl --judge local --out results",
+    help="Evaluate an agent on CRAG-MM conversations.",
 )
-@debug_option
-def command() -> None:
-    """Evaluate an agent on CRAG-MM conversations."""
 
 
-@command.command(
+@new_command(
     "run",
-    context_settings=SETTINGS,
+    command,
     short_help="Let an agent answer, and evaluate its answers.",
     epilog=f"""\b
 Examples:
@@ -104,15 +101,14 @@ Examples:
 {CODES}""",
 )
 @with_options(*AGENT, *JUDGE, WORKERS, *LIMITS[1:], *BUDGETS, *OUT)
-@debug_option
 def run(**options: Any) -> int:
     """Ask the agent every turn of the conversations, label its answers, and write turn data, results and scores."""
     return _run_crag("run", **options)
 
 
-@command.command(
+@new_command(
     "generate",
-    context_settings=SETTINGS,
+    command,
     short_help="Let an agent answer, without evaluation.",
     epilog=f"""\b
 Example:
@@ -121,15 +117,14 @@ Example:
 {CODES}""",
 )
 @with_options(*AGENT, WORKERS, *LIMITS[1:], *OUT)
-@debug_option
 def generate(**options: Any) -> int:
     """Ask the agent every turn of the conversations, and write turn data."""
     return _run_crag("generate", **options)
 
 
-@command.command(
+@new_command(
     "evaluate",
-    context_settings=SETTINGS,
+    command,
     short_help="Evaluate answers that were saved.",
     epilog=f"""\b
 Examples:
@@ -141,7 +136,6 @@ Examples:
 )
 @click.argument("turns")
 @with_options(*JUDGE, WORKERS, *LIMITS[1:], *BUDGETS, *OUT)
-@debug_option
 def evaluate(**options: Any) -> int:
     """Label the turns in TURNS (turn data as JSON lines), and write results and scores."""
     return _run_crag("evaluate", **options)

@@ -11,11 +11,11 @@ from adjudge.cli._options import (
     CANARIES,
     JUDGING,
     LIMITS,
-    SETTINGS,
     Share,
-    debug_option,
     dry_run_option,
     exit_on_sigterm,
+    new_command,
+    new_group,
     printable,
     with_options,
 )
@@ -30,15 +30,12 @@ MOST_ANSWERS = 10  # of those that an attacked judge took
 JUDGE = ("base_url", "error_budget", "first_calibration")  # options of a judge; the others are limits
 
 
-@click.group(
+command = new_group(
     "judge",
-    context_settings=SETTINGS,
     short_help="Ask a judge about rows.",
     epilog="\b\nExample:\n  adjudge judge run rows.jsonl --judge local",
+    help="Ask a judge about rows.",
 )
-@debug_option
-def command() -> None:
-    """Ask a judge about rows."""
 
 
 def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[str, dict[str, Any]]:
@@ -58,9 +55,9 @@ def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[
     return options
 
 
-@command.command(
+@new_command(
     "run",
-    context_settings=SETTINGS,
+    command,
     short_help="Judge a file of rows.",
     epilog="""\b
 Examples:
@@ -86,7 +83,6 @@ interrupted. To resume a run that did not end: adjudge resume FILE""",
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
 @click.option("--calibration", help="A calibration of the judge, by adjudge judge calibrate: corrects the mean.")
 @dry_run_option
-@debug_option
 def run(
     rows: str,
     judge: str,
@@ -122,9 +118,9 @@ def run(
     return show_finished(finished, to_stderr=out == "-")
 
 
-@command.command(
+@new_command(
     "calibrate",
-    context_settings=SETTINGS,
+    command,
     short_help="Measure a judge on labelled rows.",
     epilog="""\b
 Examples:
@@ -151,7 +147,6 @@ wrong; 3 undecided, nothing is kept (stopped, a label that cannot be read, or mo
     type=click.IntRange(min=0),
     help="Rows about which a model is asked once more.",
 )
-@debug_option
 def calibrate(
     labels: str,
     judges: tuple[str, ...],
@@ -177,7 +172,7 @@ def calibrate(
             worst = max(worst, done.finished.exit_code)
             config = done.left
             if done.calibration is None:
-                show_finished(done.finished, to_stderr=False, again="the same command with --run")
+                show_finished(done.finished, again="the same command with --run")
                 break
             place = _save_calibration(done.calibration, out) if done.finished.undecided is None else None
             measured.append((done, place))
@@ -185,9 +180,9 @@ def calibrate(
     return worst
 
 
-@command.command(
+@new_command(
     "attack",
-    context_settings=SETTINGS,
+    command,
     short_help="See which wrong answers a judge takes for right.",
     epilog="""\b
 Examples:
@@ -204,7 +199,6 @@ Exit codes: 0 attacked; 1 more taken than --max-false-positives; 2 the call is w
 @click.option("--run", help="The run file, of one judge; one that exists is resumed, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, of one judge.")
 @click.option("--max-false-positives", type=Share(), help="Fail where a greater share is called CORRECT.")
-@debug_option
 def attack(
     judges: tuple[str, ...],
     run: str | None,
@@ -213,7 +207,7 @@ def attack(
     **more: Any,
 ) -> int:
     """Ask judges about wrong answers that were made to be taken for right ones."""
-    from adjudge.cli._show import live, show_end, show_finished
+    from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, attack_judge
 
     options = options_of(judges, run, out, **{name: more.pop(name) for name in JUDGE})
@@ -224,9 +218,9 @@ def attack(
             with live() as watch:
                 done = attack_judge(judge, options=options[judge], config=config, run=run, out=out, watch=watch)
             if done.whole is None:
-                return show_finished(done.finished, to_stderr=False, again="the same command with --run")
+                return show_finished(done.finished, again="the same command with --run")
             _show_attack(done)
-            show_end(done.finished)
+            show_finished(done.finished, end_only=True)
             codes.append(done.exit_code(max_false_positives))
     return max(codes)
 

@@ -2,12 +2,11 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, ColumnMapping, Share, add_working_folder, debug_option
+from adjudge.cli._options import ColumnMapping, Share, add_working_folder, new_command
 
 
-@click.command(
+@new_command(
     "score",
-    context_settings=SETTINGS,
     short_help="Score a file of rows.",
     epilog="""\b
 Examples:
@@ -36,7 +35,6 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
 )
 @click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
 @click.option("--format", "format_", help="jsonl, csv or parquet; by default the file's ending says.")
-@debug_option
 def command(
     rows: str,
     scorers: tuple[str, ...],

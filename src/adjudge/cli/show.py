@@ -2,19 +2,17 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import new_command, printable
 
 
-@click.command(
+@new_command(
     "show",
-    context_settings=SETTINGS,
     short_help="Show a run.",
     epilog="\b\nExamples:\n  adjudge show july.run\n  adjudge show july.run --failures",
 )
 @click.argument("file")
 @click.option("--failures", "with_failures", is_flag=True, help="List every row without a score, with its reason.")
 @click.option("--out", help="Write the results again, in input order ('-': standard output).")
-@debug_option
 def command(file: str, with_failures: bool, out: str | None) -> int:
     """Show what the run in FILE was asked to do, how far it is, and its summary so far."""
     from adjudge.cli._show import Terminal, show_summary

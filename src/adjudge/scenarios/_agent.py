@@ -13,9 +13,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from adjudge.agents import get_agent, messages_to_trajectory, session_of, to_trajectory
+from adjudge.agents import HttpAgent, get_agent, messages_to_trajectory, session_of, to_trajectory
 from adjudge.errors import AdjudgeError, DataError
+from adjudge.http import Limits
 from adjudge.model import Agent, Case, Message, Trajectory
+from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
 
 Receive: TypeAlias = Callable[[str, int], Awaitable[Trajectory]]
@@ -116,10 +118,19 @@ class SavedAgent:
         return Trajectory.from_messages(record) if isinstance(record, str) else to_trajectory(case, record)
 
 
-def agent_for(agent: Any, trajectories: Any, scenarios: Sequence[Scenario]) -> ScenarioAgent:
-    """Return the agent of a run: the one under test, or what it did before (records, or an agent that has them)."""
+def agent_for(
+    agent: Any, trajectories: Any, scenarios: Sequence[Scenario], config: RunConfig | None = None
+) -> ScenarioAgent:
+    """Return the agent of a run: the one under test, or what it did before (records, or an agent that has them).
+
+    With a `config`, an agent behind a URL has as long for an answer as a row may take.
+    """
     by_id = {one.id: one for one in scenarios}
     if trajectories is None:
+        if config is not None and isinstance(agent, str) and agent.strip().startswith(("http://", "https://")):
+            seconds = config.deadline
+            limits = Limits(in_flight=config.workers, attempts=3, attempt_timeout_s=seconds, deadline_s=seconds)
+            agent = HttpAgent(agent.strip(), limits=limits)
         found = get_agent(agent)
         return ScenarioAgent(found, found.name, by_id)
     found = SavedAgent(trajectories) if isinstance(trajectories, Mapping) else trajectories

@@ -18,7 +18,7 @@ a file:
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -142,38 +142,33 @@ def decide(gate: Gate, results: Iterable[Result]) -> Decision:
     'workflow: 0.5000 (n 2, 95 % interval 0.0945 .. 0.9055) is below 1'
     """
     rows = list(results)
-    findings = list(_findings(gate, rows, ""))
-    if gate.require_calibrated is not None:
-        findings.append(_describe_judge(gate.require_calibrated))
+    parts = [("", gate, rows)]
     for tag, inner in gate.tags.items():
         tagged = [row for row in rows if tag in row["tags"]]
-        findings += _findings(replace(inner, confidence=gate.confidence), tagged, f"tags.{tag}.")
+        parts.append((f"tags.{tag}.", replace(inner, confidence=gate.confidence, require_calibrated=None), tagged))
+    findings: list[GateFinding] = []
+    for place, part, runs in parts:
+        if not runs:
+            findings.append(GateFinding(f"{place}unscored", "undecided", "there are no runs"))
+        elif part.max_unscored < 1.0:
+            missing = sum(run["status"] != "scored" for run in runs)
+            share, most = missing / len(runs), part.max_unscored
+            verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
+            words = f"{missing} of {len(runs)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
+            findings.append(GateFinding(f"{place}unscored", verdict, words, share, n=len(runs)))
+        if part.workflow is not None:
+            findings.append(_compare(part, part.workflow, f"{place}workflow", runs, [run["pass"] for run in runs]))
+        for name, threshold in part.quality.items():
+            qualities = [{**(run["quality"] or {}), "overall": run.get("average_quality")} for run in runs]
+            values = [quality.get(name) for quality in qualities]
+            findings.append(_compare(part, threshold, f"{place}quality.{name}", runs, values))
+        for name, threshold in part.scorers.items():
+            values = [run["scores"].get(name, {}).get("value") for run in runs]
+            # Which runs should have a scorer's number, and how large it may be, is not known: none counts as missing.
+            findings.append(_compare(part, threshold, f"{place}scorers.{name}", runs, values, is_share=False))
+        if part.require_calibrated is not None:
+            findings.append(_describe_judge(part.require_calibrated))
     return Decision(tuple(findings))
-
-
-def _findings(gate: Gate, rows: Sequence[Result], place: str) -> Iterator[GateFinding]:
-    if not rows:
-        yield GateFinding(f"{place}unscored", "undecided", "there are no runs")
-    elif gate.max_unscored < 1.0:
-        missing = sum(row["status"] != "scored" for row in rows)
-        share, most = missing / len(rows), gate.max_unscored
-        verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
-        words = f"{missing} of {len(rows)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
-        yield GateFinding(f"{place}unscored", verdict, words, share, n=len(rows))
-    values: list[float | None]
-    if gate.workflow is not None:
-        values = [None if row["pass"] is None else float(row["pass"]) for row in rows]
-        yield _compare(gate, gate.workflow, f"{place}workflow", rows, values)
-    for name, threshold in gate.quality.items():
-        if name == "overall":
-            values = [row["average_quality"] for row in rows]
-        else:
-            values = [None if row["quality"] is None else row["quality"][name] for row in rows]
-        yield _compare(gate, threshold, f"{place}quality.{name}", rows, values)
-    for name, threshold in gate.scorers.items():
-        values = [row["scores"][name]["value"] if name in row["scores"] else None for row in rows]
-        # Which runs should have a scorer's number, and how large it may be, is not known: none counts as missing.
-        yield _compare(gate, threshold, f"{place}scorers.{name}", rows, values, is_share=False)
 
 
 def _compare(
@@ -186,7 +181,7 @@ def _compare(
     is_share: bool = True,
 ) -> GateFinding:
     """Compare the mean of the values with a threshold; None is the value of a run that has none."""
-    known = [value for value in values if value is not None]
+    known = [float(value) for value in values if value is not None]
     needed = max(1, gate.min_rows)
     if len(known) < needed:
         reason = f"too few runs have this number: {len(known)}, {needed} needed"

@@ -48,12 +48,28 @@ class ScenarioPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One scenario as a source has it: its content, and what messages call its place and those of its keys."""
+    """One scenario as a source has it: its content, its file and its number there, its line and those of its keys."""
 
     given: object
-    name: str
-    lines: Mapping[str, str] = field(default_factory=dict)
+    number: int | None = None
+    file: str | None = None
+    line: int | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
     place: ScenarioPlace | None = None
+
+    def describe(self, message: str = "") -> str:
+        """Return where the scenario is, for the beginning of a message: the line is that of the key it is about."""
+        unknown = [line for key, line in self.lines.items() if f" no {key!r}" in message]
+        first = [line for key, line in self.lines.items() if message.startswith((f"{key} ", f"{key}:"))]
+        line = next(iter((*unknown, *first)), self.line)
+        parts = [
+            self.file,
+            None if line is None else f"line {line}",
+            "the scenario" if self.number is None else f"scenario {self.number}",
+        ]
+        where = ", ".join(part for part in parts if part is not None)
+        identity = self.given.get("id") if isinstance(self.given, Mapping) else getattr(self.given, "id", None)
+        return f"{where} ({identity[:40]!a})" if isinstance(identity, str) and identity else where
 
 
 def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
@@ -71,25 +87,25 @@ def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[A
 
 def locate_scenarios(path: Any) -> list[tuple[Scenario, ScenarioPlace | None]]:
     """Return the scenarios, as `load_scenarios` does, each with where it is written."""
-    scenarios: list[tuple[Scenario, ScenarioPlace | None]] = []
-    names: dict[str, str] = {}
+    scenarios: dict[str, tuple[Scenario, ScenarioPlace | None]] = {}
+    entries: dict[str, _Entry] = {}
     for entry in _entries(path):
         try:
             scenario = Scenario.of(entry.given)
             if scenario.scorers:
                 _check_scorers(scenario)
         except UsageError as error:
-            raise type(error)(f"{_name_fault(error.message, entry)}: {error.message}", code=error.code) from None
+            raise type(error)(f"{entry.describe(error.message)}: {error.message}", code=error.code) from None
         except TypeError as error:
-            raise UsageError(f"{entry.name}: {error}", code="bad-scenario") from None
-        if scenario.id in names:
-            message = f"{entry.name}: the id {scenario.id!a} is taken already, by {names[scenario.id]}"
-            raise UsageError(message, code="duplicate-id")
-        names[scenario.id] = entry.name
-        scenarios.append((scenario, entry.place))
+            raise UsageError(f"{entry.describe()}: {error}", code="bad-scenario") from None
+        if scenario.id in entries:
+            message = f"the id {scenario.id!a} is taken already, by {entries[scenario.id].describe()}"
+            raise UsageError(f"{entry.describe()}: {message}", code="duplicate-id")
+        entries[scenario.id] = entry
+        scenarios[scenario.id] = scenario, entry.place
     if not scenarios:
         raise UsageError(f"{path if isinstance(path, str | Path) else 'the list'} holds no scenario", code="empty")
-    return scenarios
+    return list(scenarios.values())
 
 
 def _check_scorers(scenario: Scenario) -> None:
@@ -109,13 +125,6 @@ def _check_scorers(scenario: Scenario) -> None:
         names.add(scorer.name)
 
 
-def _name_fault(message: str, entry: _Entry) -> str:
-    """Return the line of the key that a message is about: the unknown one, else the one that it begins with."""
-    unknown = [line for key, line in entry.lines.items() if f" no {key!r}" in message]
-    first = [line for key, line in entry.lines.items() if message.startswith((f"{key} ", f"{key}:"))]
-    return next(iter((*unknown, *first)), entry.name)
-
-
 def _entries(source: Any) -> Iterator[_Entry]:
     if isinstance(source, str | Path):
         path = Path(source)
@@ -126,23 +135,19 @@ def _entries(source: Any) -> Iterator[_Entry]:
             if not files:
                 raise UsageError(f"{path} holds no file that ends in {', '.join(SUFFIXES)}", code="empty")
         for file in files:
-            yield from _in_file(file)
+            text, name = text_of(file), str(file)
+            if file.suffix not in SUFFIXES:
+                raise UsageError(f"{file}: a scenario file ends in {', '.join(SUFFIXES)}", code="bad-scenario")
+            if file.suffix == ".toml":
+                yield from _in_document(read_toml(text, name), {}, name, _toml_ids(text))
+            else:
+                yield from _in_document(*read_yaml(text, name), name)
     elif isinstance(source, Scenario | Mapping):
-        yield _Entry(source, _with_id("the scenario", source))
+        yield _Entry(source)
     elif isinstance(source, Iterable):
-        for number, one in enumerate(source, 1):
-            yield _Entry(one, _with_id(f"scenario {number}", one))
+        yield from (_Entry(one, number) for number, one in enumerate(source, 1))
     else:
         raise UsageError(f"scenarios must be a path, mappings or Scenario objects, got {type(source).__name__}")
-
-
-def _in_file(file: Path) -> Iterator[_Entry]:
-    text = text_of(file)
-    if file.suffix not in SUFFIXES:
-        raise UsageError(f"{file}: a scenario file ends in {', '.join(SUFFIXES)}", code="bad-scenario")
-    if file.suffix != ".toml":
-        return _in_document(*read_yaml(text, str(file)), str(file))
-    return _in_document(read_toml(text, str(file)), {}, str(file), _toml_ids(text))
 
 
 def text_of(file: Path) -> str:
@@ -188,18 +193,18 @@ def _in_document(
     document: Any, lines: Mapping[KeyPath, int], file: str, ids: Mapping[str, int] | None = None
 ) -> Iterator[_Entry]:
     """Give the scenarios of one file, with the file's defaults under them; `lines` are by path, `ids` by id."""
+    # A file is one scenario, or a list of them, or has them under `scenarios`: so many keys lead to each.
     prefix: KeyPath = ()
+    depth = 1
     defaults: Mapping[str, Any] = {}
     several: Any = document
     if isinstance(document, Mapping):
-        several = [document]
+        several, depth = [document], 0
         if "id" not in document and "question" not in document:
             defaults = _defaults(document, file)
-            several, prefix = document.get("scenarios"), ("scenarios",)
+            several, prefix, depth = document.get("scenarios"), ("scenarios",), 2
     if not isinstance(several, list):
         raise UsageError(f"{file}: scenarios must be a list, got {type(several).__name__}", code="bad-scenario")
-    # How many keys lead to a scenario: none where the file is one, its number, or `scenarios` and its number.
-    depth = 0 if several is not document and not prefix else len(prefix) + 1
     # The lines of the keys, by scenario, in one pass over the file.
     inside: dict[KeyPath, dict[str, int]] = {}
     for at, number in lines.items():
@@ -207,19 +212,16 @@ def _in_document(
             inside.setdefault(at[:depth], {})[str(at[-1])] = number
     for index, given in enumerate(several):
         path = (*prefix, index) if depth else ()
-        line = f", line {lines[path]}" if path in lines else ""
-        name = _with_id(f"{file}{line}, scenario {index + 1}", given)
-        found = inside.get(path, {}).items()
-        keys = {key: _with_id(f"{file}, line {number}, scenario {index + 1}", given) for key, number in found}
         whole = given
         if defaults and isinstance(given, Mapping):
             whole = {**defaults, **given}
-            workflows = [each.get("workflow") for each in (defaults, given)]
-            if all(isinstance(one, Mapping) for one in workflows):
-                whole["workflow"] = {**workflows[0], **workflows[1]}  # type: ignore[dict-item]  # both are mappings
-        written = whole.get("id") if isinstance(whole, Mapping) else None
-        by_id = ids.get(written) if ids is not None and isinstance(written, str) else None
-        yield _Entry(whole, name, keys, ScenarioPlace(file, lines.get((*path, "id"), by_id)))
+            outer, inner = defaults.get("workflow"), given.get("workflow")
+            if isinstance(outer, Mapping) and isinstance(inner, Mapping):
+                whole["workflow"] = {**outer, **inner}
+        identity = whole.get("id") if isinstance(whole, Mapping) else None
+        by_id = ids.get(identity) if ids and isinstance(identity, str) else None
+        place = ScenarioPlace(file, lines.get((*path, "id"), by_id))
+        yield _Entry(whole, index + 1, file, lines.get(path), inside.get(path, {}), place)
 
 
 def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
@@ -231,12 +233,6 @@ def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     if not isinstance(defaults, Mapping) or "id" in defaults:
         raise UsageError(f"{file}: defaults must be a mapping without an id", code="bad-scenario")
     return defaults
-
-
-def _with_id(place: str, given: object) -> str:
-    """Return a place with the scenario's id, where it has one."""
-    identity = given.get("id") if isinstance(given, Mapping) else getattr(given, "id", None)
-    return f"{place} ({identity[:40]!a})" if isinstance(identity, str) and identity else place
 
 
 @dataclass(slots=True)
@@ -261,7 +257,8 @@ class _YamlReader:
             raise self.fault(event, f"the tag {event.tag!r} is not read")
         self.lines[path] = event.start_mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
-            return event.value if event.style is not None else _plain_value(event.value)  # a style: quotes, or a block
+            # A style means quotes or a block: then it is text, whatever it looks like.
+            return event.value if event.style is not None else _plain_value(event.value)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Any] = []
             while not isinstance(event := next(self.events), yaml.SequenceEndEvent):

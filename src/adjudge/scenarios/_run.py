@@ -235,10 +235,10 @@ async def execute(
     plan = Plan("evaluate", scorers=(NAME,), resumed_by=RESUME_HINT)
     session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, rows, **options))
     scores = RunResult(path, session.warnings).scores if session.signal is None else ()
-    results = [
-        scorer.result_of(one.score, row, agent.traces.get(row["id"]))
-        for row, one in zip(rows, scores, strict=False)  # a run that was interrupted may not hold all rows
-    ]
+    results: list[dict[str, Any]] = []
+    for row, one in zip(rows, scores, strict=False):  # a run that was interrupted may not hold all rows
+        kept = one.score.detail
+        results.append(scorer.explain(one.score, row, agent.traces.get(row["id"])) if kept is None else kept)
     return ScenarioRun(path, tuple(results), session.warnings), session
 
 

@@ -5,7 +5,7 @@ and a resumed run gives the same.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -57,11 +57,34 @@ class ScenarioScorer(Scorer):
         del contexts, labels
         scores: list[Score] = []
         for row in rows:
+            result: dict[str, Any] = {}
             with Caught() as caught:
-                scores.append(self._score(await self._result(row)))
-            if caught.reason is not None:
-                unknown = dict.fromkeys(self.parts)
-                scores.append(Score.error(caught.reason, parts=unknown, provenance=self.provenance))
+                result = await self._result(row)
+            # A scorer of the user's may return what a run file cannot hold.
+            with Caught() as unfit:
+                to_json(result)
+            fault = caught.reason
+            if unfit.reason is not None:
+                fault = AdjudgeError(f"the result cannot be kept: {unfit.reason}", code="bad-result").reason
+            if fault is not None:
+                scores.append(Score.error(fault, parts=dict.fromkeys(self.parts), provenance=self.provenance))
+                continue
+            clarification, quality = result["clarification"] or {}, result["quality"] or {}
+            numbers = {
+                "workflow_pass": result["workflow"]["pass"],
+                "clarification_pass": clarification.get("pass"),
+                **{f"quality_{name}": quality.get(name) for name in QUALITY},
+                "quality_overall": result["average_quality"],
+            }
+            parts = {name: None if value is None else float(value) for name, value in numbers.items()}
+            # A number only where everything that was asked has an answer.
+            more: dict[str, Any] = {"parts": parts, "provenance": self.provenance, "detail": result}
+            status, reason = result["status"], "; ".join(result["reasons"]) or None
+            if status == "scored":
+                scores.append(Score.scored(float(result["pass"]), reason=reason, **more))
+            else:
+                make = Score.unscored if status == "unscored" else Score.error
+                scores.append(make(reason or status, **more))
         return scores
 
     async def _result(self, row: Row) -> dict[str, Any]:
@@ -109,34 +132,10 @@ class ScenarioScorer(Scorer):
             "seconds": record.seconds,
         }
 
-    def _score(self, result: Mapping[str, Any]) -> Score:
-        """Return a result as a score: a number only where everything that was asked has an answer."""
-        clarification, quality = result["clarification"] or {}, result["quality"] or {}
-        numbers = {
-            "workflow_pass": result["workflow"]["pass"],
-            "clarification_pass": clarification.get("pass"),
-            **{f"quality_{name}": quality.get(name) for name in QUALITY},
-            "quality_overall": result["average_quality"],
-        }
-        parts = {name: None if value is None else float(value) for name, value in numbers.items()}
-        # A scorer of the user's may return what a run file cannot hold.
-        with Caught() as caught:
-            to_json(result)
-        if caught.reason is not None:
-            raise AdjudgeError(f"the result cannot be kept: {caught.reason}", code="bad-result")
-        reason = "; ".join(result["reasons"]) or None
-        more: dict[str, Any] = {"parts": parts, "provenance": self.provenance, "detail": result}
-        if result["status"] == "scored":
-            return Score.scored(float(result["pass"]), reason=reason, **more)
-        make = Score.unscored if result["status"] == "unscored" else Score.error
-        return make(reason or result["status"], **more)
-
-    def result_of(self, score: Score, row: Row, trace: str | None) -> dict[str, Any]:
-        """Return the result that the score of a row holds; for a run that has none, one that says why."""
-        kept: dict[str, Any] | None = score.detail
-        if kept is None and score.notes is not None and "result" in score.notes:
-            kept = decode_json(score.notes["result"])  # where run files had it before scores had a detail
-        if kept is not None:
+    def explain(self, score: Score, row: Row, trace: str | None) -> dict[str, Any]:
+        """Return the result of a row whose score has no detail: one that says why, or that of an older run file."""
+        if score.notes is not None and "result" in score.notes:
+            kept: dict[str, Any] = decode_json(score.notes["result"])  # where it was before scores had a detail
             return kept
         scenario = self.scenarios[row["group_id"]]
         workflow = validate_workflow(scenario, agents_called=None, tools_used=None)

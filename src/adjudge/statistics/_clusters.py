@@ -240,7 +240,8 @@ def estimate_of(
         effective = summary.effective_n
         z = normal_quantile(0.5 + confidence / 2.0)
         most = z * z / (effective + z * z)
-        low, high = within(value - most * (value - ends[0]), value + most * (ends[1] - value), ends)
+        low = max(value - most * (value - ends[0]), ends[0])
+        high = min(value + most * (ends[1] - value), ends[1])
         note = f"Wilson's interval on an effective n of {effective:.4g}: {why}"
         return Estimate(value, None, low, high, n, groups, None, "wilson", note, confidence)
 
