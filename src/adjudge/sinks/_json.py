@@ -12,8 +12,6 @@ from adjudge.errors import UsageError
 from adjudge.sinks._reports import Check, tally
 from adjudge.sinks._scores import OutScore, Receipt, cleaned_score, plain
 
-__all__ = ["JsonSink", "json_report"]
-
 _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 

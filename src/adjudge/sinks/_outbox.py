@@ -22,8 +22,6 @@ from adjudge.files import FileLock, connect, file_kind, sqlite_fault
 from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score
 from adjudge.sinks._wire import OutboxError
 
-__all__ = ["End", "Entry", "Outbox", "OutboxError"]
-
 _APPLICATION = 0x41444A4F  # "ADJO": by which `file` and we recognise an outbox
 _VERSION = 1
 _SCHEMA = f"""

@@ -13,8 +13,6 @@ from xml.etree import ElementTree as ET
 
 from adjudge.sinks._scores import clean_text
 
-__all__ = ["Check", "Outcome", "github_annotations", "github_summary", "junit_xml", "shown", "tally"]
-
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 """How a check ended; a fault that leaves it open is `undecided`, never `failed`."""
 

@@ -8,20 +8,6 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Literal, Protocol, TypeAlias
 
-__all__ = [
-    "LONGEST_COMMENT",
-    "DataType",
-    "OutScore",
-    "Receipt",
-    "Rejected",
-    "Sink",
-    "clean_text",
-    "cleaned_score",
-    "plain",
-    "scenario_scores",
-    "why_not_sendable",
-]
-
 DataType: TypeAlias = Literal["numeric", "boolean", "categorical"]
 """What a score's value is: a number, true or false, or one of a few words."""
 
