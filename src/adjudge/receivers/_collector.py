@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import Caught
 from adjudge.http import listening
-from adjudge.receivers._errors import ReceiverError
 from adjudge.receivers._requests import (
     CONTENT_TYPES,
     PACKINGS,
@@ -22,7 +21,7 @@ from adjudge.receivers._requests import (
     unpack,
 )
 from adjudge.receivers._store import EndpointCounts, EndpointLimits, SpanStore
-from adjudge.receivers._whole import REMOTE_SETTLE, Wait
+from adjudge.receivers._whole import REMOTE_SETTLE, ReceiverError, Wait
 from adjudge.traces import Record
 
 if TYPE_CHECKING:

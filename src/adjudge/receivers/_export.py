@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import TrajectoryError, UsageError
-from adjudge.model import Trajectory
-from adjudge.receivers._whole import trajectory_of
-from adjudge.traces import Record, Trace, decode_langsmith, read_json
+from adjudge.receivers._whole import join_records, trajectory_of
+from adjudge.traces import Trace, decode_langsmith, read_json
 
 _TEXTS = ("inputs", "outputs", "extra")  # which some exports hold as JSON in text
 
@@ -22,14 +21,8 @@ def read_langsmith(path: str | Path) -> Iterator[Trace]:
     for run in _runs(Path(path)):
         groups.setdefault(str(run.get("trace_id") or run.get("id") or ""), []).append(_plain(run))
     for name, runs in groups.items():
-        yield Trace(name, _trajectory(name, runs))
-
-
-def _trajectory(name: str, runs: list[Mapping[str, Any]]) -> Trajectory:
-    records = decode_langsmith(runs)
-    faults = tuple(fault for record in records for fault in record.faults)
-    spans = tuple(span for record in records for span in record.spans)
-    return trajectory_of(Record(name, spans, faults), trace_id=name, parent=None, late=None)
+        record = join_records(name, decode_langsmith(runs))
+        yield Trace(name, trajectory_of(record, trace_id=name, parent=None, late=None))
 
 
 def _runs(path: Path) -> Iterator[Mapping[str, Any]]:

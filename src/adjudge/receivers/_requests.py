@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from adjudge.chat import cleaned
 from adjudge.errors import TrajectoryError
 from adjudge.model import to_json
-from adjudge.receivers._errors import ReceiverError
+from adjudge.receivers._whole import ReceiverError
 from adjudge.traces import (
     OtlpEvent,
     OtlpSpan,

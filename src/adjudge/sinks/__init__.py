@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from adjudge.sinks._delivery import RemoteSink
     from adjudge.sinks._json import JsonSink, json_report
     from adjudge.sinks._langfuse import LangfuseSink, LangfuseWire, langfuse_keys
     from adjudge.sinks._mlflow import MlflowSink
@@ -40,6 +41,7 @@ __all__ = [
     "PhoenixSink",
     "Receipt",
     "Rejected",
+    "RemoteSink",
     "Sink",
     "github_annotations",
     "github_summary",
@@ -53,6 +55,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "_delivery": ("RemoteSink",),
         "_json": ("JsonSink", "json_report"),
         "_langfuse": ("LangfuseSink", "LangfuseWire", "langfuse_keys"),
         "_mlflow": ("MlflowSink",),
