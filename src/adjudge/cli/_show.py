@@ -32,6 +32,19 @@ class Terminal(Console):
         """Raise the error again."""
         raise BrokenPipeError
 
+    def say(self, text: str, style: str = "") -> None:
+        """Print a line, which a terminal may wrap; nothing in it is markup."""
+        self.print(Text(text, style=style), soft_wrap=True)
+
+
+def new_table(first: str, *others: str) -> Table:
+    """Return a table: names on the left, which may be folded, and numbers on the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
 
 def describe(progress: Progress, began: int, seconds: float) -> str:
     """Return the progress of a run as one line."""
@@ -103,7 +116,7 @@ def show_finished(
     return finished.exit_code
 
 
-def show_summary(summary: Summary, console: Console) -> None:
+def show_summary(summary: Summary, console: Terminal) -> None:
     """Print the table of a summary, then what its numbers leave out, and warnings."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("scorer", overflow="fold")
@@ -126,22 +139,22 @@ def show_summary(summary: Summary, console: Console) -> None:
     if summary.cascade is not None:
         _show_cascade(summary.cascade, console)
     if summary.agreement is not None:
-        console.print(Text(printable(summary.agreement, most=2000)), soft_wrap=True)
+        console.say(printable(summary.agreement, most=2000))
     if summary.corrected is not None:
         _show_corrected(summary.corrected, console)
     if summary.canaries is not None:
         _show_canaries(summary.canaries, console)
     for warning in summary.warnings:
-        console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
+        console.say(f"warning: {printable(warning)}", "yellow")
 
 
-def _show_corrected(found: Corrected, console: Console) -> None:
+def _show_corrected(found: Corrected, console: Terminal) -> None:
     """Print what the mean is once the faults of the judge are taken out."""
     ways = {"by the judge's error rates": found.rogan_gladen, "by its mean error": found.prediction_powered}
     means = [f"{plus_minus(one)} {how}" for how, one in ways.items() if one is not None]
-    console.print(Text(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(means)}"), soft_wrap=True)
+    console.say(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(means)}")
     for note in dict.fromkeys(one.note for one in ways.values() if one is not None and one.note):
-        console.print(Text(f"    {note}", style="yellow"), soft_wrap=True)
+        console.say(f"    {note}", "yellow")
 
 
 def plus_minus(found: Estimate) -> str:
@@ -151,7 +164,7 @@ def plus_minus(found: Estimate) -> str:
     return f"{found.value:.3f} ± {max(found.high - found.value, found.value - found.low):.3f}"
 
 
-def _show_cascade(report: CascadeReport, console: Console) -> None:
+def _show_cascade(report: CascadeReport, console: Terminal) -> None:
     """Print how much of the work the second judge of a cascade had, and what that saved."""
     words = (
         f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
@@ -162,29 +175,29 @@ def _show_cascade(report: CascadeReport, console: Console) -> None:
         words += f"; there both judges agreed in {report.agreed / report.compared:.1%}"
     if report.saved is not None:
         words += f"; about ${report.saved:.4f} saved"
-    console.print(Text(words), soft_wrap=True)
+    console.say(words)
 
 
-def _show_canaries(report: CanaryReport, console: Console) -> None:
+def _show_canaries(report: CanaryReport, console: Terminal) -> None:
     """Print how often the judge accepted an answer that is known to be bad, and of which kinds."""
     words = f"canaries: {report.false_positives:,} of {report.scored:,} known-bad answers were called CORRECT"
     if report.rate is not None and report.low is not None and report.high is not None:
         words += f" ({report.rate:.1%}, 95 % interval {report.low:.1%} .. {report.high:.1%})"
     missing = report.total - report.scored
-    console.print(Text(f"{words}; {missing:,} have no verdict" if missing else words), soft_wrap=True)
+    console.say(f"{words}; {missing:,} have no verdict" if missing else words)
     for kind, (taken, judged) in report.by_kind.items():
         if taken:
-            console.print(Text(f"    {kind}: {taken:,} of {judged:,}", style="dim"), soft_wrap=True)
+            console.say(f"    {kind}: {taken:,} of {judged:,}", "dim")
 
 
-def _show_missing(tally: Tally, console: Console) -> None:
+def _show_missing(tally: Tally, console: Terminal) -> None:
     """Print what a mean leaves out, why, and what it could be."""
     why = ", ".join(f"{printable(reason)} {count:,}" for reason, count in tally.reasons.most_common(5))
     share = f"{tally.missing:,} of {tally.total:,} rows ({tally.failed_share:.1%}) have no score"
     bounds = "" if tally.bounds is None else "; with them the mean lies in {:.4f} .. {:.4f}".format(*tally.bounds)
-    console.print(Text(f"* {printable(tally.scorer)}: {share}: {why}{bounds}"), soft_wrap=True)
+    console.say(f"* {printable(tally.scorer)}: {share}: {why}{bounds}")
     for reason in tally.failures:
-        console.print(Text(f"    {printable(reason)}", style="dim"), soft_wrap=True)
+        console.say(f"    {printable(reason)}", "dim")
 
 
 @contextmanager

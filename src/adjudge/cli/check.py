@@ -17,8 +17,7 @@ from adjudge.cli._options import SECONDS, add_working_folder, exit_on_sigterm, n
 from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from adjudge.cli._show import Terminal
     from adjudge.scenarios import CheckResult, PassEstimate, ScenarioRun
 
 UNDECIDED = 3
@@ -200,7 +199,7 @@ def inert(text: str, most: int = LONGEST) -> str:
     return _COMMAND.sub(r"\1 ", printable(text, most))
 
 
-def show_check(result: "CheckResult", console: "Console") -> None:
+def show_check(result: "CheckResult", console: "Terminal") -> None:
     """Print the scenarios, one row for all repeats of each, then how often they pass, then the gate."""
     from rich.table import Table
     from rich.text import Text
@@ -236,9 +235,8 @@ def show_check(result: "CheckResult", console: "Console") -> None:
     lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
     if is_repeated:
         lines += _pass_lines(result.run, min(map(len, scenarios.values())))
-    for line in lines:
-        console.print(Text(line), soft_wrap=True)
-    console.print(Text(f"\ngate: {result.headline}", style="bold"), soft_wrap=True)
+    gate = Text(f"\ngate: {result.headline}", style="bold")
+    console.print(Text("\n".join(lines)), gate, sep="\n", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, min_width=9)
     table.add_column(overflow="fold")

@@ -20,9 +20,9 @@ from adjudge.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
+    from adjudge.cli._show import Terminal
     from adjudge.crag import CRAGEvaluator
     from adjudge.datasets import Vocabulary
     from adjudge.runs import RunConfig
@@ -233,7 +233,7 @@ def _print_warnings() -> Iterator[None]:
 
 def show_scores(
     scores: Mapping[str, Any],
-    console: "Console",
+    console: "Terminal",
     breakdowns: Sequence[str] = (),
     vocabularies: "Mapping[str, Vocabulary] | None" = None,
 ) -> None:
@@ -243,8 +243,10 @@ def show_scores(
     """
     from rich.text import Text
 
+    from adjudge.cli._show import new_table
+
     blocks = [scores["all"], scores["ego"]]
-    table = _table("metric", "all", "95 % interval", "ego", "95 % interval")
+    table = new_table("metric", "all", "95 % interval", "ego", "95 % interval")
     for words, count in (("turns", "total"), ("conversations", "conversations")):
         table.add_row(words, *(cell for block in blocks for cell in (f"{block[count]:,.0f}", "")))
     for rate, words in RATES.items():
@@ -265,23 +267,15 @@ def show_scores(
         console.print(Text(f"\nby {name}"))
         console.print(_breakdown(scores["all"]["breakdowns"][name], name, (vocabularies or {}).get(name)))
     for line in _remarks(scores, breakdowns):
-        console.print(Text(line), soft_wrap=True)
-
-
-def _table(first: str, *others: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+        console.say(line)
 
 
 def _breakdown(parts: Sequence[Mapping[str, Any]], name: str, names: "Vocabulary | None") -> "Table":
     from rich.text import Text
 
-    table = _table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
+    from adjudge.cli._show import new_table
+
+    table = new_table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
     table.collapse_padding = True  # names are long, and a terminal may have 80 columns
     for part in parts:
         value = "not known" if part["value"] is None else str(part["value"])

@@ -259,17 +259,14 @@ def _save_calibration(known: "Calibration", folder: str) -> Path:
 
 def _show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> None:
     """Print all judges in one table, with 95 % intervals, then the notes on each."""
-    from rich.table import Table
     from rich.text import Text
 
-    from adjudge.cli._show import Terminal
+    from adjudge.cli._show import Terminal, new_table
 
     console = Terminal()
     found = [(done.calibration, done, place) for done, place in measured if done.calibration is not None]
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("judge", overflow="fold")
-    for name in ("rows", "accuracy", "kappa", "right kept", "wrong caught", "ECE"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = new_table("judge", "rows", "accuracy", "kappa", "right kept", "wrong caught", "ECE")
+    table.padding = (0, 1, 0, 0)
     for known, _, _ in found:
         error = "" if known.reliability is None else _short(f"{known.reliability.error:.3f}")
         table.add_row(*map(Text, [*_judge_cells(known.judge, known.rows, known.agreement), error]))
@@ -279,7 +276,7 @@ def _show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> 
         console.print(table)
     for known, done, place in found:
         for line in _notes(known):
-            console.print(Text(f"{printable(known.judge)}: {line}"), soft_wrap=True)
+            console.say(f"{printable(known.judge)}: {line}")
         for warning in done.finished.warnings:
             click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
         curve = "" if place is None or known.reliability is None else f", its curve in {place.with_suffix('.svg')}"
@@ -333,18 +330,14 @@ def _notes(known: "Calibration") -> list[str]:
 
 def _show_attack(done: "Attacked") -> None:
     """Print the share of each category that was called CORRECT, then such answers."""
-    from rich.table import Table
     from rich.text import Text
 
-    from adjudge.cli._show import Terminal
+    from adjudge.cli._show import Terminal, new_table
 
     if done.whole is None:
         return
     console = Terminal()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(f"attack on {printable(done.judge)}", overflow="fold")
-    for name in ("rows", "called CORRECT", "share", "95 % interval"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = new_table(f"attack on {printable(done.judge)}", "rows", "called CORRECT", "share", "95 % interval")
     for one in done.categories:
         table.add_row(*map(Text, _attack_cells(one)), style="red" if one.taken else "")
     table.add_row(*map(Text, _attack_cells(done.whole)), style="bold")
@@ -354,13 +347,13 @@ def _show_attack(done: "Attacked") -> None:
         words = f"* {missing:,} of {done.whole.total:,} attacks have no verdict and are in none of these figures"
         why = done.finished.summary.tallies[-1].reasons.most_common(5) if done.finished.summary is not None else []
         reasons = ", ".join(f"{printable(reason)} {count:,}" for reason, count in why)
-        console.print(Text(f"{words}: {reasons}"), soft_wrap=True)
+        console.say(f"{words}: {reasons}")
     for taken in done.taken[:MOST_ANSWERS]:
         words = f"{taken.id}: {printable(taken.response, most=80)!r} is wrong: {printable(taken.why, most=120)}"
-        console.print(Text(f"    {words}", style="dim"), soft_wrap=True)
+        console.say(f"    {words}", "dim")
     if len(done.taken) > MOST_ANSWERS:
         more = f"    and {len(done.taken) - MOST_ANSWERS:,} more: --out FILE has every verdict"
-        console.print(Text(more, style="dim"), soft_wrap=True)
+        console.say(more, "dim")
 
 
 def _attack_cells(one: "AttackKind") -> list[str]:
