@@ -38,16 +38,19 @@ app = new_group(
     epilog="\b\nStart with:\n  adjudge demo\n  adjudge score rows.jsonl --scorer qa_f1_reward\n  adjudge init",
 )
 click.version_option(__version__, message="adjudge %(version)s")(app)
-app.params.reverse()  # the version comes before --debug
+# Added last, the version would come after --debug in the help.
+app.params.reverse()
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    # Read from the words themselves: an error in reading the options needs it too.
     debug = "--debug" in sys.argv[1:]
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
         with app.make_context("adjudge", sys.argv[1:]) as context:
             code = app.invoke(context)
+            # Flushed here, so that a reader who has gone is noticed below and not while Python shuts down.
             sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt):
         _print("interrupted")
@@ -58,6 +61,7 @@ def main() -> None:
         # The reader of our output has gone, as `head` does: that is not an error. Python must not try to flush again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
+    # A subclass of ClickException: it must come before that.
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = USAGE
@@ -67,6 +71,7 @@ def main() -> None:
         code = _failed(error, error.message, USAGE if isinstance(error, UsageError) else UNDECIDED, debug)
     except Exception as error:  # noqa: BLE001 (the last line of defence: a crash of ours is an exit code, not a traceback)
         code = _failed(error, f"{type(error).__name__}: {error} (--debug shows where)", UNDECIDED, debug)
+    # A command that returns nothing has done what it was asked to do.
     sys.exit(code if isinstance(code, int) else OK)
 
 

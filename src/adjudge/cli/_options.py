@@ -39,6 +39,7 @@ def add_working_folder() -> None:
     """Let module:function find modules in the working folder."""
     import os
 
+    # An installed script has its own folder on the path, not the one that it is called in.
     here = os.getcwd()  # noqa: PTH109 (sys.path holds texts)
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -64,6 +65,7 @@ class Share(click.ParamType[float]):
             number = float(text.removesuffix("%"))
         except ValueError:
             self.fail(f"{value!r} is not a share: write 5% or 0.05", param, ctx)
+        # A share above 1 makes no sense, so 5 means 5 %.
         if text.endswith("%") or number > 1.0:
             number /= 100.0
         if not 0.0 <= number <= 1.0:
@@ -99,6 +101,7 @@ class Price(click.ParamType[tuple[float, float]]):
             prompt, completion = (float(part) for part in str(value).split(","))
         except ValueError:
             self.fail(f"{value!r} is not a price: write 0.15,0.60", param, ctx)
+        # Written so that NaN is refused too.
         if not prompt >= 0 or not completion >= 0:
             self.fail(f"{value!r} is not a price: it must not be negative", param, ctx)
         return prompt, completion
@@ -148,6 +151,7 @@ def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], 
     """Add options to a command, in their order."""
 
     def add(command: Command) -> Command:
+        # Decorators apply from the inside out, and help lists the outermost first.
         for option in reversed(options):
             command = option(command)
         return command
@@ -162,6 +166,7 @@ def exit_on_sigterm() -> Iterator[None]:
     def end(*_: object) -> None:
         sys.exit(128 + signal.SIGTERM)
 
+    # By default SIGTERM ends Python at once, without its `finally` blocks.
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield

@@ -49,6 +49,7 @@ def new_table(first: str, *others: str) -> Table:
 def describe(progress: Progress, began: int, seconds: float) -> str:
     """Return the progress of a run as one line."""
     counts = progress.counts
+    # Rows that an earlier session did say nothing about the speed of this one.
     rate = (progress.done - began) / seconds if seconds > 0 else 0.0
     total = "" if progress.total is None else f" of {progress.total:,}"
     words = [
@@ -72,6 +73,7 @@ def live() -> Iterator[Callable[[Progress], None]]:
     console = Terminal(stderr=True)
     started = printed = time.monotonic()
     began: int | None = None
+    # A short run shows nothing: the line appears once a run has taken a while.
     status = console.status("starting") if console.is_terminal else None
 
     def watch(progress: Progress) -> None:
@@ -130,6 +132,7 @@ def show_summary(summary: Summary, console: Terminal) -> None:
         mean = tally.mean
         value = "–" if mean is None else f"{mean.value:.4f}"
         interval = "–" if mean is None or mean.low is None else f"{mean.low:.4f} .. {mean.high:.4f}"
+        # The star points to the line below the table that says what the mean leaves out.
         mark = "*" if tally.missing else " "
         table.add_row(Text(printable(tally.scorer)), *cells, Text(f"{value}{mark}", style="bold"), Text(interval))
     console.print(table)
@@ -153,6 +156,7 @@ def _show_corrected(found: Corrected, console: Terminal) -> None:
     ways = {"by the judge's error rates": found.rogan_gladen, "by its mean error": found.prediction_powered}
     means = [f"{plus_minus(one)} {how}" for how, one in ways.items() if one is not None]
     console.say(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(means)}")
+    # Both ways often have the same note: it is printed once.
     for note in dict.fromkeys(one.note for one in ways.values() if one is not None and one.note):
         console.say(f"    {note}", "yellow")
 
@@ -204,6 +208,7 @@ def _show_missing(tally: Tally, console: Terminal) -> None:
 def progress(source: str) -> Iterator[Callable[[int, int], None]]:
     """Give a callback for rows and bytes done: a bar on a terminal, now and then a line elsewhere."""
     console = Terminal(stderr=True)
+    # A pipe has no size: then there is no share, only a count of rows.
     size = Path(source).stat().st_size if source != "-" and Path(source).is_file() else None
     if console.is_terminal:
         with _bar(console, size) as update:
@@ -239,6 +244,7 @@ def _bar(console: Console, size: int | None) -> Iterator[Callable[[int, int], No
 
     def update(rows: int, done: int) -> None:
         bar.update(task, completed=done, rows=rows)
+        # A short run shows no bar.
         if not bar.live.is_started and time.monotonic() - started > PATIENCE:
             bar.start()
 

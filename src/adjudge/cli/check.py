@@ -86,6 +86,7 @@ def command(
 
     add_working_folder()
     outputs = [path for path in (junit, json_file, outbox if langfuse else None) if path is not None]
+    # Refused before the agent is asked: a report that cannot be written would cost a whole run.
     for path in outputs:
         _refuse_unwritable(path, outputs)
     if langfuse:
@@ -97,7 +98,8 @@ def command(
         if result.signal is not None:
             _print(f"interrupted; to resume, run the same command with --run {result.run.file}")
             return result.exit_code
-        to_stderr = "-" in outputs  # standard output is then for a report alone
+        # Standard output is then for a report alone.
+        to_stderr = "-" in outputs
         with _ignore_lost_reader():
             for warning in result.run.warnings:
                 _print(f"warning: {warning}")
@@ -105,10 +107,12 @@ def command(
         writers: list[tuple[str, Callable[[], None]]] = []
         if outputs or github:
             writers = _writers(result, junit, json_file, outbox if langfuse else None, github=github)
+        # The verdict stands whatever becomes of a report; but a report that is missing is not a pass.
         is_written = [_write(path, writer) for path, writer in writers]
         with _ignore_lost_reader():
             again = ""
             if any(one["status"] == "error" for one in result.run.results):
+                # A run that ended in an error has no verdict yet; one that failed has.
                 again = f"; to repeat what ended in an error, add --run {result.run.file} --retry-failed"
             _print(f"the run is in {result.run.file}{again}")
         return result.exit_code if all(is_written) else UNDECIDED
@@ -130,11 +134,13 @@ def _ignore_lost_reader() -> Iterator[None]:
     """Continue without a reader when it has gone, as `head` does: CI still needs the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character decides nothing
+            # A terminal that lacks a character must not decide about a release.
+            stream.reconfigure(errors="backslashreplace")
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
+        # From here on nobody reads: what is printed goes nowhere, and the exit code still counts.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())
@@ -222,6 +228,7 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     table.add_column("why", overflow="fold")
     for name, runs in scenarios.items():
         outcomes = {outcome_of(run) for run in runs}
+        # One row for all repeats: it shows the worst of them.
         word = next(word for outcome, word in WORDS.items() if outcome in outcomes)
         cells = [Text(word, style=STYLES[word]), Text(inert(name))]
         if is_repeated:
@@ -250,6 +257,7 @@ def _why(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return the reasons, each once, with its count where not every run has it."""
     counts: Counter[str] = Counter()
     for run in runs:
+        # A reason that a run has twice counts once: the count is that of runs.
         counts.update(dict.fromkeys((*run["reasons"], *(f"warning: {one}" for one in run["warnings"])), 1))
     lines = [
         inert(reason) if count == len(runs) else f"{inert(reason)} ({count} of {len(runs)})"
@@ -265,6 +273,7 @@ def _pass_lines(run: "ScenarioRun", most: int) -> list[str]:
     lines: list[str] = []
     if most < 2:
         return lines
+    # Where scenarios have different numbers of repeats, only as many tries as all of them have can be compared.
     for k in (1, most):
         estimates = run.pass_at(k)
         at, hat = _mean(estimates), _mean(run.pass_hat(k))

@@ -153,6 +153,7 @@ def _run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> i
 
     with exit_on_sigterm(), _print_warnings():
         add_working_folder()
+        # Three commands share this: each has some of the limits, and the others keep their defaults.
         config = RunConfig(**{one.name: options[one.name] for one in fields(RunConfig) if one.name in options})
         dataset = None
         if "dataset" in options:
@@ -171,6 +172,7 @@ def _run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> i
             retry_failed=options["retry_failed"],
             config=config,
         )
+        # In Python a bar is optional; on the command line a long run always shows that it lives.
         evaluator.phases.watching = watch_phase
         evaluator.phases.signals = True
         try:
@@ -193,6 +195,7 @@ def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", optio
         if what == "run":
             evaluator.initialize_evaluation()
         evaluator.generate_agent_responses()
+        # Saved before anything is judged, so that a judge that fails loses no answers.
         evaluator.save_turn_data(out / TURN_DATA)
         turns = evaluator.all_turn_data or []
     if what == "generate":
@@ -218,6 +221,7 @@ def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", optio
 @contextmanager
 def _print_warnings() -> Iterator[None]:
     """Print warnings as other lines of the command, each once."""
+    # Both phases may have the same warning.
     printed: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
@@ -258,6 +262,7 @@ def show_scores(
     for name in sorted({name for block in blocks for name in block.get("scorers", {})}):
         cells = []
         for block in blocks:
+            # A scorer may have scored no ego-centric turn at all.
             found = block.get("scorers", {}).get(name, {"mean": None, "interval": {"low": None}})
             mean = "–" if found["mean"] is None else f"{found['mean']:.4f}"
             cells += [Text(mean, style="bold"), _interval(found["interval"])]
@@ -276,7 +281,8 @@ def _breakdown(parts: Sequence[Mapping[str, Any]], name: str, names: "Vocabulary
     from adjudge.cli._show import new_table
 
     table = new_table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
-    table.collapse_padding = True  # names are long, and a terminal may have 80 columns
+    # Names are long, and a terminal may have 80 columns.
+    table.collapse_padding = True
     for part in parts:
         value = "not known" if part["value"] is None else str(part["value"])
         if part["value"] is not None and names is not None:
@@ -310,6 +316,7 @@ def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
     shown = [whole, scores["ego"], *(part for name in breakdowns for part in whole["breakdowns"][name])]
     if any(0 < block["conversations"] < FEW_CLUSTERS for block in shown):
         lines.append(f"{ROUGH} fewer than {FEW_CLUSTERS} conversations: the interval is rough")
+    # Turns without a label are in none of the rates, so their number stands beside them.
     missing = whole["unscored"] + whole["errors"]
     if missing:
         low, high = whole["bounds"]["accuracy"]

@@ -58,11 +58,13 @@ def serve(
     add_working_folder()
     token = Key(None if token_file is None else Path(token_file), TOKEN_VARIABLE).reveal()
     limits = PoolLimits(lease_s=lease_s)
+    # A kind that is named twice has one pool.
     pools = [Pool(default_spec(kind), size, backend, limits=limits) for kind in dict.fromkeys(kinds)]
 
     async def run() -> None:
         try:
             async with EnvServer(pools, token=token).serving(host, port) as bound:
+                # An IPv6 address is in brackets in a URL.
                 shown = f"[{host}]" if ":" in host else host
                 click.echo(f"serving {', '.join(pool.spec.kind for pool in pools)} at http://{shown}:{bound}")
                 await asyncio.Event().wait()

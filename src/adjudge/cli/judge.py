@@ -46,7 +46,8 @@ def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[
     if len(judges) > 1 and any(file is not None for file in files):
         raise UsageError("--run and attack's --out are files of one judge: give one --judge with them")
     options = {judge: {name: value for name, value in given.items() if value is not None} for judge in judges}
-    if any(judge.startswith("cascade:") for judge in judges):  # its own options are not for the others
+    # A cascade's own options are not for the other judges, which would refuse them.
+    if any(judge.startswith("cascade:") for judge in judges):
         for judge in judges:
             if not judge.startswith("cascade:"):
                 options[judge] = {name: value for name, value in options[judge].items() if name not in CASCADE_OPTIONS}
@@ -169,11 +170,13 @@ def calibrate(
                 done = calibrate_file(
                     labels, judge, options=options[judge], config=config, run=run, probes=probes, watch=watch
                 )
+            # The worst judge decides the exit code; what is left of the budgets is for the next one.
             worst = max(worst, done.finished.exit_code)
             config = done.left
             if done.calibration is None:
                 show_finished(done.finished, again="the same command with --run")
                 break
+            # A calibration on too few verdicts would correct later runs by noise: it is shown and not kept.
             place = _save_calibration(done.calibration, out) if done.finished.undecided is None else None
             measured.append((done, place))
     _show_calibrations(measured)
@@ -235,6 +238,7 @@ def _make_folder(folder: str) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror or error}", code="cannot-write") from None
+    # A folder that exists may still refuse new files.
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"{folder} is not a folder that can be written to", code="cannot-write")
 
@@ -246,6 +250,7 @@ def _save_calibration(known: "Calibration", folder: str) -> Path:
     from adjudge.errors import UsageError
     from adjudge.judges import reliability_svg
 
+    # A judge's name has colons, slashes and commas, which file systems do not all take.
     name = re.sub(r"[^a-z0-9._]+", "-", known.judge.lower()).strip("-.")[:80] or "judge"
     path = Path(folder, f"{name}.json")
     try:
@@ -314,6 +319,7 @@ def _notes(known: "Calibration") -> list[str]:
             )
     if len(known.groups) > MOST_GROUPS:
         lines.append(f"{len(known.groups) - MOST_GROUPS:,} more groups are in the file")
+    # Rows without a verdict are in none of the figures: say how many.
     missing = known.rows - known.counts.get("scored", 0)
     if missing:
         lines.append(f"{missing:,} of {known.rows:,} rows have no verdict and are in none of these figures")

@@ -50,6 +50,7 @@ def command(response: str, gold: str, extraction: str, limit_s: float) -> int:
         "gold as": verdict.gold_canonical,
         "tier": str(verdict.tier),
     }
+    # The line of something that was not found is left out.
     for name, text in lines.items():
         if text is not None:
             click.echo(f"  {name:8} {printable(text)}")

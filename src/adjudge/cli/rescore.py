@@ -45,6 +45,7 @@ def command(
     add_working_folder()
     out, dry_run, options = more.pop("out"), more.pop("dry_run"), {"base_url": base_url}
     config = RunConfig(**more)
+    # Before the new run file is made: an estimate leaves nothing behind.
     if dry_run:
         from adjudge.cli.plan import show_estimate
         from adjudge.runs import estimate_rescore

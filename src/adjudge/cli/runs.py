@@ -10,6 +10,7 @@ class _Listing(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read anything that is neither a command nor an option as the folder."""
+        # Listing needs no word of its own: `adjudge runs results/` is what people type.
         if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help", "--debug")):
             args = ["list", *args]
         return super().parse_args(ctx, args)

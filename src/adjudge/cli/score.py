@@ -58,6 +58,7 @@ def command(
 
     add_working_folder()
     kind = format_of(rows, format_)
+    # Where a scorer asks a model, replies cost money: they are kept in a run file even if none was named.
     if run is not None or any(get_scorer(scorer).asks for scorer in scorers):
         from adjudge.cli._options import exit_on_sigterm
         from adjudge.cli._show import live, show_finished
@@ -80,6 +81,7 @@ def command(
             on_progress=on_progress,
         )
     show_summary(summary, Terminal(stderr=out == "-"))
+    # A mean over a few of the rows decides nothing.
     if not summary.rows or summary.failed_share > max_failed:
         reason = "no rows" if not summary.rows else f"more than {max_failed:.3g} of the rows have no score"
         click.echo(f"adjudge: undecided: {reason}", err=True)

@@ -49,7 +49,8 @@ def serve(host: str, port: int, **items: Any) -> None:
     from adjudge.errors import UsageError
 
     spec = WebShopSpec(**items)
-    spec.build()  # fails here if something is missing, before the shop opens
+    # Fails here if something is missing, before the shop opens.
+    spec.build()
 
     async def run() -> None:
         async with ShopSite(spec).serving(host, port) as address:

@@ -20,7 +20,8 @@ def command(file: str, with_failures: bool, out: str | None) -> int:
 
     run = open_run(file)
     state, plan = run.state, run.plan
-    is_piped = out == "-"  # standard output is then for the results alone
+    # Standard output is then for the results alone.
+    is_piped = out == "-"
     cost = f", ${state.cost:.4f}" if state.cost else ""
     spent = f"{state.calls:,} calls, {state.tokens:,} tokens{cost}"
     click.echo(f"{state.state}: {state.done:,} of {state.cases:,} rows, {spent}", err=is_piped)

@@ -86,6 +86,7 @@ def check(
     if options.traces is not None and options.endpoint is not None:
         message = "--otlp-endpoint needs --agent: saved traces are read with --traces"
         raise UsageError(message, code="bad-option")
+    # Everything that can be wrong with the call is found before the agent is asked.
     located = locate_scenarios(scenarios)
     loaded = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
@@ -98,6 +99,7 @@ def check(
     if options.traces is not None:
         from adjudge.scenarios._traces import TraceFiles
 
+        # Without --repeat, a scenario has as many repeats as there are traces of it.
         files = TraceFiles.of(options.traces, set(repeats))
         repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
     loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in loaded]
@@ -117,6 +119,7 @@ def check(
 
     decision = decide(gate, run.results)
     if session.stopped is not None:
+        # What a stopped run holds may look like a pass: the stop is a finding of its own, and the first.
         stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")
         decision = Decision((stopped, *decision.findings))
     if files is not None and files.unmatched:
@@ -141,6 +144,7 @@ def _listen(place: str) -> "Iterator[OtlpEndpoint]":
     if not (port.isascii() and port.isdecimal()) or int(port) > 65535:
         raise UsageError(f"the endpoint must be PORT or HOST:PORT, got {place!r}", code="bad-option")
     with OtlpEndpoint(host.strip("[]") or "127.0.0.1", int(port)) as endpoint:
+        # The agent's module or program reads these when it starts; they are put back because check is also a function.
         wanted = endpoint.environment()
         before = {name: os.environ.get(name) for name in wanted}
         os.environ.update(wanted)

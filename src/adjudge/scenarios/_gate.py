@@ -71,6 +71,7 @@ class Gate:
         """Raise `UsageError` if the gate wants a number that no run of these scenarios with this judge can have."""
         if self.require_calibrated is not None:
             _check_judges(self.require_calibrated, scenarios, judge)
+        # A gate that no run can reach is refused before the agent is asked, not after.
         for place, gate in (("", self), *((f"tags.{tag}.", inner) for tag, inner in self.tags.items())):
             if gate.quality and judge is None:
                 name = next(iter(gate.quality))
@@ -90,6 +91,7 @@ def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str 
     asked = [judge for one in scenarios for use in one.scorers for judge in use.make().judges]
     judges = {one.name: one.version for one in asked}
     if known.judge in judges:
+        # The name alone is not enough: a newer version of the judge was not measured.
         known.check(known.judge, judges[known.judge])
     elif known.judge != judge:
         there = ", ".join(one for one in (judge, *judges) if one is not None)
@@ -120,6 +122,7 @@ class Decision:
     def verdict(self) -> Verdict:
         """The verdict on the whole run."""
         found = {one.verdict for one in self.findings}
+        # A fail says that the gate failed and nothing else went wrong, so undecided comes before it.
         order: tuple[Verdict, ...] = ("undecided", "fail")
         return next((verdict for verdict in order if verdict in found), "pass")
 
@@ -142,6 +145,7 @@ def decide(gate: Gate, results: Iterable[Result]) -> Decision:
     'workflow: 0.5000 (n 2, 95 % interval 0.0945 .. 0.9055) is below 1'
     """
     rows = list(results)
+    # The gate of a tag counts only the runs of that tag; confidence is the whole gate's.
     parts = [("", gate, rows)]
     for tag, inner in gate.tags.items():
         tagged = [row for row in rows if tag in row["tags"]]
@@ -191,6 +195,7 @@ def _compare(
     found = estimate_mean(
         known,
         scenarios if len(set(scenarios)) < len(scenarios) else None,
+        # Wilson's interval is for shares; other numbers vary in their own way and get Student's t.
         method="wilson" if all(value in (0.0, 1.0) for value in known) else "t",
         range=(0.0, 1.0) if all(0.0 <= value <= 1.0 for value in known) else None,
         confidence=gate.confidence,
@@ -206,6 +211,7 @@ def _compare(
         low, high = ((found.value * found.n + each) / (found.n + missing) for each in (0, missing))
         bounds = f"; with the {missing} missing it lies in {low:.4f} .. {high:.4f}"
     shown = f"{found.value:.4f} (n {found.n}{interval}{bounds})"
+    # With lower_end, luck on few runs is not enough to pass.
     reached = found.low if threshold.lower_end else found.value
     if reached is None:
         reason = f"{shown}: too few to say where the lower end of the interval is"
@@ -250,6 +256,7 @@ def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
 
 def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
     _refuse_unknown(given, _KEYS, where, "a gate")
+    # Defaults differ: the whole gate is strict, the gate of a tag has only what it names.
     found = _numbers(given, where, default=Threshold(1.0), max_unscored=0.0)
     inner: dict[str, Gate] = {}
     for name, one in _table(given.get("tags", {}), f"{where}: tags").items():

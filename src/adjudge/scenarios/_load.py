@@ -130,6 +130,7 @@ def _entries(source: Any) -> Iterator[_Entry]:
         path = Path(source)
         files = [path]
         if path.is_dir():
+            # Sorted by name, so that every machine reads a folder in the same order; hidden folders are not part of it.
             found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
             files = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
             if not files:
@@ -153,6 +154,7 @@ def _entries(source: Any) -> Iterator[_Entry]:
 def text_of(file: Path) -> str:
     """Return the text of a file, within bounds."""
     try:
+        # One byte more than allowed is enough to see that a file is too large.
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
     except OSError as error:
@@ -181,6 +183,8 @@ def _toml_ids(text: str) -> dict[str, int]:
     """Return the lines of the ids, as far as they are plain to see: each on a line of its own, and on one only."""
     import tomllib
 
+    # tomllib gives no lines. A line that reads as an id may also be part of a longer text, so an id found twice has
+    # none.
     found: dict[str, list[int]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if _TOML_ID.match(line):
@@ -249,6 +253,7 @@ class _YamlReader:
         import yaml
 
         self.count += 1
+        # Bounds come first: a file from a stranger must not fill the memory or the stack.
         if self.count > MOST or len(path) > DEEPEST:
             raise self.fault(event, "too many values" if self.count > MOST else "nested too deeply")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
@@ -269,14 +274,16 @@ class _YamlReader:
             if not isinstance(event, yaml.ScalarEvent):
                 raise self.fault(event, "a key must be plain text")
             key = event.value
-            self.value(event, (*path, key))  # refuses tags and anchors of the key, and notes its line
+            # Read for what it refuses (tags and anchors of the key) and for the key's line.
+            self.value(event, (*path, key))
             if key == "<<" and event.style is None:
                 raise self.fault(event, "merge keys are not read")
             if key in found:
                 raise self.fault(event, f"the key {key!r} is there twice")
             line = self.lines[*path, key]
             found[key] = self.value(next(self.events), (*path, key))
-            self.lines[*path, key] = line  # of the key, not of its value
+            # Reading the value has noted its own line: messages name that of the key.
+            self.lines[*path, key] = line
         return found
 
     def fault(self, event: Any, what: str) -> UsageError:
@@ -293,6 +300,7 @@ def read_yaml(text: str, file: str) -> tuple[Any, dict[KeyPath, int]]:
     reader = _YamlReader(yaml.parse(text, Loader=yaml.SafeLoader), file)
     document = None
     try:
+        # Only events are used, not PyYAML's constructors: they would make dates, floats and objects of plain words.
         for event in reader.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if reader.lines:
@@ -322,6 +330,7 @@ def write_starter(folder: str | Path) -> list[Path]:
     from importlib.resources import files
 
     places = {Path(folder) / place: name for place, name in STARTERS.items()}
+    # Both places are checked before the first file is written: half a starter would help nobody.
     for place in places:
         if place.exists() or place.is_symlink():
             raise UsageError(f"{place} exists already and is not overwritten: name another folder", code="exists")

@@ -78,7 +78,8 @@ class Scenario:
         for name in ("turns", "references", "tags"):
             texts: Any = getattr(self, name)
             if isinstance(texts, str) and name != "turns":
-                texts = (texts,)  # a single reference or tag is a list of one; a single turn is the question
+                # A single reference or tag is a list of one; a single turn would be the question.
+                texts = (texts,)
             if isinstance(texts, str) or not isinstance(texts, Sequence):
                 raise _bad(f"{name} must be a list, got {texts!r}")
             for text in texts:
@@ -94,11 +95,14 @@ class Scenario:
         workflow = self._merge_workflow()
         shared = {name: getattr(workflow, name) for name in SHARED}
         scorers = tuple(map(_use, self.scorers))
+        # The fields are replaced by what was read from them: tuples for lists, and the shared expectations in both
+        # places.
         values = {**lists, **shared, "turns": turns, "question": turns[0], "workflow": workflow, "scorers": scorers}
         for name, value in values.items():
             object.__setattr__(self, name, value)
         try:
-            to_json(self.plain())  # a run file must be able to hold it: no NaN, no infinity
+            # A run file must be able to hold it: no NaN, no infinity.
+            to_json(self.plain())
         except RowError as error:
             raise _bad(error.message.removeprefix("$.")) from None
 
@@ -107,6 +111,7 @@ class Scenario:
         values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
         name, repeats, deadline, metadata = (values[key] for key in ("id", "repeats", "deadline", "metadata"))
         if not isinstance(name, str) or not name.strip():
+            # YAML reads an id such as 007 as a number, which would lose its zeros.
             hint = ": put it in quotes" if isinstance(name, int | float) else ""
             raise _bad(f"id must be text, got {name!r}{hint}")
         if len(name) > LONGEST_ID or _CONTROL.search(name):
@@ -123,6 +128,7 @@ class Scenario:
             raise _bad(f"deadline must be a number of seconds, got {deadline!r}")
         if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
             raise _bad(f"metadata must be a mapping of names, got {metadata!r}")
+        # Metadata become columns beside the scenario's own: one of the same name would replace what is asked.
         taken = sorted(_OWN_COLUMNS & set(metadata))
         if taken:
             raise _bad(f"metadata cannot have {taken[0]!r}: the scenario has one of its own")
@@ -137,6 +143,7 @@ class Scenario:
         known = tuple(each.name for each in fields(cls))
         for key in given:
             if key not in known:
+                # A key of the workflow one level too high is the most common slip.
                 where = f"; {key!r} belongs under workflow" if key in _WORKFLOW else closest(str(key), known)
                 raise UsageError(f"a scenario has no {key!r}{where}", code="unknown-key")
         if "id" not in given:
@@ -198,6 +205,7 @@ def _use(given: Any) -> ScorerUse:
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise _bad(f"a scorer has a name and a mapping of arguments, got {dict(given)!r}")
         return ScorerUse(name, dict(arguments))
+    # A judge is wrapped once, here, so that every run of the scenario shares its client.
     if hasattr(given, "ajudge"):
         return ScorerUse(get_scorer(given))
     if isinstance(given, str | Scorer) or callable(given):

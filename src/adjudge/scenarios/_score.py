@@ -90,10 +90,12 @@ class ScenarioScorer(Scorer):
     async def _result(self, row: Row) -> dict[str, Any]:
         """Judge one run."""
         scenario, record = self.scenarios[row["group_id"]], row["trajectory"]
-        if scenario.workflow.tools_arguments:  # these rules may wait for another process, or for a user's function
+        # Rules on arguments may wait for another process, or for a user's function: not on the event loop.
+        if scenario.workflow.tools_arguments:
             checked = await asyncio.to_thread(check_workflow, scenario.workflow, record)
         else:
             checked = check_workflow(scenario.workflow, record)
+        # The worst status of workflow, quality and scorers is that of the whole.
         statuses: list[Status] = [checked.status]
         reasons = list(checked.reasons)
         quality = average = None
@@ -135,7 +137,8 @@ class ScenarioScorer(Scorer):
     def explain(self, score: Score, row: Row, trace: str | None) -> dict[str, Any]:
         """Return the result of a row whose score has no detail: one that says why, or that of an older run file."""
         if score.notes is not None and "result" in score.notes:
-            kept: dict[str, Any] = decode_json(score.notes["result"])  # where it was before scores had a detail
+            # Run files had the result here before scores had a detail.
+            kept: dict[str, Any] = decode_json(score.notes["result"])
             return kept
         scenario = self.scenarios[row["group_id"]]
         workflow = validate_workflow(scenario, agents_called=None, tools_used=None)
@@ -171,6 +174,7 @@ def case_row(scenario: Scenario, repeat: int) -> dict[str, Any]:
         "scenario": scenario.plain(),
     }
     if scenario.references:
+        # Judges look for references, rewards for an answer: both get the same.
         row["references"] = row["answer"] = list(scenario.references)
     if scenario.expected_answer_criteria is not None:
         row["criteria"] = scenario.expected_answer_criteria
@@ -182,6 +186,7 @@ def _quality_of(score: Score) -> tuple[dict[str, Any], float | None, Status, str
     if score.status != "scored":
         return dict.fromkeys(_QUALITY), None, score.status, score.reason
     numbers = [score.parts.get(name) for name in QUALITY]
+    # A mean of two numbers would look like one of three: all or none.
     known = [number for number in numbers if number is not None]
     if len(known) < len(QUALITY):
         return dict.fromkeys(_QUALITY), None, "unscored", f"wrong-judge: it gave no {', '.join(QUALITY)}"
@@ -193,6 +198,7 @@ def _quality_row(scenario: Scenario, record: Trajectory) -> dict[str, Any]:
     """Return what a judge of quality is shown."""
     question = scenario.question
     if len(scenario.turns) > 1:  # the conversation up to the last reply
+        # The last reply is judged by itself; what was said before it is the question.
         last = max((at for at, one in enumerate(record.messages) if one.role == "user"), default=-1)
         before = [one for one in record.messages[: last + 1] if one.role in ROLES and one.text]
         question = "\n\n".join(f"{ROLES[one.role]}: {one.text}" for one in before) or "\n\n".join(scenario.turns)
@@ -206,6 +212,7 @@ def _quality_row(scenario: Scenario, record: Trajectory) -> dict[str, Any]:
 
 def _sources_of(record: Trajectory) -> tuple[str, ...]:
     """Return what the answer was made from: the sources that the record names, else what its tools returned."""
+    # A record without sources still shows what the tools returned.
     results = (call.result for call in record.tool_calls or () if call.executed and call.result)
     left = LARGEST
     kept: list[str] = []
