@@ -47,6 +47,7 @@ class Phases:
         place = getattr(self, "_place", None)
         if place is None:
             place = self._place = Path(tempfile.mkdtemp(prefix="adjudge-crag-"))
+            # Removed with this object, or when Python ends: `__del__` alone would miss the second.
             weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
         path: Path = place / f"{name}.run"
         if anew:
@@ -55,6 +56,7 @@ class Phases:
 
     def run(self, name: str, task: RunTask) -> None:
         """Run a phase to its end; one that was stopped raises `RunStopped`, and its file keeps what was done."""
+        # What the command line sets comes before the bar that Python users ask for.
         watching = bar if self.watching is None and self.show else self.watching
         with nullcontext() if watching is None else watching(name) as shown:
 
@@ -71,7 +73,8 @@ class Phases:
             except RunError as error:
                 if error.code != "run-mismatch":
                     raise
-                message = error.message.removesuffix("run file")  # the user knows the folder, not our files in it
+                # The user knows the folder, not our files in it.
+                message = error.message.removesuffix("run file")
                 raise RunError(f"{message}folder", code=error.code) from None
         for warning in session.warnings:
             warnings.warn(warning, stacklevel=2)

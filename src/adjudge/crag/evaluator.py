@@ -206,6 +206,7 @@ class CRAGEvaluator:
 
         data = self.dataset
         if isinstance(data, Conversations):
+            # Both the data set and the evaluator may limit the number: the smaller one counts.
             known = [count for count in (data.num_conversations, self.num_conversations) if count is not None]
             return replace(data, num_conversations=min(known, default=None))
         # The data are read for the questions, and again for the images: an iterator is kept as a list.
@@ -222,6 +223,7 @@ class CRAGEvaluator:
         if self._judge is None:
             from adjudge.crag._judging import judge_of
 
+            # Found when it is needed, so that generating alone asks for no key.
             self._judge = judge_of(self.eval_model_name, api_key=self._key, base_url=self.eval_base_url)
             if self._judge[1] is not None:
                 warnings.warn(self._judge[1], stacklevel=3)
@@ -236,6 +238,7 @@ class CRAGEvaluator:
         from adjudge import __version__
         from adjudge.crag._turns import TOKENIZER
 
+        # Turn data of others may not say how their responses were cut.
         cuts = sorted({str(turn.get(TOKENIZER, "not known")) for turn in turns})
         return {
             "semantic_evaluation": "off" if judge is None else "on",

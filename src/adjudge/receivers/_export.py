@@ -30,6 +30,7 @@ def _runs(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         with path.open("rb") as file:
             first = file.readline()
+            # One run a line, or one document over many lines: the first line shows which.
             if _is_whole(first):
                 yield from _listed(read_json(first, f"{path}, line 1"), f"{path}, line 1")
                 for number, line in enumerate(file, 2):
@@ -66,6 +67,7 @@ def _plain(run: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _value(text: str) -> object:
+    # Plain text is the usual case, and most of it is long: it is not parsed.
     if text[:1] not in ("{", "["):
         return text
     try:

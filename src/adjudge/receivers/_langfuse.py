@@ -51,7 +51,8 @@ class LangfuseReceiver(TraceReceiver):
         which = {"sessionId": session_id}
         pages: list[Any] = []
         if not self._is_old:
-            pages = await self._observations(which, TIMEOUT, "core,basic")  # shows which interface the server has
+            # This also shows which interface the server has.
+            pages = await self._observations(which, TIMEOUT, "core,basic")
         if self._is_old:
             pages = await self._by_number("/api/public/traces", which, TIMEOUT)
         began: dict[str, str] = {}
@@ -95,6 +96,7 @@ class LangfuseReceiver(TraceReceiver):
             trace = await self._ask(f"/api/public/traces/{quote(key, safe='')}", query, deadline_s=left)
         except Gone:
             return join_records(key, decode_langfuse(pages))
+        # The older interface has the answer of the agent only in the trace itself.
         observations = [one for page in pages for one in self._listed(page, "data")]
         whole = {**trace, "observations": observations} if isinstance(trace, Mapping) else observations
         return next(iter(decode_langfuse(whole)), Record(key, ()))
@@ -108,6 +110,7 @@ class LangfuseReceiver(TraceReceiver):
             try:
                 found = await self._pages(ask, "data", lambda page, _: _meta(page).get("cursor"))
             except Gone:
+                # It had the interface a moment ago: this is an error, not an older server.
                 if self._is_old is False:
                     raise
                 self._is_old = True

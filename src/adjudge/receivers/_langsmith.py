@@ -63,6 +63,7 @@ class LangSmithReceiver(TraceReceiver):
         """Return the ids of the traces of a session, in the order in which they began; none for an unknown session."""
         if self._project is None:
             raise UsageError("a session can be looked up only in a project: give its id as project=")
+        # LangSmith knows a session under several names; which one depends on the agent's framework.
         named = ", ".join(json.dumps(key) for key in _SESSION_KEYS)
         which = f"and(in(metadata_key, [{named}]), eq(metadata_value, {json.dumps(session_id)}))"
         query = {"session": [self._project], "is_root": True, "filter": which, "select": ["id", "trace_id"]}
@@ -117,6 +118,7 @@ class LangSmithReceiver(TraceReceiver):
 
 def _as_before(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return a run of the newer interface with the field names of the older one."""
+    # The newer interface lists all ancestors, the nearest last.
     above = run.get("parent_run_ids")
     kind = run.get("run_type")
     return {

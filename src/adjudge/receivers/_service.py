@@ -119,6 +119,7 @@ class TraceReceiver:
         url = f"{root}{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
         content = None if body is None else to_json(body)
         request = Request(url, content, "GET" if body is None else "POST", self._headers)
+        # Even the last question gets a few seconds, or it could never be answered.
         seconds = min(self._client.limits.deadline_s, max(deadline_s, _LEAST_S))
         return await self._client.send(request, self._read, deadline_s=seconds)
 
@@ -127,6 +128,7 @@ class TraceReceiver:
             try:
                 return decode_json(reply.body, place="the answer: ")
             except (DataError, RecursionError):
+                # A proxy may answer in place of a server that restarts.
                 return Again(ReceiverError(f"{self._base_url} answered with something that is not JSON"), times=2)
         said = cleaned(reply.body[:2000].decode("utf-8", "replace"))
         if reply.status in _REFUSED:
@@ -156,6 +158,7 @@ class TraceReceiver:
                     found = self._listed(page, key)
                     pages.append(page)
                     count += len(found)
+                    # A server that names the same page again would be asked for ever.
                     after = following(page, place)
                     if not found or not after or after == place:
                         break
@@ -191,6 +194,7 @@ async def poll(fetch: Callable[[float], Awaitable[Fetched]], wait: Wait, trace_i
             found = await fetch(deadline - clock())
             late, _ = find_outstanding([links_of(found.spans)], parent=wait.parent, roots=wait.roots)
             late = late or next(iter(found.spans.faults), None)
+        # A service that is down for a moment is asked again; a wrong key is not.
         except (HttpError, ReceiverError) as error:
             if not _may_pass(error):
                 raise

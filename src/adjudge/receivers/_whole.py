@@ -54,6 +54,7 @@ class Links:
         """Add a span."""
         if span.end is not None:
             self.open.discard(span.id)
+        # Exporters may send the start of a span again after its end.
         elif span.id not in self.ids:
             self.open.add(span.id)
         self.ids.add(span.id)
@@ -84,6 +85,7 @@ def find_outstanding(traces: Iterable[Links], *, parent: str | None, roots: int)
     for links in traces:
         spans += len(links.ids)
         sure += len(links.roots)
+        # A span that has not ended may still get children.
         if links.open:
             return Outstanding(f"span {min(links.open)} has not ended")
         # Parents that spans name and that are not here: the caller's own span, one of another process, or late.

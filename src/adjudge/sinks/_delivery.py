@@ -49,7 +49,8 @@ class RemoteSink:
             except OutboxError as error:
                 if error.code != "outbox-locked":
                     raise
-                return outbox.receipt(self._wire.name, error.reason)  # they are kept, and another process sends
+                # They are kept, and another process is sending them.
+                return outbox.receipt(self._wire.name, error.reason)
 
     def _hand_over(self, scores: Iterable[OutScore]) -> Receipt:
         """Give the scores to the client; an exception is that score's reason."""
@@ -80,6 +81,7 @@ def run_sync(work: Coroutine[Any, Any, Receipt]) -> Receipt:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    # An unused coroutine would be reported as never awaited.
     work.close()
     raise UsageError("sending has to wait for the network: inside an event loop use `await sink.asend(...)`")
 
@@ -105,6 +107,7 @@ class _Delivery:
     async def run(self) -> str | None:
         """Send everything that is pending, and return why something still is, or None."""
         after = 0
+        # By number, not from the start: an entry that stays pending must not be tried for ever in one pass.
         while self._failures < _FAILURES and (entries := self._outbox.pending(self._wire.name, after, _READ)):
             after = entries[-1].number
             for batch in self._batches(await self._find_traces(self._sendable(entries))):
@@ -120,6 +123,7 @@ class _Delivery:
 
     async def _find_traces(self, entries: list[Entry]) -> list[Entry]:
         """Find the traces of scores that name only a session; where that fails they keep the session."""
+        # Each session is looked up once, however many scores name it.
         sessions = {entry.score.session_id: None for entry in entries if entry.score.trace_id is None}
         found = await self._traces([session for session in sessions if session is not None])
         placed = []
@@ -137,6 +141,7 @@ class _Delivery:
             results = await asyncio.gather(*map(self._trace, part), return_exceptions=True)
             errors = [one for one in results if isinstance(one, BaseException)]
             for error in errors:
+                # A receiver that cannot list traces can still take scores; a broken outbox ends the delivery.
                 if isinstance(error, OutboxError) or not isinstance(error, AdjudgeError):
                     raise error
             found |= {session: one for session, one in zip(part, results, strict=True) if isinstance(one, str)}
@@ -158,6 +163,7 @@ class _Delivery:
         batch: list[Entry] = []
         size = 0
         for entry in entries:
+            # Asked again for every entry: a wire finds out only from its first reply how many it may send.
             if batch and (len(batch) >= self._wire.most or size + entry.size > self._wire.most_bytes):
                 yield batch
                 batch, size = [], 0
@@ -180,6 +186,7 @@ class _Delivery:
             half = len(batch) // 2
             await self._post(batch[:half])
             await self._post(batch[half:])
+        # An outbox that cannot be written is not a fault of the receiver.
         except OutboxError:
             raise
         except AdjudgeError as error:

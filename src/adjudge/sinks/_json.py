@@ -53,6 +53,7 @@ def _write_whole(path: Path, text: str) -> None:
         with part.open("w", encoding="ascii") as file:
             file.write(text)
             file.flush()
+            # On disk before it gets its name: after a power cut the file is whole or not there.
             os.fsync(file.fileno())
         part.replace(path)
     except OSError as error:

@@ -50,7 +50,8 @@ class LangfuseSink(RemoteSink):
         receipt = super()._hand_over(scores)
         flush = getattr(self._client, "flush", None)
         if callable(flush):
-            with Caught(fatal_too=True):  # the scores count as unconfirmed either way
+            # The scores count as unconfirmed either way.
+            with Caught(fatal_too=True):
                 flush()
         return receipt
 
@@ -112,7 +113,8 @@ class LangfuseWire(Wire):
         query = urlencode({"sessionId": session, "limit": 2, "fields": "core"})
         reply = await self.ask(client, f"{self.host}/api/public/traces?{query}", method="GET")
         if reply.status >= 300:
-            return True, None  # this server does not list traces, and will not on another try
+            # This server does not list traces, and will not on another try.
+            return True, None
         listed = self.read(reply).get("data")
         found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         return True, found[0] if len(found) == 1 and isinstance(found[0], str) else None
@@ -123,6 +125,7 @@ class LangfuseWire(Wire):
             return await each(lambda score: self._post_one(client, score), scores)
         reply = await self._send(client, [self._body(score) for score in scores])
         if 200 <= reply.status < 300:
+            # 207 counts what was refused and does not say which: the delivery halves the batch to find out.
             counts = self._acknowledgement(reply)
             self._form = "list"
             if counts.get("rejected"):
@@ -161,6 +164,7 @@ class LangfuseWire(Wire):
         """Return a score with the names that the API has for what the SDK calls its arguments."""
         known = _arguments(score)
         body = {_API_NAMES.get(name, name): value for name, value in known.items() if name != "score_id"}
+        # The time of the first attempt: Langfuse recognises a score that comes again by its id and time.
         at = score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds")
         return {**body, **self._environment, "timestamp": at}
 
@@ -197,8 +201,10 @@ def _accepted(call: Callable[..., object], wanted: dict[str, Any]) -> dict[str, 
         parameters = dict(inspect.signature(call).parameters)
     except (TypeError, ValueError):
         parameters = {}
+    # Releases of the SDK differ: an argument that one does not know would be an error.
     named = {name for name, one in parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)}
     takes_all = not parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    # A client that takes anything gets the newer name of the id alone, not both.
     if takes_all and "id" not in named:
         named |= wanted.keys() - {"id"}
     return {name: value for name, value in wanted.items() if name in named}

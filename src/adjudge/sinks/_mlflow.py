@@ -55,6 +55,7 @@ class MlflowWire(Wire):
         return await each(lambda score: self._post_one(client, score), scores)
 
     async def _post_one(self, client: HttpClient, score: OutScore) -> str | None:
+        # Missing only when something is sent: an outbox can be filled before the server's address is known.
         if not self.host:
             raise DeliveryFault("the URL is missing: set MLFLOW_TRACKING_URI", code="no-address")
         trace = f"{_PREFIX}{str(score.trace_id).removeprefix(_PREFIX)}"
@@ -77,6 +78,7 @@ class MlflowWire(Wire):
 
 def _assessment(score: OutScore, trace: str) -> dict[str, Any]:
     at = score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    # MLflow takes texts as metadata, nothing else.
     metadata = {str(key): msgspec.json.encode(value).decode() for key, value in score.metadata.items()}
     body = {
         "assessment_id": score.id,

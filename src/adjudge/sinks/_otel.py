@@ -94,6 +94,7 @@ class OtelWire(Wire):
     @property
     def host(self) -> str:
         """The address of log records."""
+        # The variable for logs is the whole address; the general one is the part before /v1/logs.
         exact = None if self._given else address(None, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
         base = address(self._given, "OTEL_EXPORTER_OTLP_ENDPOINT") or _HOST
         return exact or (base if base.endswith("/v1/logs") else f"{base}/v1/logs")
@@ -108,6 +109,7 @@ class OtelWire(Wire):
         reply = await self.ask(client, self.host, _export(score))
         if reply.status in REFUSALS:
             raise self.refusal(reply)
+        # A collector takes a log record or refuses it: 404 means that there is another server.
         if reply.status >= 300:
             raise self.fault(reply)
         partial = self.read(reply).get("partialSuccess") if reply.body.strip() else None
@@ -168,6 +170,7 @@ def _pair(key: str, value: str | float) -> dict[str, Any]:
 def _place(score: OutScore) -> dict[str, str]:
     """Return trace and span where their ids are OpenTelemetry's."""
     trace, span = score.trace_id or "", score.observation_id or ""
+    # Trace ids of other systems would make the whole record invalid.
     if len(trace) != 32 or not set(trace) <= _HEX:
         return {}
     return {"traceId": trace, **({"spanId": span} if len(span) == 16 and set(span) <= _HEX else {})}

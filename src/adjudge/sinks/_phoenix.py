@@ -43,6 +43,7 @@ class PhoenixWire(Wire):
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send the annotations of each kind in one request."""
         reasons: dict[str, str | None] = {}
+        # Each kind has an address of its own.
         for kind in ("trace", "span", "session"):
             chosen = [score for score in scores if _kind(score) == kind]
             if chosen:
@@ -53,6 +54,7 @@ class PhoenixWire(Wire):
     async def _post_kind(self, client: HttpClient, kind: str, scores: Sequence[OutScore]) -> list[str | None]:
         data = [_annotation(kind, score) for score in scores]
         reply = await self.ask(client, f"{self.host}/v1/{kind}_annotations?sync=true", {"data": data})
+        # 404 means that one of them has no trace yet; which one shows when it is alone.
         if reply.status == 404 and len(scores) == 1:
             return [Unready(f"no-{kind}: {self.quote(reply)}")]
         if reply.status in (404, *REFUSALS):
@@ -70,6 +72,7 @@ def _kind(score: OutScore) -> str:
 def _annotation(kind: str, score: OutScore) -> dict[str, Any]:
     places = {"trace": score.trace_id, "span": score.observation_id, "session": score.session_id}
     value = score.value
+    # Phoenix has no truth values: they are a label and a number.
     label = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else None
     return {
         f"{kind}_id": places[kind],

@@ -54,6 +54,7 @@ def address(given: str | None, *names: str) -> str | None:
     found = setting(given, *names)
     if found is None:
         return None
+    # The outbox keeps the address, and an outbox may be passed on.
     if "@" in (found.partition("://")[2] or found).partition("/")[0]:
         raise UsageError(f"remove the password from the URL and pass it as a key ({' or '.join(names)})")
     if not found.lower().startswith(("http://", "https://")):
@@ -164,6 +165,7 @@ class Wire:
             content = msgspec.json.encode(body)
             request = Request(url, content, method, lambda: {"Content-Type": "application/json", **headers()})
         reply = await client.send(request, _settled)
+        # Not a refusal of scores: with another key they will be taken.
         if reply.status in (401, 403):
             message = f"{self.receiver} answered {reply.status}: check {self.variables}"
             raise DeliveryFault(message, code="unauthorised")
@@ -182,6 +184,7 @@ class Wire:
     def quote(self, reply: HttpReply) -> str:
         """Return the text of a refusal: on one line, short, without our keys."""
         text = reply.body[:_MOST_BYTES].decode("utf-8", "replace")
+        # A proxy may repeat the request, and our keys with it.
         for secret in self._credentials.secrets():
             text = text.replace(secret, "***") if secret else text
         line = " ".join("".join(one if one.isprintable() else " " for one in text).split())

@@ -43,9 +43,11 @@ def bootstrap_mean(
     if method not in ("percentile", "bca") or resamples < 100:
         raise UsageError(f"need method percentile or bca and 100 resamples or more, got {method!r} and {resamples}")
     formula = estimate_mean(values, clusters, range=range, confidence=confidence)
-    if formula is None or formula.se is None:  # what does not vary does not when it is resampled
+    # What does not vary does not when it is resampled either.
+    if formula is None or formula.se is None:
         return formula
     groups = zip(values) if clusters is None else group_by_cluster(values, clusters)
+    # Sorted before they are drawn from: the order of the rows must not change the interval.
     pairs = sorted((len(group), math.fsum(group)) for group in groups)
     means = resample(pairs, resamples, seed)
     tails = (0.5 - confidence / 2.0, 0.5 + confidence / 2.0)
@@ -68,7 +70,8 @@ def resample(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
     chance = Random(seed)  # noqa: S311 (statistics, not secrets)
     alike = len({size for size, _ in pairs}) == 1
     totals, n = [total for _, total in pairs], sum(size for size, _ in pairs)
-    if alike:  # the usual case without clusters; half the work
+    # The usual case, without clusters: half the work.
+    if alike:
         return sorted(math.fsum(chance.choices(totals, k=len(pairs))) / n for _ in range(resamples))
     means = []
     for _ in range(resamples):
@@ -86,6 +89,7 @@ def correct_tails(
     of the means that leave one cluster out: Φ(b + (b + z) / (1 - a (b + z))).
     """
     below = sum((mean < value) + (mean <= value) for mean in means) / (2 * len(means))
+    # The value lies beyond all resampled means: there is no bias to correct by.
     if not 0.0 < below < 1.0:
         return tails
     bias = normal_quantile(below)

@@ -37,7 +37,8 @@ class Moments:
             return cls()
         try:
             mean = math.fsum(values) / len(values)
-        except OverflowError:  # the sum is beyond a float, the mean is not
+        # The sum is beyond a float, the mean is not.
+        except OverflowError:
             mean = math.fsum(value / len(values) for value in values)
         squares = sum((value - mean) * (value - mean) for value in values)
         return cls(len(values), mean, squares, all(value in (0.0, 1.0) for value in values))
@@ -87,7 +88,8 @@ def mean_of(moments: Moments, *, confidence: float = 0.95) -> Mean | None:
     if moments.binary:
         low, high = wilson(mean, n, normal_quantile(upper))
         return Mean(mean, low, high, n, "wilson")
-    if n == 1 or moments.squares == 0.0:  # values that are all alike do not show how far they can differ
+    # Values that are all alike do not show how far they can differ.
+    if n == 1 or moments.squares == 0.0:
         return Mean(mean, None, None, n, "none")
     half = t_quantile(upper, n - 1) * math.sqrt(moments.squares / (n - 1) / n)
     return Mean(mean, mean - half, mean + half, n, "t")
