@@ -4,9 +4,8 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,11 +103,11 @@ def command(
             for warning in result.run.warnings:
                 _print(f"warning: {warning}")
             show_check(result, Terminal(stderr=to_stderr))
-        writers: list[tuple[str, Callable[[], None]]] = []
-        if outputs or github:
-            writers = _writers(result, junit, json_file, outbox if langfuse else None, github=github)
-        # The verdict stands whatever becomes of a report; but a report that is missing is not a pass.
-        is_written = [_write(path, writer) for path, writer in writers]
+        annotations = "annotations" if github else None
+        kinds = {"junit": junit, "json": json_file, "github": annotations, "langfuse": outbox if langfuse else None}
+        wanted = [(kind, path) for kind, path in kinds.items() if path is not None]
+        # A report that is missing is not a pass, and one that fails does not keep back the others.
+        is_written = [_write(result, kind, path, to_stderr=to_stderr) for kind, path in wanted]
         with _ignore_lost_reader():
             again = ""
             if any(one["status"] == "error" for one in result.run.results):
@@ -147,30 +146,20 @@ def _ignore_lost_reader() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _writers(
-    result: "CheckResult", junit: str | None, json_file: str | None, outbox: str | None, *, github: bool
-) -> list[tuple[str, Callable[[], None]]]:
-    """Return a function for every report that is wanted, with what it is called."""
+def _write(result: "CheckResult", kind: str, path: str, *, to_stderr: bool) -> bool:
+    """Write one report and return whether that worked."""
     from adjudge.scenarios import github_lines, write_json, write_junit
 
-    found: list[tuple[str, Callable[[], None]]] = []
-    if junit is not None:
-        found.append((junit, partial(write_junit, result, junit)))
-    if json_file is not None:
-        found.append((json_file, partial(write_json, result, json_file)))
-    if github:
-        to_stderr = "-" in (junit, json_file)
-        found.append(("annotations", lambda: click.echo(github_lines(result), nl=False, err=to_stderr)))
-    if outbox is not None:
-        found.append((outbox, partial(_send_langfuse, result, outbox)))
-    return found
-
-
-def _write(path: str, write: Callable[[], None]) -> bool:
-    """Write one report and return whether that worked; a report that fails must not keep back the others."""
     try:
         with _ignore_lost_reader():
-            write()
+            if kind == "junit":
+                write_junit(result, path)
+            elif kind == "json":
+                write_json(result, path)
+            elif kind == "github":
+                click.echo(github_lines(result), nl=False, err=to_stderr)
+            else:
+                _send_langfuse(result, path)
     except (AdjudgeError, OSError) as error:
         why = error.message if isinstance(error, AdjudgeError) else f"{path}: {error.strerror or error}"
         _print(f"error: {why}")

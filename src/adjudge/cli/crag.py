@@ -316,7 +316,7 @@ def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
     shown = [whole, scores["ego"], *(part for name in breakdowns for part in whole["breakdowns"][name])]
     if any(0 < block["conversations"] < FEW_CLUSTERS for block in shown):
         lines.append(f"{ROUGH} fewer than {FEW_CLUSTERS} conversations: the interval is rough")
-    # Turns without a label are in none of the rates, so their number stands beside them.
+    # Turns without a label are in none of the rates: say how many there are.
     missing = whole["unscored"] + whole["errors"]
     if missing:
         low, high = whole["bounds"]["accuracy"]

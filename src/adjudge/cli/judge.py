@@ -45,14 +45,15 @@ def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[
 
     if len(judges) > 1 and any(file is not None for file in files):
         raise UsageError("--run and attack's --out are files of one judge: give one --judge with them")
-    options = {judge: {name: value for name, value in given.items() if value is not None} for judge in judges}
-    # A cascade's own options are not for the other judges, which would refuse them.
-    if any(judge.startswith("cascade:") for judge in judges):
-        for judge in judges:
-            if not judge.startswith("cascade:"):
-                options[judge] = {name: value for name, value in options[judge].items() if name not in CASCADE_OPTIONS}
+    options: dict[str, dict[str, Any]] = {}
+    has_cascade = any(judge.startswith("cascade:") for judge in judges)
     for judge in judges:
-        get_judge(judge, **options[judge])
+        known = {name: value for name, value in given.items() if value is not None}
+        # A cascade's own options are not for the other judges, which would refuse them.
+        if has_cascade and not judge.startswith("cascade:"):
+            known = {name: value for name, value in known.items() if name not in CASCADE_OPTIONS}
+        get_judge(judge, **known)
+        options[judge] = known
     return options
 
 

@@ -263,9 +263,9 @@ def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: s
     except UnicodeEncodeError:
         known = _checked({name: row[name] for name in names if name in row}, kind, names, place)
         return known | {name: value for name, value in row.items() if name not in known}
-    if not (0 <= checked["turn_idx"] < _MOST_TURNS and 0 <= checked["total_turn_count"] < _MOST_TURNS):
-        wrong = next(name for name in ("turn_idx", "total_turn_count") if not 0 <= checked[name] < _MOST_TURNS)
-        raise RowError(f"{place}{wrong}: {checked[wrong]} is not a number of turns")
+    for name in ("turn_idx", "total_turn_count"):
+        if not 0 <= checked[name] < _MOST_TURNS:
+            raise RowError(f"{place}{name}: {checked[name]} is not a number of turns")
     if tuple(checked) != names:
         checked = {name: checked[name] for name in names}
     if len(row) != len(checked):

@@ -149,7 +149,9 @@ class Collector:
             return web.Response(body=acceptance(batch, encoding), content_type=content_type)
         self._count(refused=1)
         error = caught.error
-        status = error.status if isinstance(error, _Refused) else 413 if isinstance(error, RequestTooLarge) else 400
+        status = 413 if isinstance(error, RequestTooLarge) else 400
+        if isinstance(error, _Refused):
+            status = error.status
         headers = {"Retry-After": "1"} if status == 503 else {}
         why = refusal(caught.reason or "bad-body", encoding)
         return web.Response(body=why, status=status, content_type=content_type, headers=headers)

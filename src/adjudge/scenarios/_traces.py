@@ -189,8 +189,11 @@ def _look(node: Any, trace: str | None, scenario: str | None, found: dict[str, s
     if not isinstance(node, Mapping):
         return
     trace = _trace_of(node) or trace
+    # What the node itself names comes before its resource, and that before an outer node.
     resource = node.get("resource")
-    scenario = _scenario_of(node) or (_scenario_of(resource) if isinstance(resource, Mapping) else None) or scenario
+    if isinstance(resource, Mapping):
+        scenario = _scenario_of(resource) or scenario
+    scenario = _scenario_of(node) or scenario
     if trace is not None or scenario is not None:
         found.setdefault(trace or "", set()).update(() if scenario is None else (scenario,))
     for key in _INSIDE:

@@ -73,7 +73,9 @@ def _annotation(kind: str, score: OutScore) -> dict[str, Any]:
     places = {"trace": score.trace_id, "span": score.observation_id, "session": score.session_id}
     value = score.value
     # Phoenix has no truth values: they are a label and a number.
-    label = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else None
+    label = str(value).lower() if isinstance(value, bool) else None
+    if isinstance(value, str):
+        label = value
     return {
         f"{kind}_id": places[kind],
         "name": score.name,
