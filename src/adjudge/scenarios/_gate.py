@@ -255,14 +255,14 @@ def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
 
 
 def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
-    _refuse_unknown(given, _KEYS, where, "a gate")
+    _table(given, where, _KEYS, "a gate")
     # Defaults differ: the whole gate is strict, the gate of a tag has only what it names.
     found = _numbers(given, where, default=Threshold(1.0), max_unscored=0.0)
     inner: dict[str, Gate] = {}
     for name, one in _table(given.get("tags", {}), f"{where}: tags").items():
         place = f"{where}: tags.{name}"
-        _refuse_unknown(_table(one, place), _TAG_KEYS, place, "the gate of a tag")
-        inner[name] = Gate(**_numbers(one, place, default=None, max_unscored=1.0))
+        table = _table(one, place, _TAG_KEYS, "the gate of a tag")
+        inner[name] = Gate(**_numbers(table, place, default=None, max_unscored=1.0))
     confidence = _number(given.get("confidence", 0.95), f"{where}: confidence")
     if not 0.5 <= confidence < 1.0:
         raise _bad(f"{where}: confidence must be from 0.5 to below 1, got {confidence!r}")
@@ -280,8 +280,7 @@ def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None,
     share = _number(given.get("max_unscored", max_unscored), f"{where}: max_unscored")
     if not 0.0 <= share <= 1.0:
         raise _bad(f"{where}: max_unscored is a share from 0 to 1, got {share!r}")
-    quality = _table(given.get("quality", {}), f"{where}: quality")
-    _refuse_unknown(quality, METRICS, f"{where}: quality", "the quality")
+    quality = _table(given.get("quality", {}), f"{where}: quality", METRICS, "the quality")
     scorers = _table(given.get("scorers", {}), f"{where}: scorers")
     workflow = given.get("workflow")
     return {
@@ -294,8 +293,8 @@ def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None,
 
 
 def _threshold(given: Any, where: str, *, is_share: bool = False) -> Threshold:
-    table = given if isinstance(given, Mapping) else {"min": given}
-    _refuse_unknown(table, ("min", "lower_end"), where, "a threshold")
+    bare = given if isinstance(given, Mapping) else {"min": given}
+    table = _table(bare, where, ("min", "lower_end"), "a threshold")
     if "min" not in table:
         raise _bad(f"{where}: a threshold needs min")
     least, lower_end = _number(table["min"], f"{where}: min"), table.get("lower_end", False)
@@ -312,16 +311,14 @@ def _number(given: Any, where: str) -> float:
     return float(given)
 
 
-def _table(given: Any, where: str) -> Mapping[str, Any]:
+def _table(given: Any, where: str, known: tuple[str, ...] | None = None, what: str = "") -> Mapping[str, Any]:
+    """Return a table that has only the known keys; any, where none are known."""
     if not isinstance(given, Mapping):
         raise _bad(f"{where} must be a table, got {given!r}")
-    return given
-
-
-def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], where: str, what: str) -> None:
     for key in given:
-        if key not in known:
+        if known is not None and key not in known:
             raise UsageError(f"{where}: {what} has no {key!r}{closest(str(key), known)}", code="unknown-key")
+    return given
 
 
 def _bad(message: str) -> UsageError:
