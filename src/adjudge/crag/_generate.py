@@ -27,7 +27,6 @@ from adjudge.rewards import get_reward, reward
 from adjudge.runs import Job, Plan, RunConfig, RunFile, RunTask
 
 if TYPE_CHECKING:
-    from adjudge.crag._phases import Phases
     from adjudge.datasets import Conversations, RowImage
     from adjudge.model import Case
     from adjudge.rewards import Scorer
@@ -193,13 +192,6 @@ class Generation:
         plan = Plan("evaluate", agent=agent.name, digest=self.survey.digest)
         cases = (row for read in self.conversations for row in rows_of(read.conversation))
         return RunTask(path, job, plan, limits, cases, retry_failed=retry)
-
-
-def generate(phases: Phases, generation: Generation, settings: RunConfig, workers: int, *, retry: bool) -> Path:
-    """Run phase 1 and return its run file."""
-    path = phases.file(FILE, anew=True)
-    phases.run("generating", generation.task(path, settings, workers, retry=retry))
-    return path
 
 
 def rows_of(conversation: Conversation) -> Iterator[dict[str, Any]]:

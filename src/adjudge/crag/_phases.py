@@ -39,17 +39,17 @@ class Phases:
     callback: ProgressCallback | None = None
     signals: bool = False  # whether SIGINT and SIGTERM stop a phase in good order, as on the command line
     signal: int | None = field(default=None, init=False)  # which of them did
+    _place: Path | None = field(default=None, init=False)  # the temporary folder
 
     def file(self, name: str, *, anew: bool = False) -> Path:
         """Return the run file of that name; `anew` removes an earlier one from a temporary folder."""
         if self.run_dir is not None:
             return make_folder(self.run_dir) / f"{name}.run"
-        place = getattr(self, "_place", None)
-        if place is None:
-            place = self._place = Path(tempfile.mkdtemp(prefix="adjudge-crag-"))
+        if self._place is None:
+            self._place = Path(tempfile.mkdtemp(prefix="adjudge-crag-"))
             # Removed with this object, or when Python ends: `__del__` alone would miss the second.
-            weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
-        path: Path = place / f"{name}.run"
+            weakref.finalize(self, shutil.rmtree, self._place, ignore_errors=True)
+        path = self._place / f"{name}.run"
         if anew:
             path.unlink(missing_ok=True)
         return path

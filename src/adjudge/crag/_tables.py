@@ -115,7 +115,7 @@ def category_of(text: str) -> int | str | None:
 
 def write_csvs(all_path: str, ego_path: str, rows: Iterable[Mapping[str, Any]], *, raw_csv: bool = False) -> None:
     """Write all rows into one file and the ego-centric ones into another, in one pass; both appear in the end."""
-    text = _unchanged if raw_csv else guard
+    text = str if raw_csv else guard
     with whole_file(all_path) as everything, whole_file(ego_path) as ego:
         header = (",".join(COLUMNS) + "\n").encode()
         everything.write(header)
@@ -132,16 +132,12 @@ def write_csvs(all_path: str, ego_path: str, rows: Iterable[Mapping[str, Any]], 
 
 def write_table(path: str, names: Sequence[str], rows: Iterable[Sequence[Any]], *, raw_csv: bool = False) -> None:
     """Write any small table; None is an empty cell."""
-    text = _unchanged if raw_csv else guard
+    text = str if raw_csv else guard
     with whole_file(path) as file:
         file.write((",".join(names) + "\n").encode())
         for row in rows:
             cells = [_quote(text(fit(cell))) if isinstance(cell, str) else cell for cell in row]
             file.write((",".join("" if cell is None else str(cell) for cell in cells) + "\n").encode())
-
-
-def _unchanged(cell: str) -> str:
-    return cell
 
 
 def _batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mapping[str, Any]]]:

@@ -131,14 +131,16 @@ class CRAGEvaluator:
         A turn on which the agent fails has an empty response and a `fault`, and the conversation continues.
         `progress_callback` is called with how many turns are done, and of how many.
         """
-        from adjudge.crag._generate import generate, read_answers
+        from adjudge.crag._generate import FILE, read_answers
 
         if self._generation is None:
             self.initialize_for_generation()
         generation = self._generation
         assert generation is not None  # noqa: S101 (initialised above)
         self.phases.show, self.phases.callback = self.show_progress, progress_callback
-        path = generate(self.phases, generation, self._limits(), self.num_workers, retry=self.retry_failed)
+        path = self.phases.file(FILE, anew=True)
+        task = generation.task(path, self._limits(), self.num_workers, retry=self.retry_failed)
+        self.phases.run("generating", task)
         self.all_turn_data = list(read_answers(path, generation.tokenizer))
 
     def evaluate_agent_responses(
