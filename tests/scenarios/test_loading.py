@@ -123,7 +123,7 @@ def test_python_objects() -> None:
     loaded = load_scenarios([given, {"id": "b", "question": "How?"}])
     assert loaded[0] is given
     assert [one.id for one in load_scenarios(given)] == ["a"]
-    with pytest.raises(UsageError, match="'b' is taken already"):
+    with pytest.raises(UsageError, match="'b' is already used"):
         load_scenarios([*loaded, {"id": "b", "question": "How?"}])
     with pytest.raises(UsageError, match="scenario 2: a scenario must be a mapping"):
         load_scenarios([given, 3])

@@ -243,7 +243,7 @@ def test_nonsense_is_refused() -> None:
         Clusters((1.0, 1.0))
     with pytest.raises(UsageError, match="different ranges"):
         clusters.merge(Clusters())
-    with pytest.raises(UsageError, match="at least one value"):
+    with pytest.raises(UsageError, match="size must be at least 1"):
         clusters.add_total(0, 0)
     with pytest.raises(UsageError, match="confidence"):
         clusters.estimate(confidence=95)

@@ -205,7 +205,7 @@ class BatchTurns:
             raise AdjudgeError(f"the agent gave no answers within {limit:g} seconds", code="deadline") from None
         if not isinstance(answers, list | tuple) or len(answers) != len(batch):
             count = len(answers) if isinstance(answers, list | tuple) else f"a {type(answers).__name__}, not"
-            raise DataError(f"{self.name} gave {count} answers to {len(batch)} queries", code="bad-batch")
+            raise DataError(f"{self.name} returned {count} answers to {len(batch)} queries", code="bad-batch")
         return list(answers)
 
     def _optional(self, batch: Sequence[PendingTurn], images: Sequence[Any]) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def settle_turn(response: str, truths: Sequence[str]) -> Labels | None:
 
 
 def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the turns in order of (session_id, turn_idx), checked; one that is there twice raises `DataError`."""
+    """Return the turns in order of (session_id, turn_idx), checked; one that appears twice raises `DataError`."""
     rows = TurnRows()
     turns = [rows.take(turn, f"turn {number}: ") for number, turn in enumerate(turn_data, 1)]
     # The order of the file must not change the run: a resumed one is compared by its digest.
@@ -150,7 +150,7 @@ def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if place in places:
             raise DataError(f"session {place[0]!r} has two turns {place[1]}: number its turns from 0", code="same-turn")
         if turn["interaction_id"] in ids:
-            message = f"interaction_id {turn['interaction_id']!r} is there twice (again in session {place[0]!r})"
+            message = f"interaction_id {turn['interaction_id']!r} appears twice (again in session {place[0]!r})"
             raise DataError(message, code="same-turn")
         ids.add(turn["interaction_id"])
         places.add(place)

@@ -167,7 +167,7 @@ def read_turns(path: str | Path) -> Iterator[dict[str, Any]]:
 
     A turn without `turn_idx` and history comes after the turns of its session in earlier lines. A line that is
     broken, lacks a field or has one of a wrong type raises `RowError` with file, line and field when it is reached; an
-    interaction, or a turn of a session, that is there twice does so at the end.
+    interaction, or a turn of a session, that appears twice does so at the end.
     """
     lines = read_rows(str(path), "jsonl")
     rows = TurnRows()

@@ -69,7 +69,7 @@ class CRAGEvaluator:
             message = f"rule_scope is one of {', '.join(RULE_SCOPES)}, not {rule_scope!r}"
             raise UsageError(f"{message}{closest(str(rule_scope), RULE_SCOPES)}")
         if type(num_workers) is not int or num_workers < 1:
-            raise UsageError(f"num_workers must be a whole number from 1 on, got {num_workers!r}")
+            raise UsageError(f"num_workers must be a whole number, at least 1, got {num_workers!r}")
         if num_conversations is not None and (type(num_conversations) is not int or num_conversations < 0):
             raise UsageError(f"num_conversations must be a whole number or None, got {num_conversations!r}")
         self.dataset = dataset

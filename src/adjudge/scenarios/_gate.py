@@ -276,7 +276,7 @@ def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
 def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None, max_unscored: float) -> dict[str, Any]:
     rows = given.get("min_rows", 1)
     if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
-        raise _bad(f"{where}: min_rows must be a whole number from 1 on, got {rows!r}")
+        raise _bad(f"{where}: min_rows must be a whole number, at least 1, got {rows!r}")
     share = _number(given.get("max_unscored", max_unscored), f"{where}: max_unscored")
     if not 0.0 <= share <= 1.0:
         raise _bad(f"{where}: max_unscored is a share from 0 to 1, got {share!r}")

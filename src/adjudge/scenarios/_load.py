@@ -99,7 +99,7 @@ def locate_scenarios(path: Any) -> list[tuple[Scenario, ScenarioPlace | None]]:
         except TypeError as error:
             raise UsageError(f"{entry.describe()}: {error}", code="bad-scenario") from None
         if scenario.id in entries:
-            message = f"the id {scenario.id!a} is taken already, by {entries[scenario.id].describe()}"
+            message = f"the id {scenario.id!a} is already used by {entries[scenario.id].describe()}"
             raise UsageError(f"{entry.describe()}: {message}", code="duplicate-id")
         entries[scenario.id] = entry
         scenarios[scenario.id] = scenario, entry.place
@@ -109,7 +109,7 @@ def locate_scenarios(path: Any) -> list[tuple[Scenario, ScenarioPlace | None]]:
 
 
 def _check_scorers(scenario: Scenario) -> None:
-    """Raise `UsageError` if a scorer is not there, is there twice, or needs a column that the scenario has not."""
+    """Raise `UsageError` if a scorer is unknown, is listed twice, or needs a column that the scenario lacks."""
     from adjudge.scenarios._score import case_row
 
     columns = {**case_row(scenario, 1), "final_response": None, "trajectory": None}
@@ -257,9 +257,9 @@ class _YamlReader:
         if self.count > MOST or len(path) > DEEPEST:
             raise self.fault(event, "too many values" if self.count > MOST else "nested too deeply")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise self.fault(event, "anchors and aliases are not read")
+            raise self.fault(event, "anchors and aliases are not supported")
         if getattr(event, "tag", None) is not None:
-            raise self.fault(event, f"the tag {event.tag!r} is not read")
+            raise self.fault(event, f"the tag {event.tag!r} is not supported")
         self.lines[path] = event.start_mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
             # A style means quotes or a block: then it is text, whatever it looks like.
@@ -277,9 +277,9 @@ class _YamlReader:
             # Read for what it refuses (tags and anchors of the key) and for the key's line.
             self.value(event, (*path, key))
             if key == "<<" and event.style is None:
-                raise self.fault(event, "merge keys are not read")
+                raise self.fault(event, "merge keys are not supported")
             if key in found:
-                raise self.fault(event, f"the key {key!r} is there twice")
+                raise self.fault(event, f"the key {key!r} appears twice")
             line = self.lines[*path, key]
             found[key] = self.value(next(self.events), (*path, key))
             # Reading the value has noted its own line: messages name that of the key.
@@ -304,7 +304,7 @@ def read_yaml(text: str, file: str) -> tuple[Any, dict[KeyPath, int]]:
         for event in reader.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if reader.lines:
-                    raise reader.fault(event, "a second document in one file")
+                    raise reader.fault(event, "a file must hold one YAML document, not several")
                 document = reader.value(next(reader.events), ())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)

@@ -84,7 +84,7 @@ class Scenario:
                 raise _bad(f"{name} must be a list, got {texts!r}")
             for text in texts:
                 if not isinstance(text, str):
-                    raise _bad(f"every one of {name} must be text, got {text!r}")
+                    raise _bad(f"every item of {name} must be text, got {text!r}")
             lists[name] = tuple(texts)
         turns = lists["turns"] or (self.question,)
         if self.question and self.question != turns[0]:

@@ -98,7 +98,7 @@ class Clusters:
     def add_total(self, size: int, total: float, *, count: int = 1) -> None:
         """Add `count` clusters, each of `size` values that sum to `total`: an integer, or the exact sum."""
         if size < 1 or count < 0:
-            raise UsageError(f"a cluster has at least one value and is counted, got size {size}, count {count}")
+            raise UsageError(f"size must be at least 1 and count at least 0, got size {size} and count {count}")
         top, exponent = exact_sum((total,))
         if self.range is not None and not size * self.range[0] <= total <= size * self.range[1]:
             raise _outside(f"a total of {total!r} over {size} values", self.range)
