@@ -197,7 +197,7 @@ class Wire:
         except RowError:
             value = None
         if not isinstance(value, dict):
-            message = f"{self.receiver} answered {reply.status} with something that is not a JSON object: check its address"
+            message = f"{self.receiver} answered {reply.status} without a JSON object: check its address"
             raise DeliveryFault(message, code="reply")
         return value
 
