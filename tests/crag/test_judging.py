@@ -263,7 +263,7 @@ def test_bad_turns(tmp_path: Path) -> None:
         evaluator.evaluate_agent_responses([turn(0, "x"), {"session_id": "s", "query": "?", "agent_response": ""}])
     with pytest.raises(DataError, match="session 's000' has two turns 0"):
         evaluator.evaluate_agent_responses([turn(0, "x", turn_idx=0), turn(0, "y", turn_idx=0)])
-    with pytest.raises(DataError, match="interaction_id 'i' is there twice"):
+    with pytest.raises(DataError, match="interaction_id 'i' appears twice"):
         evaluator.evaluate_agent_responses([turn(n, "x", interaction_id="i") for n in (0, 1)])
     with pytest.raises(UsageError, match="nothing to evaluate"):
         evaluator.evaluate_agent_responses()

@@ -171,7 +171,7 @@ class TestFiles:
             ({"workflow": float("nan")}, "must be a number, got nan"),
             ({"workflow": {"min": 0.5, "lower_end": 1}}, "lower_end is true or false, got 1"),
             ({"max_unscored": 5}, "max_unscored is a share from 0 to 1, got 5.0"),
-            ({"min_rows": 0}, "min_rows must be a whole number from 1 on, got 0"),
+            ({"min_rows": 0}, "min_rows must be a whole number, at least 1, got 0"),
             ({"confidence": 95}, "confidence must be from 0.5 to below 1, got 95.0"),
             ({"quality": 0.8}, "quality must be a table, got 0.8"),
             ({"require_calibrated": True}, "require_calibrated must be the path of a calibration, got True"),

@@ -123,7 +123,7 @@ def test_python_objects() -> None:
     loaded = load_scenarios([given, {"id": "b", "question": "How?"}])
     assert loaded[0] is given
     assert [one.id for one in load_scenarios(given)] == ["a"]
-    with pytest.raises(UsageError, match="'b' is taken already"):
+    with pytest.raises(UsageError, match="'b' is already used"):
         load_scenarios([*loaded, {"id": "b", "question": "How?"}])
     with pytest.raises(UsageError, match="scenario 2: a scenario must be a mapping"):
         load_scenarios([given, 3])
@@ -200,7 +200,7 @@ def test_many_in_one_file(tmp_path: Path) -> None:
     lines = CountedLines({("scenarios", number, "id"): number for number in range(500)})
     document = {"scenarios": [{"id": f"s{number}", "question": "?"} for number in range(500)]}
     found = list(_in_document(document, lines, "a.yaml"))
-    assert [one.lines["id"] for one in found][::499] == [
+    assert [one.describe("id must be text") for one in found][::499] == [
         "a.yaml, line 0, scenario 1 ('s0')",
         "a.yaml, line 499, scenario 500 ('s499')",
     ]

@@ -3,6 +3,7 @@
 import math
 import pickle
 import random
+from fractions import Fraction
 from statistics import stdev
 from typing import Literal
 
@@ -46,6 +47,20 @@ def all_estimates(clusters: Clusters) -> list[Estimate]:
         for method in METHODS
         for correction in CORRECTIONS
     ]
+
+
+@given(lists)
+def test_numbers_are_those_of_exact_fractions(groups: list[list[float]]) -> None:
+    """n, clusters, mean, effective n and CR1 are what plain fractions give, with values of any number of digits."""
+    clusters = of(groups)
+    n, totals = sum(map(len, groups)), [sum(map(Fraction, group)) for group in groups]
+    mean = sum(totals) / Fraction(n)
+    assert (clusters.n, clusters.clusters, clusters.mean) == (n, len(groups), float(mean))
+    assert clusters.effective_n == float(Fraction(n * n, sum(len(group) ** 2 for group in groups)))
+    if len(groups) > 1:
+        residuals = (total - len(group) * mean for group, total in zip(groups, totals, strict=True))
+        square = sum(one * one for one in residuals) / n**2 * Fraction(len(groups), len(groups) - 1)
+        assert clusters.standard_error() == pytest.approx(math.sqrt(square), rel=1e-15, abs=1e-160)
 
 
 @given(lists, st.randoms(use_true_random=False), st.integers(1, 5))
@@ -228,7 +243,7 @@ def test_nonsense_is_refused() -> None:
         Clusters((1.0, 1.0))
     with pytest.raises(UsageError, match="different ranges"):
         clusters.merge(Clusters())
-    with pytest.raises(UsageError, match="at least one value"):
+    with pytest.raises(UsageError, match="size must be at least 1"):
         clusters.add_total(0, 0)
     with pytest.raises(UsageError, match="confidence"):
         clusters.estimate(confidence=95)

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 from adjudge import __version__
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import new_group, printable
 from adjudge.errors import AdjudgeError, UsageError, closest
 
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
@@ -31,24 +31,26 @@ class _Lazy(click.Group):
         return command
 
 
-@click.group(
-    cls=_Lazy,
-    context_settings=SETTINGS,
+app = new_group(
+    "app",
+    _Lazy,
+    help="One definition of good for an LLM agent: reward, benchmark, gate.",
     epilog="\b\nStart with:\n  adjudge demo\n  adjudge score rows.jsonl --scorer qa_f1_reward\n  adjudge init",
 )
-@click.version_option(__version__, message="adjudge %(version)s")
-@debug_option
-def app() -> None:
-    """One definition of good for an LLM agent: reward, benchmark, gate."""
+click.version_option(__version__, message="adjudge %(version)s")(app)
+# Added last, the version would come after --debug in the help.
+app.params.reverse()
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    # Read from the words themselves: an error in reading the options needs it too.
     debug = "--debug" in sys.argv[1:]
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
         with app.make_context("adjudge", sys.argv[1:]) as context:
             code = app.invoke(context)
+            # Flushed here, so that a reader who has gone is noticed below and not while Python shuts down.
             sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt):
         _print("interrupted")
@@ -59,6 +61,7 @@ def main() -> None:
         # The reader of our output has gone, as `head` does: that is not an error. Python must not try to flush again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = OK
+    # A subclass of ClickException: it must come before that.
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = USAGE
@@ -68,6 +71,7 @@ def main() -> None:
         code = _failed(error, error.message, USAGE if isinstance(error, UsageError) else UNDECIDED, debug)
     except Exception as error:  # noqa: BLE001 (the last line of defence: a crash of ours is an exit code, not a traceback)
         code = _failed(error, f"{type(error).__name__}: {error} (--debug shows where)", UNDECIDED, debug)
+    # A command that returns nothing has done what it was asked to do.
     sys.exit(code if isinstance(code, int) else OK)
 
 

@@ -11,17 +11,35 @@ import click
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+DEBUG = click.Option(["--debug"], is_flag=True, expose_value=False, help="Show the traceback of an error.")
+"""What every command takes, and `main` looks for."""
 
 
-def debug_option(command: Command) -> Command:
-    """Add `--debug`, which `main` looks for."""
-    return click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")(command)
+def new_command(
+    name: str, group: click.Group | None = None, **settings: Any
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command, of the group where one is given, with the settings that all commands share."""
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        command = click.command(name, click.Command, **{"context_settings": SETTINGS, **settings})(function)
+        command.params.append(DEBUG)
+        if group is not None:
+            group.add_command(command)
+        return command
+
+    return make
+
+
+def new_group(name: str, kind: type[click.Group] = click.Group, **settings: Any) -> click.Group:
+    """Return a group of commands, which does nothing by itself."""
+    return kind(name, context_settings=SETTINGS, params=[DEBUG], **settings)
 
 
 def add_working_folder() -> None:
     """Let module:function find modules in the working folder."""
     import os
 
+    # An installed script has its own folder on the path, not the one that it is called in.
     here = os.getcwd()  # noqa: PTH109 (sys.path holds texts)
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -47,6 +65,7 @@ class Share(click.ParamType[float]):
             number = float(text.removesuffix("%"))
         except ValueError:
             self.fail(f"{value!r} is not a share: write 5% or 0.05", param, ctx)
+        # A share above 1 makes no sense, so 5 means 5 %.
         if text.endswith("%") or number > 1.0:
             number /= 100.0
         if not 0.0 <= number <= 1.0:
@@ -82,6 +101,7 @@ class Price(click.ParamType[tuple[float, float]]):
             prompt, completion = (float(part) for part in str(value).split(","))
         except ValueError:
             self.fail(f"{value!r} is not a price: write 0.15,0.60", param, ctx)
+        # Written so that NaN is refused too.
         if not prompt >= 0 or not completion >= 0:
             self.fail(f"{value!r} is not a price: it must not be negative", param, ctx)
         return prompt, completion
@@ -131,6 +151,7 @@ def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], 
     """Add options to a command, in their order."""
 
     def add(command: Command) -> Command:
+        # Decorators apply from the inside out, and help lists the outermost first.
         for option in reversed(options):
             command = option(command)
         return command
@@ -145,6 +166,7 @@ def exit_on_sigterm() -> Iterator[None]:
     def end(*_: object) -> None:
         sys.exit(128 + signal.SIGTERM)
 
+    # By default SIGTERM ends Python at once, without its `finally` blocks.
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield

@@ -32,10 +32,24 @@ class Terminal(Console):
         """Raise the error again."""
         raise BrokenPipeError
 
+    def say(self, text: str, style: str = "") -> None:
+        """Print a line, which a terminal may wrap; nothing in it is markup."""
+        self.print(Text(text, style=style), soft_wrap=True)
+
+
+def new_table(first: str, *others: str) -> Table:
+    """Return a table: names on the left, which may be folded, and numbers on the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
 
 def describe(progress: Progress, began: int, seconds: float) -> str:
     """Return the progress of a run as one line."""
     counts = progress.counts
+    # Rows that an earlier session did say nothing about the speed of this one.
     rate = (progress.done - began) / seconds if seconds > 0 else 0.0
     total = "" if progress.total is None else f" of {progress.total:,}"
     words = [
@@ -59,6 +73,7 @@ def live() -> Iterator[Callable[[Progress], None]]:
     console = Terminal(stderr=True)
     started = printed = time.monotonic()
     began: int | None = None
+    # A short run shows nothing: the line appears once a run has taken a while.
     status = console.status("starting") if console.is_terminal else None
 
     def watch(progress: Progress) -> None:
@@ -80,29 +95,30 @@ def live() -> Iterator[Callable[[Progress], None]]:
             status.stop()
 
 
-def show_finished(finished: Finished, *, to_stderr: bool, again: str = "adjudge resume") -> int:
-    """Print how a run ended and return its exit code; `again` is the command that resumes it, before its file."""
-    for warning in finished.warnings:
-        click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
-    if finished.signal is None:
-        if finished.summary is not None:
+def show_finished(
+    finished: Finished, *, to_stderr: bool = False, again: str = "adjudge resume", end_only: bool = False
+) -> int:
+    """Print how a run ended and return its exit code.
+
+    `again` is the command that resumes it, before its file; `end_only` leaves warnings and summary out.
+    """
+    if not end_only:
+        for warning in finished.warnings:
+            click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
+        if finished.signal is None and finished.summary is not None:
             show_summary(finished.summary, Terminal(stderr=to_stderr))
-        show_end(finished, again)
-    else:
-        click.echo(f"adjudge: interrupted; to resume: {again} {finished.file}", err=True)
+    line = f"the run is in {finished.file}"
+    to_resume = f"to resume: {again} {finished.file}"
+    if finished.signal is not None:
+        line = f"interrupted; {to_resume}"
+    elif finished.undecided is not None:
+        more = to_resume if finished.is_stopped else line
+        line = f"undecided: {printable(finished.undecided, most=500)}; {more}"
+    click.echo(f"adjudge: {line}", err=True)
     return finished.exit_code
 
 
-def show_end(finished: Finished, again: str = "adjudge resume") -> None:
-    """Print whether a run decides anything, and where it is."""
-    line = f"the run is in {finished.file}"
-    if finished.undecided is not None:
-        more = f"to resume: {again} {finished.file}" if finished.is_stopped else line
-        line = f"undecided: {printable(finished.undecided, most=500)}; {more}"
-    click.echo(f"adjudge: {line}", err=True)
-
-
-def show_summary(summary: Summary, console: Console) -> None:
+def show_summary(summary: Summary, console: Terminal) -> None:
     """Print the table of a summary, then what its numbers leave out, and warnings."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("scorer", overflow="fold")
@@ -116,6 +132,7 @@ def show_summary(summary: Summary, console: Console) -> None:
         mean = tally.mean
         value = "–" if mean is None else f"{mean.value:.4f}"
         interval = "–" if mean is None or mean.low is None else f"{mean.low:.4f} .. {mean.high:.4f}"
+        # The star points to the line below the table that says what the mean leaves out.
         mark = "*" if tally.missing else " "
         table.add_row(Text(printable(tally.scorer)), *cells, Text(f"{value}{mark}", style="bold"), Text(interval))
     console.print(table)
@@ -125,22 +142,23 @@ def show_summary(summary: Summary, console: Console) -> None:
     if summary.cascade is not None:
         _show_cascade(summary.cascade, console)
     if summary.agreement is not None:
-        console.print(Text(printable(summary.agreement, most=2000)), soft_wrap=True)
+        console.say(printable(summary.agreement, most=2000))
     if summary.corrected is not None:
         _show_corrected(summary.corrected, console)
     if summary.canaries is not None:
         _show_canaries(summary.canaries, console)
     for warning in summary.warnings:
-        console.print(Text(f"warning: {printable(warning)}", style="yellow"), soft_wrap=True)
+        console.say(f"warning: {printable(warning)}", "yellow")
 
 
-def _show_corrected(found: Corrected, console: Console) -> None:
+def _show_corrected(found: Corrected, console: Terminal) -> None:
     """Print what the mean is once the faults of the judge are taken out."""
     ways = {"by the judge's error rates": found.rogan_gladen, "by its mean error": found.prediction_powered}
     means = [f"{plus_minus(one)} {how}" for how, one in ways.items() if one is not None]
-    console.print(Text(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(means)}"), soft_wrap=True)
+    console.say(f"accuracy {found.observed.value:.3f}, corrected {' or '.join(means)}")
+    # Both ways often have the same note: it is printed once.
     for note in dict.fromkeys(one.note for one in ways.values() if one is not None and one.note):
-        console.print(Text(f"    {note}", style="yellow"), soft_wrap=True)
+        console.say(f"    {note}", "yellow")
 
 
 def plus_minus(found: Estimate) -> str:
@@ -150,7 +168,7 @@ def plus_minus(found: Estimate) -> str:
     return f"{found.value:.3f} ± {max(found.high - found.value, found.value - found.low):.3f}"
 
 
-def _show_cascade(report: CascadeReport, console: Console) -> None:
+def _show_cascade(report: CascadeReport, console: Terminal) -> None:
     """Print how much of the work the second judge of a cascade had, and what that saved."""
     words = (
         f"cascade: {report.escalated:,} of {report.kept + report.escalated:,} rows ({report.share:.1%}) were escalated"
@@ -161,35 +179,36 @@ def _show_cascade(report: CascadeReport, console: Console) -> None:
         words += f"; there both judges agreed in {report.agreed / report.compared:.1%}"
     if report.saved is not None:
         words += f"; about ${report.saved:.4f} saved"
-    console.print(Text(words), soft_wrap=True)
+    console.say(words)
 
 
-def _show_canaries(report: CanaryReport, console: Console) -> None:
+def _show_canaries(report: CanaryReport, console: Terminal) -> None:
     """Print how often the judge accepted an answer that is known to be bad, and of which kinds."""
     words = f"canaries: {report.false_positives:,} of {report.scored:,} known-bad answers were called CORRECT"
     if report.rate is not None and report.low is not None and report.high is not None:
         words += f" ({report.rate:.1%}, 95 % interval {report.low:.1%} .. {report.high:.1%})"
     missing = report.total - report.scored
-    console.print(Text(f"{words}; {missing:,} have no verdict" if missing else words), soft_wrap=True)
+    console.say(f"{words}; {missing:,} have no verdict" if missing else words)
     for kind, (taken, judged) in report.by_kind.items():
         if taken:
-            console.print(Text(f"    {kind}: {taken:,} of {judged:,}", style="dim"), soft_wrap=True)
+            console.say(f"    {kind}: {taken:,} of {judged:,}", "dim")
 
 
-def _show_missing(tally: Tally, console: Console) -> None:
+def _show_missing(tally: Tally, console: Terminal) -> None:
     """Print what a mean leaves out, why, and what it could be."""
     why = ", ".join(f"{printable(reason)} {count:,}" for reason, count in tally.reasons.most_common(5))
     share = f"{tally.missing:,} of {tally.total:,} rows ({tally.failed_share:.1%}) have no score"
     bounds = "" if tally.bounds is None else "; with them the mean lies in {:.4f} .. {:.4f}".format(*tally.bounds)
-    console.print(Text(f"* {printable(tally.scorer)}: {share}: {why}{bounds}"), soft_wrap=True)
+    console.say(f"* {printable(tally.scorer)}: {share}: {why}{bounds}")
     for reason in tally.failures:
-        console.print(Text(f"    {printable(reason)}", style="dim"), soft_wrap=True)
+        console.say(f"    {printable(reason)}", "dim")
 
 
 @contextmanager
 def progress(source: str) -> Iterator[Callable[[int, int], None]]:
     """Give a callback for rows and bytes done: a bar on a terminal, now and then a line elsewhere."""
     console = Terminal(stderr=True)
+    # A pipe has no size: then there is no share, only a count of rows.
     size = Path(source).stat().st_size if source != "-" and Path(source).is_file() else None
     if console.is_terminal:
         with _bar(console, size) as update:
@@ -225,6 +244,7 @@ def _bar(console: Console, size: int | None) -> Iterator[Callable[[int, int], No
 
     def update(rows: int, done: int) -> None:
         bar.update(task, completed=done, rows=rows)
+        # A short run shows no bar.
         if not bar.live.is_started and time.monotonic() - started > PATIENCE:
             bar.start()
 

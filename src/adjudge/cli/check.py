@@ -4,29 +4,19 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import (
-    SECONDS,
-    SETTINGS,
-    add_working_folder,
-    debug_option,
-    exit_on_sigterm,
-    printable,
-    with_options,
-)
+from adjudge.cli._options import SECONDS, add_working_folder, exit_on_sigterm, new_command, printable, with_options
 from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from adjudge.cli._show import Terminal
     from adjudge.scenarios import CheckResult, PassEstimate, ScenarioRun
 
 UNDECIDED = 3
@@ -64,9 +54,8 @@ OPTIONS = (
 )
 
 
-@click.command(
+@new_command(
     "check",
-    context_settings=SETTINGS,
     short_help="Gate a release on scenarios.",
     epilog="""\b
 Examples:
@@ -80,7 +69,6 @@ Exit codes: 0 pass; 1 the gate failed, and nothing else; 2 the call is wrong; 3 
 )
 @click.argument("scenarios")
 @with_options(*OPTIONS)
-@debug_option
 def command(
     scenarios: str,
     junit: str | None,
@@ -97,6 +85,7 @@ def command(
 
     add_working_folder()
     outputs = [path for path in (junit, json_file, outbox if langfuse else None) if path is not None]
+    # Refused before the agent is asked: a report that cannot be written would cost a whole run.
     for path in outputs:
         _refuse_unwritable(path, outputs)
     if langfuse:
@@ -108,18 +97,21 @@ def command(
         if result.signal is not None:
             _print(f"interrupted; to resume, run the same command with --run {result.run.file}")
             return result.exit_code
-        to_stderr = "-" in outputs  # standard output is then for a report alone
+        # Standard output is then for a report alone.
+        to_stderr = "-" in outputs
         with _ignore_lost_reader():
             for warning in result.run.warnings:
                 _print(f"warning: {warning}")
             show_check(result, Terminal(stderr=to_stderr))
-        writers: list[tuple[str, Callable[[], None]]] = []
-        if outputs or github:
-            writers = _writers(result, junit, json_file, outbox if langfuse else None, github=github)
-        is_written = [_write(path, writer) for path, writer in writers]
+        annotations = "annotations" if github else None
+        kinds = {"junit": junit, "json": json_file, "github": annotations, "langfuse": outbox if langfuse else None}
+        wanted = [(kind, path) for kind, path in kinds.items() if path is not None]
+        # A report that is missing is not a pass, and one that fails does not keep back the others.
+        is_written = [_write(result, kind, path, to_stderr=to_stderr) for kind, path in wanted]
         with _ignore_lost_reader():
             again = ""
             if any(one["status"] == "error" for one in result.run.results):
+                # A run that ended in an error has no verdict yet; one that failed has.
                 again = f"; to repeat what ended in an error, add --run {result.run.file} --retry-failed"
             _print(f"the run is in {result.run.file}{again}")
         return result.exit_code if all(is_written) else UNDECIDED
@@ -141,41 +133,33 @@ def _ignore_lost_reader() -> Iterator[None]:
     """Continue without a reader when it has gone, as `head` does: CI still needs the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character decides nothing
+            # A terminal that lacks a character must not decide about a release.
+            stream.reconfigure(errors="backslashreplace")
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
+        # From here on nobody reads: what is printed goes nowhere, and the exit code still counts.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
 
 
-def _writers(
-    result: "CheckResult", junit: str | None, json_file: str | None, outbox: str | None, *, github: bool
-) -> list[tuple[str, Callable[[], None]]]:
-    """Return a function for every report that is wanted, with what it is called."""
+def _write(result: "CheckResult", kind: str, path: str, *, to_stderr: bool) -> bool:
+    """Write one report and return whether that worked."""
     from adjudge.scenarios import github_lines, write_json, write_junit
 
-    found: list[tuple[str, Callable[[], None]]] = []
-    if junit is not None:
-        found.append((junit, partial(write_junit, result, junit)))
-    if json_file is not None:
-        found.append((json_file, partial(write_json, result, json_file)))
-    if github:
-        to_stderr = "-" in (junit, json_file)
-        found.append(("annotations", lambda: click.echo(github_lines(result), nl=False, err=to_stderr)))
-    if outbox is not None:
-        found.append((outbox, partial(_send_langfuse, result, outbox)))
-    return found
-
-
-def _write(path: str, write: Callable[[], None]) -> bool:
-    """Write one report and return whether that worked; a report that fails must not keep back the others."""
     try:
         with _ignore_lost_reader():
-            write()
+            if kind == "junit":
+                write_junit(result, path)
+            elif kind == "json":
+                write_json(result, path)
+            elif kind == "github":
+                click.echo(github_lines(result), nl=False, err=to_stderr)
+            else:
+                _send_langfuse(result, path)
     except (AdjudgeError, OSError) as error:
         why = error.message if isinstance(error, AdjudgeError) else f"{path}: {error.strerror or error}"
         _print(f"error: {why}")
@@ -210,7 +194,7 @@ def inert(text: str, most: int = LONGEST) -> str:
     return _COMMAND.sub(r"\1 ", printable(text, most))
 
 
-def show_check(result: "CheckResult", console: "Console") -> None:
+def show_check(result: "CheckResult", console: "Terminal") -> None:
     """Print the scenarios, one row for all repeats of each, then how often they pass, then the gate."""
     from rich.table import Table
     from rich.text import Text
@@ -233,6 +217,7 @@ def show_check(result: "CheckResult", console: "Console") -> None:
     table.add_column("why", overflow="fold")
     for name, runs in scenarios.items():
         outcomes = {outcome_of(run) for run in runs}
+        # One row for all repeats: it shows the worst of them.
         word = next(word for outcome, word in WORDS.items() if outcome in outcomes)
         cells = [Text(word, style=STYLES[word]), Text(inert(name))]
         if is_repeated:
@@ -246,9 +231,8 @@ def show_check(result: "CheckResult", console: "Console") -> None:
     lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
     if is_repeated:
         lines += _pass_lines(result.run, min(map(len, scenarios.values())))
-    for line in lines:
-        console.print(Text(line), soft_wrap=True)
-    console.print(Text(f"\ngate: {result.headline}", style="bold"), soft_wrap=True)
+    gate = Text(f"\ngate: {result.headline}", style="bold")
+    console.print(Text("\n".join(lines)), gate, sep="\n", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, min_width=9)
     table.add_column(overflow="fold")
@@ -262,6 +246,7 @@ def _why(runs: Sequence[Mapping[str, Any]]) -> str:
     """Return the reasons, each once, with its count where not every run has it."""
     counts: Counter[str] = Counter()
     for run in runs:
+        # A reason that a run has twice counts once: the count is that of runs.
         counts.update(dict.fromkeys((*run["reasons"], *(f"warning: {one}" for one in run["warnings"])), 1))
     lines = [
         inert(reason) if count == len(runs) else f"{inert(reason)} ({count} of {len(runs)})"
@@ -277,6 +262,7 @@ def _pass_lines(run: "ScenarioRun", most: int) -> list[str]:
     lines: list[str] = []
     if most < 2:
         return lines
+    # Where scenarios have different numbers of repeats, only as many tries as all of them have can be compared.
     for k in (1, most):
         estimates = run.pass_at(k)
         at, hat = _mean(estimates), _mean(run.pass_hat(k))

@@ -11,18 +11,18 @@ import click
 from adjudge.cli._options import (
     BUDGETS,
     LIMITS,
-    SETTINGS,
     add_working_folder,
-    debug_option,
     exit_on_sigterm,
+    new_command,
+    new_group,
     printable,
     with_options,
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
+    from adjudge.cli._show import Terminal
     from adjudge.crag import CRAGEvaluator
     from adjudge.datasets import Vocabulary
     from adjudge.runs import RunConfig
@@ -80,20 +80,17 @@ OUT = (
 )
 
 
-@click.group(
+command = new_group(
     "crag",
-    context_settings=SETTINGS,
     short_help="Evaluate an agent on CRAG-MM conversations.",
     epilog="\b\nExample:\n  adjudge crag evaluate turns.jsonl --judge local --out results",
+    help="Evaluate an agent on CRAG-MM conversations.",
 )
-@debug_option
-def command() -> None:
-    """Evaluate an agent on CRAG-MM conversations."""
 
 
-@command.command(
+@new_command(
     "run",
-    context_settings=SETTINGS,
+    command,
     short_help="Let an agent answer, and evaluate its answers.",
     epilog=f"""\b
 Examples:
@@ -104,15 +101,14 @@ Examples:
 {CODES}""",
 )
 @with_options(*AGENT, *JUDGE, WORKERS, *LIMITS[1:], *BUDGETS, *OUT)
-@debug_option
 def run(**options: Any) -> int:
     """Ask the agent every turn of the conversations, label its answers, and write turn data, results and scores."""
     return _run_crag("run", **options)
 
 
-@command.command(
+@new_command(
     "generate",
-    context_settings=SETTINGS,
+    command,
     short_help="Let an agent answer, without evaluation.",
     epilog=f"""\b
 Example:
@@ -121,15 +117,14 @@ Example:
 {CODES}""",
 )
 @with_options(*AGENT, WORKERS, *LIMITS[1:], *OUT)
-@debug_option
 def generate(**options: Any) -> int:
     """Ask the agent every turn of the conversations, and write turn data."""
     return _run_crag("generate", **options)
 
 
-@command.command(
+@new_command(
     "evaluate",
-    context_settings=SETTINGS,
+    command,
     short_help="Evaluate answers that were saved.",
     epilog=f"""\b
 Examples:
@@ -141,7 +136,6 @@ Examples:
 )
 @click.argument("turns")
 @with_options(*JUDGE, WORKERS, *LIMITS[1:], *BUDGETS, *OUT)
-@debug_option
 def evaluate(**options: Any) -> int:
     """Label the turns in TURNS (turn data as JSON lines), and write results and scores."""
     return _run_crag("evaluate", **options)
@@ -159,6 +153,7 @@ def _run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> i
 
     with exit_on_sigterm(), _print_warnings():
         add_working_folder()
+        # Three commands share this: each has some of the limits, and the others keep their defaults.
         config = RunConfig(**{one.name: options[one.name] for one in fields(RunConfig) if one.name in options})
         dataset = None
         if "dataset" in options:
@@ -177,6 +172,7 @@ def _run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> i
             retry_failed=options["retry_failed"],
             config=config,
         )
+        # In Python a bar is optional; on the command line a long run always shows that it lives.
         evaluator.phases.watching = watch_phase
         evaluator.phases.signals = True
         try:
@@ -199,6 +195,7 @@ def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", optio
         if what == "run":
             evaluator.initialize_evaluation()
         evaluator.generate_agent_responses()
+        # Saved before anything is judged, so that a judge that fails loses no answers.
         evaluator.save_turn_data(out / TURN_DATA)
         turns = evaluator.all_turn_data or []
     if what == "generate":
@@ -224,6 +221,7 @@ def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", optio
 @contextmanager
 def _print_warnings() -> Iterator[None]:
     """Print warnings as other lines of the command, each once."""
+    # Both phases may have the same warning.
     printed: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
@@ -239,7 +237,7 @@ def _print_warnings() -> Iterator[None]:
 
 def show_scores(
     scores: Mapping[str, Any],
-    console: "Console",
+    console: "Terminal",
     breakdowns: Sequence[str] = (),
     vocabularies: "Mapping[str, Vocabulary] | None" = None,
 ) -> None:
@@ -249,8 +247,10 @@ def show_scores(
     """
     from rich.text import Text
 
+    from adjudge.cli._show import new_table
+
     blocks = [scores["all"], scores["ego"]]
-    table = _table("metric", "all", "95 % interval", "ego", "95 % interval")
+    table = new_table("metric", "all", "95 % interval", "ego", "95 % interval")
     for words, count in (("turns", "total"), ("conversations", "conversations")):
         table.add_row(words, *(cell for block in blocks for cell in (f"{block[count]:,.0f}", "")))
     for rate, words in RATES.items():
@@ -262,6 +262,7 @@ def show_scores(
     for name in sorted({name for block in blocks for name in block.get("scorers", {})}):
         cells = []
         for block in blocks:
+            # A scorer may have scored no ego-centric turn at all.
             found = block.get("scorers", {}).get(name, {"mean": None, "interval": {"low": None}})
             mean = "–" if found["mean"] is None else f"{found['mean']:.4f}"
             cells += [Text(mean, style="bold"), _interval(found["interval"])]
@@ -271,24 +272,17 @@ def show_scores(
         console.print(Text(f"\nby {name}"))
         console.print(_breakdown(scores["all"]["breakdowns"][name], name, (vocabularies or {}).get(name)))
     for line in _remarks(scores, breakdowns):
-        console.print(Text(line), soft_wrap=True)
-
-
-def _table(first: str, *others: str) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, overflow="fold")
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+        console.say(line)
 
 
 def _breakdown(parts: Sequence[Mapping[str, Any]], name: str, names: "Vocabulary | None") -> "Table":
     from rich.text import Text
 
-    table = _table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
-    table.collapse_padding = True  # names are long, and a terminal may have 80 columns
+    from adjudge.cli._show import new_table
+
+    table = new_table(name, "turns", "accuracy", "95 % interval", "truthful", "95 % interval")
+    # Names are long, and a terminal may have 80 columns.
+    table.collapse_padding = True
     for part in parts:
         value = "not known" if part["value"] is None else str(part["value"])
         if part["value"] is not None and names is not None:
@@ -322,6 +316,7 @@ def _remarks(scores: Mapping[str, Any], breakdowns: Sequence[str]) -> list[str]:
     shown = [whole, scores["ego"], *(part for name in breakdowns for part in whole["breakdowns"][name])]
     if any(0 < block["conversations"] < FEW_CLUSTERS for block in shown):
         lines.append(f"{ROUGH} fewer than {FEW_CLUSTERS} conversations: the interval is rough")
+    # Turns without a label are in none of the rates: say how many there are.
     missing = whole["unscored"] + whole["errors"]
     if missing:
         low, high = whole["bounds"]["accuracy"]

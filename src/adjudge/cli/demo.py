@@ -1,17 +1,13 @@
 """`adjudge demo`: the guided tour."""
 
-import click
-
-from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.cli._options import new_command
 
 
-@click.command(
+@new_command(
     "demo",
-    context_settings=SETTINGS,
     short_help="A guided tour, offline.",
     epilog="\b\nExample:\n  adjudge demo",
 )
-@debug_option
 def command() -> None:
     """Show rewards, mathematics, judges, a benchmark and a gate on bundled samples: offline, no key needed."""
     from rich.text import Text

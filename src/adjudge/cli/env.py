@@ -2,18 +2,18 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.cli._options import new_command, new_group
+
+command = new_group(
+    "env",
+    short_help="Serve environments over HTTP.",
+    help="Environments for rollouts that run in other processes or on other machines.",
+)
 
 
-@click.group("env", context_settings=SETTINGS, short_help="Serve environments over HTTP.")
-@debug_option
-def command() -> None:
-    """Environments for rollouts that run in other processes or on other machines."""
-
-
-@command.command(
+@new_command(
     "serve",
-    context_settings=SETTINGS,
+    command,
     short_help="Lease this machine's environments over HTTP.",
     epilog="""\b
 Examples:
@@ -34,7 +34,6 @@ Examples:
 @click.option(
     "--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token; or set ADJUDGE_ENV_TOKEN."
 )
-@debug_option
 def serve(
     kinds: tuple[str, ...],
     host: str,
@@ -59,11 +58,13 @@ def serve(
     add_working_folder()
     token = Key(None if token_file is None else Path(token_file), TOKEN_VARIABLE).reveal()
     limits = PoolLimits(lease_s=lease_s)
+    # A kind that is named twice has one pool.
     pools = [Pool(default_spec(kind), size, backend, limits=limits) for kind in dict.fromkeys(kinds)]
 
     async def run() -> None:
         try:
             async with EnvServer(pools, token=token).serving(host, port) as bound:
+                # An IPv6 address is in brackets in a URL.
                 shown = f"[{host}]" if ":" in host else host
                 click.echo(f"serving {', '.join(pool.spec.kind for pool in pools)} at http://{shown}:{bound}")
                 await asyncio.Event().wait()

@@ -2,17 +2,15 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option
+from adjudge.cli._options import new_command
 
 
-@click.command(
+@new_command(
     "init",
-    context_settings=SETTINGS,
     short_help="Write a starter scenario file and a gate.",
     epilog="\b\nExamples:\n  adjudge init\n  adjudge init evaluation",
 )
 @click.argument("folder", default=".")
-@debug_option
 def command(folder: str) -> None:
     """Write scenarios/starter.toml and gate.toml into FOLDER, by default this one; nothing is written over."""
     from pathlib import Path

@@ -11,11 +11,11 @@ from adjudge.cli._options import (
     CANARIES,
     JUDGING,
     LIMITS,
-    SETTINGS,
     Share,
-    debug_option,
     dry_run_option,
     exit_on_sigterm,
+    new_command,
+    new_group,
     printable,
     with_options,
 )
@@ -30,15 +30,12 @@ MOST_ANSWERS = 10  # of those that an attacked judge took
 JUDGE = ("base_url", "error_budget", "first_calibration")  # options of a judge; the others are limits
 
 
-@click.group(
+command = new_group(
     "judge",
-    context_settings=SETTINGS,
     short_help="Ask a judge about rows.",
     epilog="\b\nExample:\n  adjudge judge run rows.jsonl --judge local",
+    help="Ask a judge about rows.",
 )
-@debug_option
-def command() -> None:
-    """Ask a judge about rows."""
 
 
 def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[str, dict[str, Any]]:
@@ -48,19 +45,21 @@ def options_of(judges: Sequence[str], *files: str | None, **given: Any) -> dict[
 
     if len(judges) > 1 and any(file is not None for file in files):
         raise UsageError("--run and attack's --out are files of one judge: give one --judge with them")
-    options = {judge: {name: value for name, value in given.items() if value is not None} for judge in judges}
-    if any(judge.startswith("cascade:") for judge in judges):  # its own options are not for the others
-        for judge in judges:
-            if not judge.startswith("cascade:"):
-                options[judge] = {name: value for name, value in options[judge].items() if name not in CASCADE_OPTIONS}
+    options: dict[str, dict[str, Any]] = {}
+    has_cascade = any(judge.startswith("cascade:") for judge in judges)
     for judge in judges:
-        get_judge(judge, **options[judge])
+        known = {name: value for name, value in given.items() if value is not None}
+        # A cascade's own options are not for the other judges, which would refuse them.
+        if has_cascade and not judge.startswith("cascade:"):
+            known = {name: value for name, value in known.items() if name not in CASCADE_OPTIONS}
+        get_judge(judge, **known)
+        options[judge] = known
     return options
 
 
-@command.command(
+@new_command(
     "run",
-    context_settings=SETTINGS,
+    command,
     short_help="Judge a file of rows.",
     epilog="""\b
 Examples:
@@ -86,7 +85,6 @@ interrupted. To resume a run that did not end: adjudge resume FILE""",
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
 @click.option("--calibration", help="A calibration of the judge, by adjudge judge calibrate: corrects the mean.")
 @dry_run_option
-@debug_option
 def run(
     rows: str,
     judge: str,
@@ -122,9 +120,9 @@ def run(
     return show_finished(finished, to_stderr=out == "-")
 
 
-@command.command(
+@new_command(
     "calibrate",
-    context_settings=SETTINGS,
+    command,
     short_help="Measure a judge on labelled rows.",
     epilog="""\b
 Examples:
@@ -151,7 +149,6 @@ wrong; 3 undecided, nothing is kept (stopped, a label that cannot be read, or mo
     type=click.IntRange(min=0),
     help="Rows about which a model is asked once more.",
 )
-@debug_option
 def calibrate(
     labels: str,
     judges: tuple[str, ...],
@@ -174,20 +171,22 @@ def calibrate(
                 done = calibrate_file(
                     labels, judge, options=options[judge], config=config, run=run, probes=probes, watch=watch
                 )
+            # The worst judge decides the exit code; what is left of the budgets is for the next one.
             worst = max(worst, done.finished.exit_code)
             config = done.left
             if done.calibration is None:
-                show_finished(done.finished, to_stderr=False, again="the same command with --run")
+                show_finished(done.finished, again="the same command with --run")
                 break
+            # A calibration on too few verdicts would correct later runs by noise: it is shown and not kept.
             place = _save_calibration(done.calibration, out) if done.finished.undecided is None else None
             measured.append((done, place))
     _show_calibrations(measured)
     return worst
 
 
-@command.command(
+@new_command(
     "attack",
-    context_settings=SETTINGS,
+    command,
     short_help="See which wrong answers a judge takes for right.",
     epilog="""\b
 Examples:
@@ -204,7 +203,6 @@ Exit codes: 0 attacked; 1 more taken than --max-false-positives; 2 the call is w
 @click.option("--run", help="The run file, of one judge; one that exists is resumed, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, of one judge.")
 @click.option("--max-false-positives", type=Share(), help="Fail where a greater share is called CORRECT.")
-@debug_option
 def attack(
     judges: tuple[str, ...],
     run: str | None,
@@ -213,7 +211,7 @@ def attack(
     **more: Any,
 ) -> int:
     """Ask judges about wrong answers that were made to be taken for right ones."""
-    from adjudge.cli._show import live, show_end, show_finished
+    from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, attack_judge
 
     options = options_of(judges, run, out, **{name: more.pop(name) for name in JUDGE})
@@ -224,9 +222,9 @@ def attack(
             with live() as watch:
                 done = attack_judge(judge, options=options[judge], config=config, run=run, out=out, watch=watch)
             if done.whole is None:
-                return show_finished(done.finished, to_stderr=False, again="the same command with --run")
+                return show_finished(done.finished, again="the same command with --run")
             _show_attack(done)
-            show_end(done.finished)
+            show_finished(done.finished, end_only=True)
             codes.append(done.exit_code(max_false_positives))
     return max(codes)
 
@@ -241,6 +239,7 @@ def _make_folder(folder: str) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror or error}", code="cannot-write") from None
+    # A folder that exists may still refuse new files.
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"{folder} is not a folder that can be written to", code="cannot-write")
 
@@ -252,6 +251,7 @@ def _save_calibration(known: "Calibration", folder: str) -> Path:
     from adjudge.errors import UsageError
     from adjudge.judges import reliability_svg
 
+    # A judge's name has colons, slashes and commas, which file systems do not all take.
     name = re.sub(r"[^a-z0-9._]+", "-", known.judge.lower()).strip("-.")[:80] or "judge"
     path = Path(folder, f"{name}.json")
     try:
@@ -265,17 +265,14 @@ def _save_calibration(known: "Calibration", folder: str) -> Path:
 
 def _show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> None:
     """Print all judges in one table, with 95 % intervals, then the notes on each."""
-    from rich.table import Table
     from rich.text import Text
 
-    from adjudge.cli._show import Terminal
+    from adjudge.cli._show import Terminal, new_table
 
     console = Terminal()
     found = [(done.calibration, done, place) for done, place in measured if done.calibration is not None]
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("judge", overflow="fold")
-    for name in ("rows", "accuracy", "kappa", "right kept", "wrong caught", "ECE"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = new_table("judge", "rows", "accuracy", "kappa", "right kept", "wrong caught", "ECE")
+    table.padding = (0, 1, 0, 0)
     for known, _, _ in found:
         error = "" if known.reliability is None else _short(f"{known.reliability.error:.3f}")
         table.add_row(*map(Text, [*_judge_cells(known.judge, known.rows, known.agreement), error]))
@@ -285,7 +282,7 @@ def _show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> 
         console.print(table)
     for known, done, place in found:
         for line in _notes(known):
-            console.print(Text(f"{printable(known.judge)}: {line}"), soft_wrap=True)
+            console.say(f"{printable(known.judge)}: {line}")
         for warning in done.finished.warnings:
             click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
         curve = "" if place is None or known.reliability is None else f", its curve in {place.with_suffix('.svg')}"
@@ -323,6 +320,7 @@ def _notes(known: "Calibration") -> list[str]:
             )
     if len(known.groups) > MOST_GROUPS:
         lines.append(f"{len(known.groups) - MOST_GROUPS:,} more groups are in the file")
+    # Rows without a verdict are in none of the figures: say how many.
     missing = known.rows - known.counts.get("scored", 0)
     if missing:
         lines.append(f"{missing:,} of {known.rows:,} rows have no verdict and are in none of these figures")
@@ -339,18 +337,14 @@ def _notes(known: "Calibration") -> list[str]:
 
 def _show_attack(done: "Attacked") -> None:
     """Print the share of each category that was called CORRECT, then such answers."""
-    from rich.table import Table
     from rich.text import Text
 
-    from adjudge.cli._show import Terminal
+    from adjudge.cli._show import Terminal, new_table
 
     if done.whole is None:
         return
     console = Terminal()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(f"attack on {printable(done.judge)}", overflow="fold")
-    for name in ("rows", "called CORRECT", "share", "95 % interval"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = new_table(f"attack on {printable(done.judge)}", "rows", "called CORRECT", "share", "95 % interval")
     for one in done.categories:
         table.add_row(*map(Text, _attack_cells(one)), style="red" if one.taken else "")
     table.add_row(*map(Text, _attack_cells(done.whole)), style="bold")
@@ -360,13 +354,13 @@ def _show_attack(done: "Attacked") -> None:
         words = f"* {missing:,} of {done.whole.total:,} attacks have no verdict and are in none of these figures"
         why = done.finished.summary.tallies[-1].reasons.most_common(5) if done.finished.summary is not None else []
         reasons = ", ".join(f"{printable(reason)} {count:,}" for reason, count in why)
-        console.print(Text(f"{words}: {reasons}"), soft_wrap=True)
+        console.say(f"{words}: {reasons}")
     for taken in done.taken[:MOST_ANSWERS]:
         words = f"{taken.id}: {printable(taken.response, most=80)!r} is wrong: {printable(taken.why, most=120)}"
-        console.print(Text(f"    {words}", style="dim"), soft_wrap=True)
+        console.say(f"    {words}", "dim")
     if len(done.taken) > MOST_ANSWERS:
         more = f"    and {len(done.taken) - MOST_ANSWERS:,} more: --out FILE has every verdict"
-        console.print(Text(more, style="dim"), soft_wrap=True)
+        console.say(more, "dim")
 
 
 def _attack_cells(one: "AttackKind") -> list[str]:

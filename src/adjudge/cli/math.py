@@ -2,10 +2,10 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import SETTINGS, new_command, printable
 
 
-@click.command(
+@new_command(
     "math",
     context_settings={**SETTINGS, "ignore_unknown_options": True},
     short_help="Compare one response with a gold answer.",
@@ -35,7 +35,6 @@ Exit codes: 0 equal; 1 not equal; 2 the call is wrong; 3 the gold cannot be read
     show_default=True,
     help="Seconds of CPU time for one comparison.",
 )
-@debug_option
 def command(response: str, gold: str, extraction: str, limit_s: float) -> int:
     """Say whether the answer in RESPONSE is mathematically equal to GOLD, how that was decided, and by which tier."""
     from adjudge.rewards.math import MathPolicy, compare
@@ -51,6 +50,7 @@ def command(response: str, gold: str, extraction: str, limit_s: float) -> int:
         "gold as": verdict.gold_canonical,
         "tier": str(verdict.tier),
     }
+    # The line of something that was not found is left out.
     for name, text in lines.items():
         if text is not None:
             click.echo(f"  {name:8} {printable(text)}")

@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import BUDGETS, SETTINGS, add_working_folder, debug_option, printable, with_options
+from adjudge.cli._options import BUDGETS, add_working_folder, new_command, printable, with_options
 
 if TYPE_CHECKING:
     from adjudge.runs import CostEstimate
 
 
-@click.command(
+@new_command(
     "plan",
-    context_settings=SETTINGS,
     short_help="What a run would call and cost.",
     epilog="""\b
 Examples:
@@ -26,7 +25,6 @@ Examples:
 @click.option("--agent", help="Who would answer: openai:MODEL, an address, module:function or 'command: PROGRAM'.")
 @click.option("--base-url", help="Address of the judge's OpenAI-compatible endpoint.")
 @with_options(*BUDGETS[-2:])
-@debug_option
 def command(
     rows: str, judge: str | None, scorers: tuple[str, ...], agent: str | None, base_url: str | None, **limits: Any
 ) -> int:

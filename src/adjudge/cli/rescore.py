@@ -8,18 +8,16 @@ from adjudge.cli._options import (
     BUDGETS,
     CANARIES,
     LIMITS,
-    SETTINGS,
     add_working_folder,
-    debug_option,
     dry_run_option,
     exit_on_sigterm,
+    new_command,
     with_options,
 )
 
 
-@click.command(
+@new_command(
     "rescore",
-    context_settings=SETTINGS,
     short_help="Score a run's answers again.",
     epilog="""\b
 Examples:
@@ -34,7 +32,6 @@ Examples:
 @click.option("--run", help="The new run file.")
 @click.option("--out", help="Write the results here, in input order ('-': standard output).")
 @dry_run_option
-@debug_option
 def command(
     file: str, scorers: tuple[str, ...], judge: str | None, base_url: str | None, run: str | None, **more: Any
 ) -> int:
@@ -48,6 +45,7 @@ def command(
     add_working_folder()
     out, dry_run, options = more.pop("out"), more.pop("dry_run"), {"base_url": base_url}
     config = RunConfig(**more)
+    # Before the new run file is made: an estimate leaves nothing behind.
     if dry_run:
         from adjudge.cli.plan import show_estimate
         from adjudge.runs import estimate_rescore

@@ -2,21 +2,19 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import new_command, printable
 
 UNDECIDED = 3
 
 
-@click.command(
+@new_command(
     "resend",
-    context_settings=SETTINGS,
     short_help="Deliver scores that a dashboard did not get.",
     epilog="\b\nExamples:\n  adjudge resend adjudge.outbox\n  adjudge resend july.outbox --host http://localhost:3000",
 )
 @click.argument("file")
 @click.option("--host", help="Send to this address instead of the one in the outbox.")
 @click.option("--refused", is_flag=True, help="Also send what a receiver refused, once the cause is removed.")
-@debug_option
 def command(file: str, host: str | None, refused: bool) -> int:
     """Send the scores in the outbox FILE that no receiver has acknowledged yet; keys come from the environment.
 

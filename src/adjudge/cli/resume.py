@@ -7,20 +7,18 @@ import click
 from adjudge.cli._options import (
     BUDGETS,
     SECONDS,
-    SETTINGS,
     Price,
     Share,
     add_working_folder,
-    debug_option,
     dry_run_option,
     exit_on_sigterm,
+    new_command,
     with_options,
 )
 
 
-@click.command(
+@new_command(
     "resume",
-    context_settings=SETTINGS,
     short_help="Resume a run that was stopped.",
     epilog="""\b
 Examples:
@@ -39,7 +37,6 @@ Examples:
 @click.option("--price", type=Price(), help="Dollars for a million prompt and completion tokens: 0.15,0.60.")
 @with_options(*BUDGETS[:3])
 @dry_run_option
-@debug_option
 def command(file: str, out: str | None, retry_failed: bool, base_url: str | None, dry_run: bool, **limits: Any) -> int:
     """Resume the run in FILE where it stopped, with the limits that it began with unless others are given.
 

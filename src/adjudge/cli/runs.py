@@ -2,7 +2,7 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import new_command, new_group, printable
 
 
 class _Listing(click.Group):
@@ -10,28 +10,23 @@ class _Listing(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read anything that is neither a command nor an option as the folder."""
+        # Listing needs no word of its own: `adjudge runs results/` is what people type.
         if not args or (args[0] not in self.commands and args[0] not in ("-h", "--help", "--debug")):
             args = ["list", *args]
         return super().parse_args(ctx, args)
 
 
-@click.group(
+command = new_group(
     "runs",
-    cls=_Listing,
-    context_settings=SETTINGS,
+    _Listing,
     short_help="List run files, or merge shards.",
     epilog="\b\nExamples:\n  adjudge runs\n  adjudge runs results/\n  adjudge runs merge all.run a.run b.run c.run",
+    help="List the run files of a folder (`adjudge runs [FOLDER]`), or make one run of several.",
 )
-@debug_option
-def command() -> None:
-    """List the run files of a folder (`adjudge runs [FOLDER]`), or make one run of several."""
 
 
-@command.command(
-    "list", context_settings=SETTINGS, epilog="\b\nExamples:\n  adjudge runs\n  adjudge runs list results/"
-)
+@new_command("list", command, epilog="\b\nExamples:\n  adjudge runs\n  adjudge runs list results/")
 @click.argument("folder", required=False)
-@debug_option
 def list_(folder: str | None) -> None:
     """List the run files (*.run) in FOLDER, or in the folder of runs that were given no place, oldest first."""
     from adjudge.runs import list_runs
@@ -48,9 +43,9 @@ def list_(folder: str | None) -> None:
         click.echo(f"{run.file}  {run.state}  {run.done:,} of {run.cases:,} rows ({counts})  {printable(what)}")
 
 
-@command.command(
+@new_command(
     "merge",
-    context_settings=SETTINGS,
+    command,
     short_help="Make one run of the shards of a job.",
     epilog="""\b
 Examples:
@@ -60,7 +55,6 @@ Examples:
 @click.argument("out")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--partial", is_flag=True, help="Accept shards that are not done; adjudge resume OUT does the rest.")
-@debug_option
 def merge(out: str, files: tuple[str, ...], partial: bool) -> None:
     """Make one run file OUT of the run files of one job's shards: all cases in the order of the files.
 

@@ -2,12 +2,11 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, ColumnMapping, Share, add_working_folder, debug_option
+from adjudge.cli._options import ColumnMapping, Share, add_working_folder, new_command
 
 
-@click.command(
+@new_command(
     "score",
-    context_settings=SETTINGS,
     short_help="Score a file of rows.",
     epilog="""\b
 Examples:
@@ -36,7 +35,6 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
 )
 @click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
 @click.option("--format", "format_", help="jsonl, csv or parquet; by default the file's ending says.")
-@debug_option
 def command(
     rows: str,
     scorers: tuple[str, ...],
@@ -60,6 +58,7 @@ def command(
 
     add_working_folder()
     kind = format_of(rows, format_)
+    # Where a scorer asks a model, replies cost money: they are kept in a run file even if none was named.
     if run is not None or any(get_scorer(scorer).asks for scorer in scorers):
         from adjudge.cli._options import exit_on_sigterm
         from adjudge.cli._show import live, show_finished
@@ -82,6 +81,7 @@ def command(
             on_progress=on_progress,
         )
     show_summary(summary, Terminal(stderr=out == "-"))
+    # A mean over a few of the rows decides nothing.
     if not summary.rows or summary.failed_share > max_failed:
         reason = "no rows" if not summary.rows else f"more than {max_failed:.3g} of the rows have no score"
         click.echo(f"adjudge: undecided: {reason}", err=True)

@@ -2,17 +2,15 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import new_command, printable
 
 
-@click.command(
+@new_command(
     "scorers",
-    context_settings=SETTINGS,
     short_help="List the registered scorers.",
     epilog="\b\nExamples:\n  adjudge scorers\n  adjudge scorers qa",
 )
 @click.argument("word", default="")
-@debug_option
 def command(word: str) -> None:
     """List the registered scorers, with their signatures and what they mean; only those with WORD, if given."""
     from adjudge.errors import UnknownReward

@@ -2,19 +2,17 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, debug_option, printable
+from adjudge.cli._options import new_command, printable
 
 
-@click.command(
+@new_command(
     "show",
-    context_settings=SETTINGS,
     short_help="Show a run.",
     epilog="\b\nExamples:\n  adjudge show july.run\n  adjudge show july.run --failures",
 )
 @click.argument("file")
 @click.option("--failures", "with_failures", is_flag=True, help="List every row without a score, with its reason.")
 @click.option("--out", help="Write the results again, in input order ('-': standard output).")
-@debug_option
 def command(file: str, with_failures: bool, out: str | None) -> int:
     """Show what the run in FILE was asked to do, how far it is, and its summary so far."""
     from adjudge.cli._show import Terminal, show_summary
@@ -22,7 +20,8 @@ def command(file: str, with_failures: bool, out: str | None) -> int:
 
     run = open_run(file)
     state, plan = run.state, run.plan
-    is_piped = out == "-"  # standard output is then for the results alone
+    # Standard output is then for the results alone.
+    is_piped = out == "-"
     cost = f", ${state.cost:.4f}" if state.cost else ""
     spent = f"{state.calls:,} calls, {state.tokens:,} tokens{cost}"
     click.echo(f"{state.state}: {state.done:,} of {state.cases:,} rows, {spent}", err=is_piped)

@@ -26,6 +26,7 @@ class Labels:
     status: Status = "scored"
 
     def __post_init__(self) -> None:
+        # Rows may come from files of others: labels that contradict one another must not be counted.
         fault = ""
         if self.is_correct and self.is_miss:
             fault = "correct and a miss at once"
@@ -66,6 +67,7 @@ def settle(response: str, ground_truth: str) -> Labels | None:
     >>> settle("Red.", "red") is None
     True
     """
+    # Found first: "I don't know" as ground truth can be matched exactly, too.
     exact = is_exact(response, ground_truth)
     if says_unknown(response):
         if not says_unknown(ground_truth):

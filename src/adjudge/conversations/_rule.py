@@ -27,6 +27,7 @@ def given_up_after(labels: Sequence[Label]) -> int:
     for index, label in enumerate(labels):
         if label == "correct":
             streak = 0
+        # A miss is a let-down as well: the rule counts turns that are not correct.
         elif label != "unscored":
             streak += 1
             if streak == 2:
@@ -53,5 +54,6 @@ def conversation_score(labels: Sequence[Label]) -> Fraction | None:
     >>> conversation_score(["correct", "wrong", "wrong", "correct", "correct"])
     Fraction(-1, 5)
     """
+    # Turns without a verdict count neither for nor against.
     ruled = [label for label in two_wrong(labels) if label != "unscored"]
     return Fraction(ruled.count("correct") - ruled.count("wrong"), len(ruled)) if ruled else None

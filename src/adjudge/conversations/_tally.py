@@ -68,8 +68,10 @@ def profile_of(turns: Sequence[Labels]) -> Profile:
     """
     labels = [turn.label for turn in turns]
     kept = given_up_after(labels)
+    # After the second let-down every turn is a miss, which adds nothing to either count.
     before = labels[:kept]
     missing = labels.count("unscored")
+    # Only turns without a verdict can be errors.
     errors = sum(turn.status == "error" for turn in turns) if missing else 0
     return Profile(
         total=len(labels) - missing,
@@ -150,6 +152,8 @@ class TurnTally:
         }
 
     def _conversation_mean(self) -> Fraction:
+        # Conversations of the same length are added as integers: one fraction for each length, not for each
+        # conversation.
         by_length: Counter[int] = Counter()
         for profile, count in self.profiles.items():
             by_length[profile.total] += (profile.ruled_correct - profile.ruled_wrong) * count
@@ -159,6 +163,7 @@ class TurnTally:
     def cells(self, rate: Rate) -> Iterator[Cell]:
         """Give the conversations that a rate is the mean over, those alike together, the scored ones only."""
         sum_of = _SUMS[rate]
+        # An interval over a million conversations needs only the few kinds that there are.
         alike: dict[tuple[int, int], int] = {}
         for profile, count in self.profiles.items():
             if profile.total:

@@ -8,6 +8,7 @@ import re
 
 from adjudge.text import fold
 
+# For `re` the underscore is a word character; here it is neither a letter nor a digit.
 _DROPPED = re.compile(r"[^\w\s]|_")
 _UNKNOWN = re.compile(r"i\s+(?:dont|do\s+not)\s+know")
 

@@ -62,6 +62,7 @@ class PendingTurn:
 def agent_of(given: Any) -> Any:
     """Return the agent: the code that a text names, an instance of a class, or the object itself."""
     kind, colon, _ = given.partition(":") if isinstance(given, str) else ("", "", "")
+    # A text with a colon is code, unless what comes before it is a kind of agent that has a colon too.
     if colon and kind not in ("command", "http", "https", "openai", "anthropic", "litellm"):
         given = load_agent(given)
     if not isinstance(given, type):
@@ -83,6 +84,7 @@ def batch_size_of(agent: Any) -> int | None:
         size = ask()
     if caught.reason is not None:
         raise UsageError(f"get_batch_size() of the agent failed: {caught.reason}", code="bad-agent")
+    # Numbers of numpy and torch are whole numbers too; true is not.
     if isinstance(size, bool) or not hasattr(size, "__index__"):
         raise UsageError(f"get_batch_size() of the agent gave {size!r}, not a whole number", code="bad-agent")
     return max(config.MIN_BATCH_SIZE, min(int(size), largest))
@@ -96,6 +98,7 @@ def batches(conversations: Iterable[Sequence[str]], size: int, done: Container[s
     >>> list(batches([["a0"], ["b0", "b1", "b2"], ["c0", "c1"]], 2))
     [['a0', 'b0'], ['b1', 'c0'], ['b2', 'c1']]
     """
+    # Read as room is made: a data set may be larger than memory.
     waiting = iter(conversations)
     open_: list[tuple[Sequence[str], int]] = []
     while True:
@@ -151,11 +154,13 @@ class BatchTurns:
         if self._task is None and self._next is not None and all(id_ in self._waiting for id_ in self._next):
             batch = [self._waiting.pop(id_) for id_ in self._next]
             self._next = next(self._batches, None)
-            self._task = asyncio.create_task(self._answer(batch))  # which starts the next one when it ends
+            # The task is the lock: one batch at a time, and it starts the next one when it ends.
+            self._task = asyncio.create_task(self._answer(batch))
 
     async def _answer(self, batch: list[PendingTurn]) -> None:
         with Caught(fatal_too=True) as caught:
             ready, images = [], []
+            # Images are loaded in a thread: a fetch would hold up the answers of other conversations.
             for turn, image in zip(batch, await in_thread(self._load_images, batch), strict=True):
                 if isinstance(image, Caught):
                     turn.fail(image)
@@ -166,7 +171,8 @@ class BatchTurns:
             for turn, answer in zip(ready, answers, strict=True):
                 with Caught() as own:
                     trajectory = _trajectory(turn.case, answer, self._extras.cut)
-                    if not turn.done.done():  # else it has been given up
+                    # A turn that was given up meanwhile has no use for an answer.
+                    if not turn.done.done():
                         turn.done.set_result(trajectory)
                 turn.fail(own)
         for turn in batch:
@@ -186,9 +192,11 @@ class BatchTurns:
 
     async def _ask(self, batch: Sequence[PendingTurn], images: list[Any]) -> list[Any]:
         given = ([turn.case.question for turn in batch], images, [turn.history for turn in batch])
+        # A batch of sixteen may take as long as sixteen turns one by one.
         limit = self._deadline * len(batch)
         try:
             async with asyncio.timeout(limit):
+                # What the agent gets beside the questions may be slow, so it is made in a thread in either case.
                 if inspect.iscoroutinefunction(self._call):
                     answers = await self._call(*given, **await in_thread(self._optional, batch, images))
                 else:
@@ -197,7 +205,7 @@ class BatchTurns:
             raise AdjudgeError(f"the agent gave no answers within {limit:g} seconds", code="deadline") from None
         if not isinstance(answers, list | tuple) or len(answers) != len(batch):
             count = len(answers) if isinstance(answers, list | tuple) else f"a {type(answers).__name__}, not"
-            raise DataError(f"{self.name} gave {count} answers to {len(batch)} queries", code="bad-batch")
+            raise DataError(f"{self.name} returned {count} answers to {len(batch)} queries", code="bad-batch")
         return list(answers)
 
     def _optional(self, batch: Sequence[PendingTurn], images: Sequence[Any]) -> dict[str, Any]:
@@ -237,6 +245,7 @@ class SingleTurns:
             answer = await self._function(*given)
         else:
             answer = await in_thread(self._function, *given)
+            # A plain function may still return something to wait for.
             answer = await answer if inspect.isawaitable(answer) else answer
         return _trajectory(case, answer, self._extras.cut)
 
@@ -263,7 +272,8 @@ def _accepted(function: Callable[..., Any], names: Sequence[str]) -> frozenset[s
     """Return those of the names that the function takes as arguments."""
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some compiled functions do not say
+    # Some compiled functions do not say what they take.
+    except (TypeError, ValueError):
         return frozenset()
     takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     return frozenset(name for name in names if takes_any or name in parameters)
@@ -277,6 +287,7 @@ def _takes_three(agent: Any) -> bool:
         inspect.signature(agent).bind("query", None, [])
     except TypeError:
         return False
-    except ValueError:  # it has no signature
+    # It has no signature: only a call can show.
+    except ValueError:
         return True
     return True

@@ -27,7 +27,6 @@ from adjudge.rewards import get_reward, reward
 from adjudge.runs import Job, Plan, RunConfig, RunFile, RunTask
 
 if TYPE_CHECKING:
-    from adjudge.crag._phases import Phases
     from adjudge.datasets import Conversations, RowImage
     from adjudge.model import Case
     from adjudge.rewards import Scorer
@@ -115,6 +114,7 @@ def cut(text: str, tokenizer: Tokenizer, most: int) -> str:
 
 def tokens_of(text: str, tokenizer: Tokenizer, most: int | None = None) -> Sequence[Any]:
     """Return the content tokens of a text; those after `most` may be left out."""
+    # Ours can stop early: an answer of a megabyte is not split whole to keep 75 tokens.
     if isinstance(tokenizer, WordTokenizer):
         return tokenizer.encode(text, most)
     found = _plainly(tokenizer.encode, "encode", text)
@@ -126,7 +126,8 @@ def _plainly(method: Callable[..., Any], name: str, argument: Any) -> Any:
     """Call a tokenizer's method with those of our settings that it knows."""
     try:
         known = set(signature(method).parameters)
-    except (TypeError, ValueError):  # some compiled functions do not say
+    # Some compiled functions do not say what they take.
+    except (TypeError, ValueError):
         known = set()
     return method(argument, **{key: value for key, value in _PLAIN[name].items() if key in known})
 
@@ -146,6 +147,7 @@ class Survey:
         for read in conversations:
             rows = list(rows_of(read.conversation))
             for row in rows:
+                # The digest says on resuming whether these are still the same questions.
                 digest.update(json_line(row))
             turns.append(tuple(row["interaction_id"] for row in rows))
         return cls(tuple(turns), digest.hexdigest())
@@ -164,6 +166,7 @@ class Generation:
     def task(self, path: Path, settings: RunConfig, workers: int, *, retry: bool = False) -> RunTask:
         """Return the run, as it is to be done from here: turns that have been answered are not asked again."""
         most = config.MAX_RESPONSE_LENGTH_IN_TOKENS
+        # Images and batches leave out what is done: a resumed run loads and asks only what is missing.
         done = finished_turns(path, retry=retry)
         images = Images(self.conversations, done)
         names = self.conversations.vocabularies["domain"]
@@ -174,8 +177,11 @@ class Generation:
             rag_context=self.rag_context,
         )
         size = batch_size_of(self.agent)
-        settings = replace(settings, max_calls=None, max_tokens=None, max_cost=None)  # budgets are for the judge
+        # Budgets are for the judge: the agent has none.
+        settings = replace(settings, max_calls=None, max_tokens=None, max_cost=None)
         agent: BatchTurns | SingleTurns
+        # An agent of batches keeps its own time and order; one that answers turn by turn gets as many as there are
+        # workers.
         if size is None:
             agent, limits = SingleTurns(self.agent, extras), replace(settings, workers=workers)
         else:
@@ -186,13 +192,6 @@ class Generation:
         plan = Plan("evaluate", agent=agent.name, digest=self.survey.digest)
         cases = (row for read in self.conversations for row in rows_of(read.conversation))
         return RunTask(path, job, plan, limits, cases, retry_failed=retry)
-
-
-def generate(phases: Phases, generation: Generation, settings: RunConfig, workers: int, *, retry: bool) -> Path:
-    """Run phase 1 and return its run file."""
-    path = phases.file(FILE, anew=True)
-    phases.run("generating", generation.task(path, settings, workers, retry=retry))
-    return path
 
 
 def rows_of(conversation: Conversation) -> Iterator[dict[str, Any]]:
@@ -236,7 +235,8 @@ def finished_turns(path: Path, *, retry: bool = False) -> frozenset[str]:
             if is_kept:
                 found.add(str(case.id))
     except AdjudgeError as error:
-        if error.code not in ("cannot-read", "not-a-run"):  # nothing was begun yet
+        # No file, or an empty one: nothing was begun yet.
+        if error.code not in ("cannot-read", "not-a-run"):
             raise
     return frozenset(found)
 
@@ -264,7 +264,8 @@ class WithheldImage:
         self.why = why
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("why", "__setstate__"):  # looked for where a copy is made
+        # Looked for where a copy is made, before there is anything in it: an error there would hide the real one.
+        if name in ("why", "__setstate__"):
             raise AttributeError(name)
         raise RowError(self.why, code="bad-image")
 
@@ -287,10 +288,12 @@ class Images:
         """
         session = case.conversation_id or ""
         with self._lock:
+            # Conversations are asked in the order of the data set, so reading along finds each image soon.
             while session not in self._found:
                 name, image = next(self._left, (session, None))
                 self._found[name] = image
             image = self._found[session]
+            # The last turn of a conversation: nobody will ask for its image again.
             if case.metadata.get("turn_idx") == case.metadata.get("total_turn_count", 0) - 1:
                 del self._found[session]
         if image is None:

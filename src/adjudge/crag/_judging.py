@@ -54,10 +54,12 @@ def judge_of(
     if kind == "local":
         return get_judge(name), None
     limits: dict[str, Any] = {"max_tokens": config.MAX_EVAL_TOKENS, "attempts": config.MAX_API_RETRIES}
-    if kind in ("panel", "cascade", "litellm") and colon:  # their members find keys of their own
+    # Their members find keys of their own.
+    if kind in ("panel", "cascade", "litellm") and colon:
         return get_judge(name, api_key=api_key or None, base_url=base_url, **limits), None
     api, model = (kind, rest) if colon and kind in _KEYS else ("openai", name.strip())
     places = (_KEYS[api], f"{_KEYS[api]}_FILE", _ADDRESSES[api])
+    # Without any key the evaluation still gives misses and exact matches, so this is a warning and not an error.
     if not (api_key or base_url or any(os.environ.get(place) for place in places)):
         message = f"semantic evaluation is off: there is no key for {name}; set {_KEYS[api]}, or give eval_api_key"
         return None, f"{message} or eval_base_url (--base-url), or name 'local' as the judge"
@@ -131,13 +133,15 @@ def settle_turn(response: str, truths: Sequence[str]) -> Labels | None:
     (True, True)
     """
     known = [labels for truth in truths if (labels := settle(response, truth)) is not None]
+    # Of several ground truths that are as good, the kindest counts.
     return max(known, key=lambda labels: (labels.is_correct, labels.is_exact_match), default=None)
 
 
 def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the turns in order of (session_id, turn_idx), checked; one that is there twice raises `DataError`."""
+    """Return the turns in order of (session_id, turn_idx), checked; one that appears twice raises `DataError`."""
     rows = TurnRows()
     turns = [rows.take(turn, f"turn {number}: ") for number, turn in enumerate(turn_data, 1)]
+    # The order of the file must not change the run: a resumed one is compared by its digest.
     turns.sort(key=lambda turn: (turn["session_id"], turn["turn_idx"]))
     ids: set[str] = set()
     places: set[tuple[str, int]] = set()
@@ -146,7 +150,7 @@ def in_order(turn_data: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if place in places:
             raise DataError(f"session {place[0]!r} has two turns {place[1]}: number its turns from 0", code="same-turn")
         if turn["interaction_id"] in ids:
-            message = f"interaction_id {turn['interaction_id']!r} is there twice (again in session {place[0]!r})"
+            message = f"interaction_id {turn['interaction_id']!r} appears twice (again in session {place[0]!r})"
             raise DataError(message, code="same-turn")
         ids.add(turn["interaction_id"])
         places.add(place)
@@ -183,11 +187,13 @@ def scorers_of(judge: Judge | None, more: Sequence[Any], columns: Iterable[str])
 def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Give the results of a finished run, in order."""
     for case, _, scores in RunFile(path).rows():
+        # A turn that was never reached is an error, not a wrong answer.
         score, *others = scores or [Score.error("not-run: the run ended before this turn") for _ in names]
         row = case.row or {}
         turn = {name: value for name, value in row.items() if name not in OURS}
         labels = _labels(row, score, failed=case.fault is not None)
-        kept = (score.notes or {}).get(REPLY)  # where run files had it before scores had a detail
+        # Run files had the reply here before scores had a detail.
+        kept = (score.notes or {}).get(REPLY)
         reply = score.detail if kept is None else json.loads(kept)
         extra = {
             name: {"value": other.value, "status": other.status, "reason": other.reason}

@@ -39,22 +39,24 @@ class Phases:
     callback: ProgressCallback | None = None
     signals: bool = False  # whether SIGINT and SIGTERM stop a phase in good order, as on the command line
     signal: int | None = field(default=None, init=False)  # which of them did
+    _place: Path | None = field(default=None, init=False)  # the temporary folder
 
     def file(self, name: str, *, anew: bool = False) -> Path:
         """Return the run file of that name; `anew` removes an earlier one from a temporary folder."""
         if self.run_dir is not None:
             return make_folder(self.run_dir) / f"{name}.run"
-        place = getattr(self, "_place", None)
-        if place is None:
-            place = self._place = Path(tempfile.mkdtemp(prefix="adjudge-crag-"))
-            weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
-        path: Path = place / f"{name}.run"
+        if self._place is None:
+            self._place = Path(tempfile.mkdtemp(prefix="adjudge-crag-"))
+            # Removed with this object, or when Python ends: `__del__` alone would miss the second.
+            weakref.finalize(self, shutil.rmtree, self._place, ignore_errors=True)
+        path = self._place / f"{name}.run"
         if anew:
             path.unlink(missing_ok=True)
         return path
 
     def run(self, name: str, task: RunTask) -> None:
         """Run a phase to its end; one that was stopped raises `RunStopped`, and its file keeps what was done."""
+        # What the command line sets comes before the bar that Python users ask for.
         watching = bar if self.watching is None and self.show else self.watching
         with nullcontext() if watching is None else watching(name) as shown:
 
@@ -71,7 +73,8 @@ class Phases:
             except RunError as error:
                 if error.code != "run-mismatch":
                     raise
-                message = error.message.removesuffix("run file")  # the user knows the folder, not our files in it
+                # The user knows the folder, not our files in it.
+                message = error.message.removesuffix("run file")
                 raise RunError(f"{message}folder", code=error.code) from None
         for warning in session.warnings:
             warnings.warn(warning, stacklevel=2)

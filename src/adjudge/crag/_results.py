@@ -82,6 +82,7 @@ class _Pile:
         start, stop, split = self.starts[first], self.starts[first + count], self._on_disk
         if self._file is None or start >= split:
             return bytes(self._memory[start - split : stop - split])
+        # `pread` has a place of its own, so that two readers do not move each other's.
         on_disk = os.pread(self._descriptor, min(stop, split) - start, start)
         return on_disk if stop <= split else on_disk + self._memory[: stop - split]
 
@@ -113,6 +114,7 @@ class TurnResults(Sequence[dict[str, Any]]):
 
         A row that lacks a column, or has one of a wrong type, raises `RowError`.
         """
+        # They are checked and in order already.
         if isinstance(rows, cls) and rule_scope == "conversation":
             return rows
         pile = _sorted_pile(rows)
@@ -125,6 +127,7 @@ class TurnResults(Sequence[dict[str, Any]]):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         places = self._places
+        # A slice with a step does not read rows that follow one another.
         if places.step != 1:
             yield from (self._one(place) for place in places)
             return
@@ -190,6 +193,7 @@ def _sorted_pile(rows: Iterable[Mapping[str, Any]]) -> _Pile:
     for rank, session in enumerate(sorted(sessions)):
         ranks[sessions[session]] = rank
     keys = array("Q", [ranks[number] << 32 | turn for number, turn in zip(numbers, turns, strict=True)])
+    # The usual case: results come from a run in this order already.
     if all(key <= after for key, after in pairwise(keys)):
         return pile
     return pile.in_order(sorted(range(len(keys)), key=keys.__getitem__))
@@ -204,14 +208,16 @@ def _encoded(row: Mapping[str, Any]) -> bytes:
         values = [*values[: len(COLUMNS)], dict(list(row.items())[len(COLUMNS) :])]
     try:
         return _encode(values) + b"\n"
-    except (UnicodeEncodeError, OverflowError):  # half a character, or an integer over 64 bits
+    # Half a character, or an integer over 64 bits: rare, and the slow encoder takes both.
+    except (UnicodeEncodeError, OverflowError):
         return json.dumps(values).encode() + b"\n"
 
 
 def _decoded(lines: bytes) -> list[dict[str, Any]]:
     try:
         rows = [asdict(stored) for stored in _decode_lines(lines)]
-    except (msgspec.DecodeError, UnicodeDecodeError):  # half a character is somewhere, or such an integer
+    # Half a character is somewhere, or such an integer: then all lines are read the slow way.
+    except (msgspec.DecodeError, UnicodeDecodeError):
         rows = [dict(zip((*COLUMNS, _OTHERS), json.loads(line), strict=True)) for line in lines.splitlines()]
     for row in rows:
         others = row.pop(_OTHERS)

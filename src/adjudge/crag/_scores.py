@@ -130,6 +130,7 @@ class Scores:
                 if number is None:
                     number = self._number(Mark(*mark), row)
                 session = row["session_id"]
+                # Not `setdefault`, which would make an array for every row.
                 found = turns.get(session)
                 if found is None:
                     found = turns[session] = array("q")
@@ -138,7 +139,8 @@ class Scores:
                 if SCORERS in row:
                     self.extras.add(session, row["is_ego"], row[SCORERS])
         except (KeyError, OverflowError, TypeError):
-            check_result(row)  # names what is wrong
+            # The quick path above does not say what is wrong: this names the column.
+            check_result(row)
             raise
 
     def _number(self, mark: Mark, row: Mapping[str, Any]) -> int:
@@ -160,6 +162,7 @@ class Scores:
     def dictionary(self) -> dict[str, Any]:
         """Return the scores for `all` and `ego`: the eleven metrics, and beside them what they rest on."""
         marks = [Mark(*mark) for mark in self.numbers]
+        # Millions of turns have a few hundred marks: everything that depends on a mark is found once.
         codes_of = bytes(mark.code for mark in marks)
         is_ego = [mark.is_ego for mark in marks]
         columns = [[getattr(mark, name) for mark in marks] for name in BREAKDOWNS[:-1]]
@@ -212,6 +215,7 @@ class Block:
         # Conversations with the same codes are counted together: there are few kinds of short ones.
         whole = _short(codes) if turns[0] == 0 and turns[-1] == len(turns) - 1 else _profile(codes)
         self.wholes[whole] += 1
+        # Codes are in order of their turns, so these are counted later; a profile has lost that order.
         if not isinstance(whole, bytes):
             self.turns.update(zip(turns, codes, strict=True))
         for counts, values in zip(self.parts, categories, strict=True):
@@ -273,6 +277,7 @@ def _tallies(counts: Mapping[tuple[Any, bytes | Profile], int]) -> dict[Any, Tur
 def _grouped(codes: bytes, values: Sequence[Any]) -> dict[Any, bytes | Profile]:
     """Return, by value, what the turns that have it are counted by."""
     first = values[0]
+    # The usual case: all turns have the same value.
     if values.count(first) == len(values):
         return {first: _short(codes)}
     groups: dict[Any, bytes] = {}
@@ -291,6 +296,7 @@ def _place(item: tuple[Any, TurnTally]) -> tuple[int, Any]:
 
 def _numbers(tally: TurnTally, *, whole: bool) -> dict[str, Any]:
     """Return the metrics of a tally with their intervals; a part of a conversation has no conversation score."""
+    # Turns of one domain are a part of a conversation: a conversation score of parts would mean nothing.
     metrics: dict[str, Any] = {**tally.metrics()}
     rates = RATES if whole else RATES[:-1]
     if not whole:

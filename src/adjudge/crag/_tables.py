@@ -60,6 +60,7 @@ def unguard(cell: str) -> str:
 
 def _runs(text: str) -> bool:
     """Return whether a spreadsheet would run a cell; apostrophes of our own are not counted."""
+    # Every apostrophe that is there already gets another one, so that reading back takes away exactly ours.
     bare = text.lstrip("'")
     return bare[:1] in _SUSPECT and bare != "" and _NUMBER.fullmatch(bare) is None
 
@@ -114,13 +115,14 @@ def category_of(text: str) -> int | str | None:
 
 def write_csvs(all_path: str, ego_path: str, rows: Iterable[Mapping[str, Any]], *, raw_csv: bool = False) -> None:
     """Write all rows into one file and the ego-centric ones into another, in one pass; both appear in the end."""
-    text = _unchanged if raw_csv else guard
+    text = str if raw_csv else guard
     with whole_file(all_path) as everything, whole_file(ego_path) as ego:
         header = (",".join(COLUMNS) + "\n").encode()
         everything.write(header)
         ego.write(header)
         for block in _batches(rows, BLOCK):
             lines = [_line(row, text) for row in block]
+            # One search through the block is much quicker than one for each cell.
             if not _is_fit("".join(lines)):
                 lines = [_line(row, lambda cell: text(fit(cell))) for row in block]
             everything.write("".join(lines).encode())
@@ -130,16 +132,12 @@ def write_csvs(all_path: str, ego_path: str, rows: Iterable[Mapping[str, Any]], 
 
 def write_table(path: str, names: Sequence[str], rows: Iterable[Sequence[Any]], *, raw_csv: bool = False) -> None:
     """Write any small table; None is an empty cell."""
-    text = _unchanged if raw_csv else guard
+    text = str if raw_csv else guard
     with whole_file(path) as file:
         file.write((",".join(names) + "\n").encode())
         for row in rows:
             cells = [_quote(text(fit(cell))) if isinstance(cell, str) else cell for cell in row]
             file.write((",".join("" if cell is None else str(cell) for cell in cells) + "\n").encode())
-
-
-def _unchanged(cell: str) -> str:
-    return cell
 
 
 def _batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Mapping[str, Any]]]:
@@ -164,7 +162,8 @@ def _line(row: Mapping[str, Any], text: Callable[[str], str]) -> str:
 def _json(value: list[str] | dict[str, Any]) -> str:
     try:
         text = _encode(value).decode()
-    except (UnicodeEncodeError, OverflowError):  # half a character, or an integer over 64 bits
+    # Half a character, or an integer over 64 bits.
+    except (UnicodeEncodeError, OverflowError):
         text = json.dumps(value, separators=(",", ":"))
     return _quote(text)
 
@@ -257,12 +256,14 @@ def _whole_numbers(rows: Rows) -> frozenset[str]:
     for row in rows:
         for name in CATEGORIES:
             value = row[name]
-            if not (value is None or (isinstance(value, int) and value.bit_length() < 64)):  # as a column can hold
+            # A column of integers has 64 bits.
+            if not (value is None or (isinstance(value, int) and value.bit_length() < 64)):
                 texts.add(name)
     return frozenset(CATEGORIES) - texts
 
 
 def _kinds(whole: frozenset[str]) -> dict[str, str]:
+    # Whatever is not named below is one of the five labels and flags.
     kinds = dict.fromkeys(COLUMNS, "bool")
     kinds |= dict.fromkeys((*TEXTS, "api_response", "status"), "text")
     kinds |= dict.fromkeys(("turn_idx", "total_turn_count"), "int") | {"interaction_id_history": "texts"}

@@ -108,6 +108,7 @@ def turn_row(columns: Mapping[str, Any], *, place: str = "", turn_idx: int | Non
     >>> row["interaction_id"], row["turn_idx"], row["is_ego"], row["total_turn_count"], row["domain"]
     ('s/0', 0, False, 1, None)
     """
+    # Nearly all rows were written by us: one quick check instead of one for each field.
     if _is_whole(columns, TurnValues, TURN_FIELDS):
         return dict(columns)
     return _checked(_with_defaults(columns, turn_idx), TurnRow, TURN_FIELDS, place)
@@ -134,6 +135,7 @@ class TurnRows:
 
 
 def _with_defaults(columns: Mapping[str, Any], turn_idx: int | None) -> dict[str, Any]:
+    # An optional field that is null is the same as one that is missing: some libraries write every column.
     lacking = [name for name, value in columns.items() if value is None and name in _TURN_FIELDS.difference(REQUIRED)]
     given = {name: value for name, value in columns.items() if name not in lacking}
     history = given.setdefault("interaction_id_history", [])
@@ -165,11 +167,12 @@ def read_turns(path: str | Path) -> Iterator[dict[str, Any]]:
 
     A turn without `turn_idx` and history comes after the turns of its session in earlier lines. A line that is
     broken, lacks a field or has one of a wrong type raises `RowError` with file, line and field when it is reached; an
-    interaction, or a turn of a session, that is there twice does so at the end.
+    interaction, or a turn of a session, that appears twice does so at the end.
     """
     lines = read_rows(str(path), "jsonl")
     rows = TurnRows()
     with RepeatFinder() as finder:
+        # Ids are sorted by the block, so that repeats are found in files larger than memory.
         while some := list(islice(lines, AT_ONCE)):
             turns: list[dict[str, Any]] = []
             names: list[tuple[str, int]] = []
@@ -220,7 +223,8 @@ def labels_of(row: Mapping[str, Any], *, place: str = "") -> Labels:
         raise RowError(f"{place}{error}") from None
 
 
-_labels = lru_cache(maxsize=64)(Labels)  # there are few, and rows by the million
+# There are few labels, and rows by the million.
+_labels = lru_cache(maxsize=64)(Labels)
 
 
 def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
@@ -228,6 +232,7 @@ def check_result(row: Mapping[str, Any], *, place: str = "") -> dict[str, Any]:
     checked = dict(row) if _is_whole(row, ResultValues, COLUMNS) else _checked(row, ResultRow, COLUMNS, place)
     labels_of(checked, place=place)
     reply = checked["api_response"]
+    # Only additional fields and unusual replies can hold what JSON cannot.
     if len(checked) > len(COLUMNS) or (reply and not _SAFE.issuperset(map(type, reply.values()))):
         try:
             to_json({name: value for name, value in checked.items() if name == "api_response" or name not in COLUMNS})
@@ -250,15 +255,17 @@ def _checked(row: Mapping[str, Any], kind: Any, names: tuple[str, ...], place: s
     except msgspec.ValidationError as error:
         given = {name: row[name] for name in _NUMBERS if name in row}
         whole = {name: int(value) for name, value in given.items() if isinstance(value, float) and value.is_integer()}
-        if whole:  # 2.0, as some libraries save a 2
+        # Some libraries save a 2 as 2.0.
+        if whole:
             return _checked({**row, **whole}, kind, names, place)
         raise RowError(f"{place}{_fault(str(error), row, names)}") from None
-    except UnicodeEncodeError:  # another field has half a character in its name
+    # Another field has half a character in its name, which msgspec refuses: it is checked without that one.
+    except UnicodeEncodeError:
         known = _checked({name: row[name] for name in names if name in row}, kind, names, place)
         return known | {name: value for name, value in row.items() if name not in known}
-    if not (0 <= checked["turn_idx"] < _MOST_TURNS and 0 <= checked["total_turn_count"] < _MOST_TURNS):
-        wrong = next(name for name in ("turn_idx", "total_turn_count") if not 0 <= checked[name] < _MOST_TURNS)
-        raise RowError(f"{place}{wrong}: {checked[wrong]} is not a number of turns")
+    for name in ("turn_idx", "total_turn_count"):
+        if not 0 <= checked[name] < _MOST_TURNS:
+            raise RowError(f"{place}{name}: {checked[name]} is not a number of turns")
     if tuple(checked) != names:
         checked = {name: checked[name] for name in names}
     if len(row) != len(checked):

@@ -24,6 +24,7 @@ def prepare_feature_vocabularies(dataset_split: Any) -> dict[str, Vocabulary]:
     if isinstance(dataset_split, Conversations):
         return dict(dataset_split.vocabularies)
     if isinstance(dataset_split, Mapping) and not hasattr(dataset_split, "features"):
+        # A `DatasetDict` has the features in each of its splits, the same ones.
         dataset_split = next(iter(dataset_split.values()), None)
     return vocabularies_of(getattr(dataset_split, "features", None))
 
@@ -50,6 +51,7 @@ def _names(vocabulary: Any) -> tuple[str, ...]:
 
 def _index(domain: Any) -> int | str | None:
     """Return a domain as a number or a name; None for anything else."""
+    # Rows of some layouts have a list of domains, of which the first counts.
     if hasattr(domain, "__len__") and not isinstance(domain, str):
         domain = next(iter(domain), None)
     if domain is None or isinstance(domain, str):

@@ -69,7 +69,7 @@ class CRAGEvaluator:
             message = f"rule_scope is one of {', '.join(RULE_SCOPES)}, not {rule_scope!r}"
             raise UsageError(f"{message}{closest(str(rule_scope), RULE_SCOPES)}")
         if type(num_workers) is not int or num_workers < 1:
-            raise UsageError(f"num_workers must be a whole number from 1 on, got {num_workers!r}")
+            raise UsageError(f"num_workers must be a whole number, at least 1, got {num_workers!r}")
         if num_conversations is not None and (type(num_conversations) is not int or num_conversations < 0):
             raise UsageError(f"num_conversations must be a whole number or None, got {num_conversations!r}")
         self.dataset = dataset
@@ -131,14 +131,16 @@ class CRAGEvaluator:
         A turn on which the agent fails has an empty response and a `fault`, and the conversation continues.
         `progress_callback` is called with how many turns are done, and of how many.
         """
-        from adjudge.crag._generate import generate, read_answers
+        from adjudge.crag._generate import FILE, read_answers
 
         if self._generation is None:
             self.initialize_for_generation()
         generation = self._generation
         assert generation is not None  # noqa: S101 (initialised above)
         self.phases.show, self.phases.callback = self.show_progress, progress_callback
-        path = generate(self.phases, generation, self._limits(), self.num_workers, retry=self.retry_failed)
+        path = self.phases.file(FILE, anew=True)
+        task = generation.task(path, self._limits(), self.num_workers, retry=self.retry_failed)
+        self.phases.run("generating", task)
         self.all_turn_data = list(read_answers(path, generation.tokenizer))
 
     def evaluate_agent_responses(
@@ -206,6 +208,7 @@ class CRAGEvaluator:
 
         data = self.dataset
         if isinstance(data, Conversations):
+            # Both the data set and the evaluator may limit the number: the smaller one counts.
             known = [count for count in (data.num_conversations, self.num_conversations) if count is not None]
             return replace(data, num_conversations=min(known, default=None))
         # The data are read for the questions, and again for the images: an iterator is kept as a list.
@@ -222,6 +225,7 @@ class CRAGEvaluator:
         if self._judge is None:
             from adjudge.crag._judging import judge_of
 
+            # Found when it is needed, so that generating alone asks for no key.
             self._judge = judge_of(self.eval_model_name, api_key=self._key, base_url=self.eval_base_url)
             if self._judge[1] is not None:
                 warnings.warn(self._judge[1], stacklevel=3)
@@ -236,6 +240,7 @@ class CRAGEvaluator:
         from adjudge import __version__
         from adjudge.crag._turns import TOKENIZER
 
+        # Turn data of others may not say how their responses were cut.
         cuts = sorted({str(turn.get(TOKENIZER, "not known")) for turn in turns})
         return {
             "semantic_evaluation": "off" if judge is None else "on",

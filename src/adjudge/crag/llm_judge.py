@@ -48,6 +48,7 @@ def api_response(score: Score) -> dict[str, Any]:
     """Return what a judge said, as the mapping that results hold."""
     verdict = (score.notes or {}).get("verdict")
     provenance = score.provenance or Provenance("", "")
+    # Nobody was asked: an empty response is wrong without a call.
     asked = score.detail or {"raw": None, "calls": 0}
     return {
         "accuracy": None if verdict is None else verdict == "CORRECT",

@@ -17,11 +17,12 @@ from adjudge.lazy import lazy_names
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.receivers._endpoint import OtlpEndpoint
-    from adjudge.receivers._errors import ReceiverError
     from adjudge.receivers._export import read_langsmith
     from adjudge.receivers._langfuse import LangfuseReceiver
     from adjudge.receivers._langsmith import LangSmithReceiver
+    from adjudge.receivers._service import TraceReceiver
     from adjudge.receivers._store import EndpointCounts, EndpointLimits
+    from adjudge.receivers._whole import ReceiverError
 
 __all__ = [
     "EndpointCounts",
@@ -30,6 +31,7 @@ __all__ = [
     "LangfuseReceiver",
     "OtlpEndpoint",
     "ReceiverError",
+    "TraceReceiver",
     "read_langsmith",
 ]
 
@@ -37,10 +39,11 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "_endpoint": ("OtlpEndpoint",),
-        "_errors": ("ReceiverError",),
         "_export": ("read_langsmith",),
         "_langfuse": ("LangfuseReceiver",),
         "_langsmith": ("LangSmithReceiver",),
+        "_service": ("TraceReceiver",),
         "_store": ("EndpointCounts", "EndpointLimits"),
+        "_whole": ("ReceiverError",),
     },
 )

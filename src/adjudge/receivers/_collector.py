@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adjudge.errors import Caught
 from adjudge.http import listening
-from adjudge.receivers._errors import ReceiverError
 from adjudge.receivers._requests import (
     CONTENT_TYPES,
     PACKINGS,
@@ -22,7 +21,7 @@ from adjudge.receivers._requests import (
     unpack,
 )
 from adjudge.receivers._store import EndpointCounts, EndpointLimits, SpanStore
-from adjudge.receivers._whole import REMOTE_SETTLE, Wait
+from adjudge.receivers._whole import REMOTE_SETTLE, ReceiverError, Wait
 from adjudge.traces import Record
 
 if TYPE_CHECKING:
@@ -68,8 +67,10 @@ class Collector:
 
         self._is_closing = False
         app = web.Application(client_max_size=self.limits.request_bytes)
+        # SDKs differ in where they send; what they send is the same.
         for path in (PATH, LANGFUSE_PATH, LOGS_PATH):
             app.router.add_post(path, self._export)
+        # Unpacked by us, up to a limit: aiohttp would unpack a bomb whole.
         async with listening(app, host, port, auto_decompress=False, handler_cancellation=True) as found:
             try:
                 yield found
@@ -110,12 +111,14 @@ class Collector:
                 async with asyncio.timeout(min(left, quiet) if late is None else left):
                     await changed.wait()
             except TimeoutError:
-                if late is None:  # nothing more has arrived: the trace is settled
+                # Nothing more has arrived for a while: the trace is settled.
+                if late is None:
                     return None
 
     async def _release(self) -> None:
         """Wake everybody who waits, and wait until they are gone."""
         self._is_closing = True
+        # Whoever waits gets what has arrived so far, not an error.
         for events in self._waiting.values():
             for event in events:
                 event.set()
@@ -134,6 +137,7 @@ class Collector:
         content_type = "application/json" if encoding == "json" else "application/x-protobuf"
         self._count(requests=1)
         batch = None
+        # Counted by hand: a request beyond the limit is refused at once, it does not queue.
         self._busy += 1
         try:
             with Caught() as caught:
@@ -145,13 +149,16 @@ class Collector:
             return web.Response(body=acceptance(batch, encoding), content_type=content_type)
         self._count(refused=1)
         error = caught.error
-        status = error.status if isinstance(error, _Refused) else 413 if isinstance(error, RequestTooLarge) else 400
+        status = 413 if isinstance(error, RequestTooLarge) else 400
+        if isinstance(error, _Refused):
+            status = error.status
         headers = {"Retry-After": "1"} if status == 503 else {}
         why = refusal(caught.reason or "bad-body", encoding)
         return web.Response(body=why, status=status, content_type=content_type, headers=headers)
 
     def _keep(self, batch: Batch) -> None:
         self._count(spans=len(batch.arrivals), rejected=len(batch.rejected))
+        # Empty spans cost memory too: without a least size a million of them would count as nothing.
         size = max(_SMALLEST_SPAN, batch.size)
         for key in self.store.note(batch.notes, size) if batch.is_logs else self.store.add(batch.arrivals, size):
             for event in self._waiting.get(key, ()):
@@ -179,6 +186,7 @@ class Collector:
         from aiohttp import web
 
         largest = self.limits.request_bytes
+        # Refused before it is read, where the sender says how long it is.
         if request.content_length is not None and request.content_length > largest:
             raise RequestTooLarge(f"the body is larger than {largest:,} bytes")
         try:

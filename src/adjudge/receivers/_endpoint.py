@@ -107,6 +107,7 @@ class OtlpEndpoint(ThreadedServer):
         """Return what is missing from a trace so far; nothing for a complete one."""
         wait = Wait(0.0, roots, 0.0, parent or trace_id[:16])
         record, late = self._running().call(self._collector.now, trace_id, wait)
+        # What the record itself lacks is the better message; what is late may only need time.
         faults = faults_of(record, parent=wait.parent)
         return faults if late is None or faults else (late,)
 

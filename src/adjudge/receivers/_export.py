@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import TrajectoryError, UsageError
-from adjudge.model import Trajectory
-from adjudge.receivers._whole import trajectory_of
-from adjudge.traces import Record, Trace, decode_langsmith, read_json
+from adjudge.receivers._whole import join_records, trajectory_of
+from adjudge.traces import Trace, decode_langsmith, read_json
 
 _TEXTS = ("inputs", "outputs", "extra")  # which some exports hold as JSON in text
 
@@ -22,14 +21,8 @@ def read_langsmith(path: str | Path) -> Iterator[Trace]:
     for run in _runs(Path(path)):
         groups.setdefault(str(run.get("trace_id") or run.get("id") or ""), []).append(_plain(run))
     for name, runs in groups.items():
-        yield Trace(name, _trajectory(name, runs))
-
-
-def _trajectory(name: str, runs: list[Mapping[str, Any]]) -> Trajectory:
-    records = decode_langsmith(runs)
-    faults = tuple(fault for record in records for fault in record.faults)
-    spans = tuple(span for record in records for span in record.spans)
-    return trajectory_of(Record(name, spans, faults), trace_id=name, parent=None, late=None)
+        record = join_records(name, decode_langsmith(runs))
+        yield Trace(name, trajectory_of(record, trace_id=name, parent=None, late=None))
 
 
 def _runs(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -37,6 +30,7 @@ def _runs(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         with path.open("rb") as file:
             first = file.readline()
+            # One run a line, or one document over many lines: the first line shows which.
             if _is_whole(first):
                 yield from _listed(read_json(first, f"{path}, line 1"), f"{path}, line 1")
                 for number, line in enumerate(file, 2):
@@ -73,6 +67,7 @@ def _plain(run: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _value(text: str) -> object:
+    # Plain text is the usual case, and most of it is long: it is not parsed.
     if text[:1] not in ("{", "["):
         return text
     try:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from adjudge.chat import cleaned
 from adjudge.errors import TrajectoryError
 from adjudge.model import to_json
-from adjudge.receivers._errors import ReceiverError
+from adjudge.receivers._whole import ReceiverError
 from adjudge.traces import (
     OtlpEvent,
     OtlpSpan,
@@ -116,8 +116,11 @@ def read_logs(body: bytes, encoding: Encoding) -> Batch:
             else iter_otlp_logs(read_json(body, "the body"), "the body")
         )
         for (trace, span), event in found:
+            # Agents also log other things: those are not an error, and not ours.
             if event.name.startswith("gen_ai."):
                 try:
+                    # Tried on an empty span: a record that cannot be read is rejected now, not when its trace is asked
+                    # for.
                     add_log_events(Span(span, None, "llm", ""), [event])
                     notes.append(Note(trace, span, event))
                 except TrajectoryError as error:
@@ -137,6 +140,7 @@ def _arrival(raw: OtlpSpan) -> Arrival:
     for name, value, length in (("trace", raw.trace, 32), ("span", raw.id, 16)):
         if len(value) != length or not _HEX.issuperset(value) or not value.strip("0"):
             raise TrajectoryError(f"{value[:40]!a} is not a {name} id")
+    # A session is a key of the store, so a very long one is not taken.
     named = (raw.attributes.get(key) for key in _SESSIONS)
     session = next((one for one in named if isinstance(one, str) and 0 < len(one) <= _LONGEST_SESSION), None)
     return Arrival(raw.trace, read_otlp_span(raw, {}), session)

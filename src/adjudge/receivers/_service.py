@@ -3,9 +3,10 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import urlencode
 
+from adjudge.calling import run_sync
 from adjudge.chat import cleaned
 from adjudge.errors import DataError
 from adjudge.http import (
@@ -20,11 +21,11 @@ from adjudge.http import (
     is_transient,
 )
 from adjudge.model import Trajectory, decode_json, to_json
-from adjudge.receivers._errors import ReceiverError
-from adjudge.receivers._whole import Wait, find_outstanding, links_of, trajectory_of
+from adjudge.receivers._whole import SETTLE, ReceiverError, Wait, find_outstanding, links_of, trajectory_of
 from adjudge.traces import Record
 
 LIMITS = Limits(in_flight=8, attempts=4, attempt_timeout_s=30.0, deadline_s=60.0, max_reply_bytes=64_000_000)
+TIMEOUT = 60.0
 MOST = 100_000  # observations or runs of one trace that are asked for; LangSmith itself stops at 25,000
 PAGES = (100, 20, 4, 1)  # items on a page, where pages of more are too large
 _GONE = frozenset({404, 405, 410, 501})
@@ -39,65 +40,142 @@ class Gone(ReceiverError):
     default_code = "not-there"
 
 
-class Service:
-    """Asks one service; `headers` is called for every request, so that no key is kept or shown."""
+class Fetched(NamedTuple):
+    """What a service has of a trace: its spans, and the spans together with the fields of the trace itself."""
 
-    def __init__(
-        self,
-        base_url: str,
-        headers: Callable[[], Mapping[str, str]],
-        *,
-        keys: str,
-        limits: Limits | None,
-        allow_private: bool,
-    ) -> None:
-        self.base_url = base_url.rstrip("/")
-        self._headers = headers
-        self._keys = keys
+    spans: Record
+    whole: Record
+
+
+class TraceReceiver:
+    """Fetches traces from a service that stores them, through its JSON interface; close it, or use `async with`."""
+
+    name: ClassVar[str]  # what messages call the service,
+    items: ClassVar[str]  # and the parts of a trace there
+    variables: ClassVar[str]  # of the environment, that hold its keys
+
+    def __init__(self, base_url: str, limits: Limits | None, *, allow_private: bool) -> None:
+        self._base_url = base_url.rstrip("/")
         self._client = HttpClient(limits or LIMITS, allow_private=allow_private)
 
-    async def ask(
+    async def trajectory(
+        self,
+        trace_id: str,
+        *,
+        timeout: float = TIMEOUT,  # noqa: ASYNC109 (what comes after it is an answer, not an error)
+        roots: int = 1,
+        settle: float = SETTLE,
+        parent: str | None = None,
+    ) -> Trajectory:
+        """Ask for all of a trace until it is whole, and return what its agent did.
+
+        It is whole when as many roots as `roots` have ended, no parent is missing, and the next request brings nothing
+        new. A trace that is not whole after `timeout` seconds is returned as it is, with `complete=False`. `trace_id`
+        may be a session: then all its traces are taken together. `parent` is a span outside the trace that started it.
+        """
+        wait = Wait(timeout, roots, settle, parent or self._outer(trace_id))
+        return await poll(lambda left: self._fetch(trace_id, left), wait, trace_id)
+
+    def fetch(self, trace_id: str, **options: Any) -> Trajectory:
+        """Return the same as `trajectory`, for code that cannot await."""
+        return run_sync(self.trajectory(trace_id, **options), "fetch", instead="trajectory")
+
+    async def resolve(self, session_id: str) -> tuple[str, ...]:
+        """Return the ids of the traces of a session, in the order in which they began; none for an unknown session."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _outer(self, trace_id: str) -> str | None:  # noqa: ARG002 (for services whose traces have one)
+        """Return the span around a trace, where it follows from the trace's id."""
+        return None
+
+    def _headers(self) -> Mapping[str, str]:
+        """Return the headers with the key; called for every request, so that no key is kept or shown."""
+        raise NotImplementedError
+
+    async def _fetch(self, key: str, left: float) -> Fetched:
+        """Return what the service has now of a trace or a session, asked within the seconds that are left."""
+        raise NotImplementedError
+
+    async def _ask(
         self, path: str, query: Mapping[str, Any] | None = None, *, body: object = None, deadline_s: float
     ) -> Any:
         """Return the answer to a request; `Gone` where there is nothing at that path.
 
         A path that begins with `/api/` starts at the root of the server, even where the address ends in `/api/v1`.
         """
-        root = self.base_url
+        root = self._base_url
         if path.startswith("/api/"):
             root = root.removesuffix("/api/v1").removesuffix("/api")
         url = f"{root}{path}" + (f"?{urlencode(query, doseq=True)}" if query else "")
         content = None if body is None else to_json(body)
         request = Request(url, content, "GET" if body is None else "POST", self._headers)
+        # Even the last question gets a few seconds, or it could never be answered.
         seconds = min(self._client.limits.deadline_s, max(deadline_s, _LEAST_S))
         return await self._client.send(request, self._read, deadline_s=seconds)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
 
     def _read(self, reply: HttpReply) -> Any:
         if 200 <= reply.status < 300:
             try:
                 return decode_json(reply.body, place="the answer: ")
             except (DataError, RecursionError):
-                return Again(ReceiverError(f"{self.base_url} answered with something that is not JSON"), times=2)
+                # A proxy may answer in place of a server that restarts.
+                return Again(ReceiverError(f"{self._base_url} answered with something that is not JSON"), times=2)
         said = cleaned(reply.body[:2000].decode("utf-8", "replace"))
         if reply.status in _REFUSED:
-            raise ReceiverError(f"{self.base_url} refused the key (set {self._keys}): {said}", code="unauthorised")
+            message = f"{self._base_url} refused the key (set {self.variables}): {said}"
+            raise ReceiverError(message, code="unauthorised")
         if reply.status in _GONE:
-            raise Gone(f"{self.base_url} answered {reply.status}: {said}")
-        error = BadStatus(f"{self.base_url} answered {reply.status}: {said}", status=reply.status)
+            raise Gone(f"{self._base_url} answered {reply.status}: {said}")
+        error = BadStatus(f"{self._base_url} answered {reply.status}: {said}", status=reply.status)
         if is_transient(reply.status):
             return Again(error)
         raise error
 
+    async def _pages(
+        self, ask: Callable[[Any, int], Awaitable[Any]], key: str, following: Callable[[Any, Any], Any]
+    ) -> list[Any]:
+        """Return the pages of a list, up to about `MOST` items; where one is too large, again with smaller ones.
 
-class Fetched(NamedTuple):
-    """What a service has of a trace: its spans, and the spans together with the fields of the trace itself."""
+        `ask` returns the page at a place, None for the first, of so many items, which are under `key`; `following`
+        returns the place of the page after it.
+        """
+        for size in PAGES:
+            pages: list[Any] = []
+            place, count = None, 0
+            try:
+                while count <= MOST:
+                    page = await ask(place, size)
+                    found = self._listed(page, key)
+                    pages.append(page)
+                    count += len(found)
+                    # A server that names the same page again would be asked for ever.
+                    after = following(page, place)
+                    if not found or not after or after == place:
+                        break
+                    place = after
+            except ReplyTooLarge:
+                if size == PAGES[-1]:
+                    raise
+                continue
+            break
+        return pages
 
-    spans: Record
-    whole: Record
+    def _listed(self, page: Any, key: str) -> list[Mapping[str, Any]]:
+        found = page.get(key) if isinstance(page, Mapping) else None
+        if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+            message = f"{self.name} answered with something that is not a page of {self.items}"
+            raise ReceiverError(message, code="bad-answer")
+        return found
 
 
 async def poll(fetch: Callable[[float], Awaitable[Fetched]], wait: Wait, trace_id: str) -> Trajectory:
@@ -116,6 +194,7 @@ async def poll(fetch: Callable[[float], Awaitable[Fetched]], wait: Wait, trace_i
             found = await fetch(deadline - clock())
             late, _ = find_outstanding([links_of(found.spans)], parent=wait.parent, roots=wait.roots)
             late = late or next(iter(found.spans.faults), None)
+        # A service that is down for a moment is asked again; a wrong key is not.
         except (HttpError, ReceiverError) as error:
             if not _may_pass(error):
                 raise
@@ -137,39 +216,6 @@ def _may_pass(error: HttpError | ReceiverError) -> bool:
     if isinstance(error, BadStatus):
         return is_transient(error.status)
     return error.code in ("unreachable", "timeout", "deadline", "reply-unreadable", "receiver")
-
-
-async def in_pages(ask: Callable[[int], Awaitable[list[Any]]]) -> list[Any]:
-    """Return all pages; where one is too large for a reply, start again with smaller ones."""
-    for size in PAGES[:-1]:
-        try:
-            return await ask(size)
-        except ReplyTooLarge:
-            continue
-    return await ask(PAGES[-1])
-
-
-async def all_pages(
-    ask: Callable[[Any], Awaitable[Any]],
-    items: Callable[[Any], list[Any]],
-    following: Callable[[Any, Any], Any],
-) -> list[Any]:
-    """Return the pages of a list, up to about `MOST` items.
-
-    `ask` returns the page at a place, None for the first; `following` returns the place of the page after it.
-    """
-    pages: list[Any] = []
-    place, count = None, 0
-    while count <= MOST:
-        page = await ask(place)
-        found = items(page)
-        pages.append(page)
-        count += len(found)
-        after = following(page, place)
-        if not found or not after or after == place:
-            break
-        place = after
-    return pages
 
 
 def setting(given: str | None, *names: str, default: str) -> str:

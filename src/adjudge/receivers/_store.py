@@ -22,7 +22,8 @@ class EndpointLimits:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if not getattr(self, name) > 0:  # written so that NaN is refused too
+            # Written so that NaN is refused too.
+            if not getattr(self, name) > 0:
                 raise UsageError(f"{name} must be above 0, not {getattr(self, name)!r}", code="bad-limit")
 
 
@@ -105,7 +106,8 @@ class SpanStore:
             held = self._held.pop(one.trace, None) or _Held()
             self._held[one.trace] = held
             known = held.notes.setdefault(one.span, [])
-            if one.event not in known:  # exporters may send a record twice
+            # Exporters may send a record twice.
+            if one.event not in known:
                 known.append(one.event)
                 held.size += size
                 self._size += size
@@ -144,8 +146,10 @@ class SpanStore:
 
     def _evict(self, trace: str) -> None:
         self.evicted += 1
+        # Remembered, so that what is left of a dropped trace is not taken for all of it.
         for name in (trace, *self._held[trace].sessions):
             self._evicted[name] = None
+        # Bounded as well: an endpoint may run for weeks.
         while len(self._evicted) > _MOST_EVICTED:
             del self._evicted[next(iter(self._evicted))]
         self._drop(trace)

@@ -8,13 +8,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from adjudge.errors import TrajectoryError, UsageError
+from adjudge.errors import AdjudgeError, TrajectoryError, UsageError
 from adjudge.model import Trajectory
 from adjudge.traces import Record, Span, assemble
 
 TIMEOUT = 30.0
 SETTLE = 0.5
 REMOTE_SETTLE = 6.0  # longer than the 5 s after which OpenTelemetry's exporters send by themselves
+
+
+class ReceiverError(AdjudgeError):
+    """A service refused what was asked for, or answered with something else. `unauthorised`: the key is not taken."""
+
+    default_code = "receiver"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ class Links:
         """Add a span."""
         if span.end is not None:
             self.open.discard(span.id)
+        # Exporters may send the start of a span again after its end.
         elif span.id not in self.ids:
             self.open.add(span.id)
         self.ids.add(span.id)
@@ -78,6 +85,7 @@ def find_outstanding(traces: Iterable[Links], *, parent: str | None, roots: int)
     for links in traces:
         spans += len(links.ids)
         sure += len(links.roots)
+        # A span that has not ended may still get children.
         if links.open:
             return Outstanding(f"span {min(links.open)} has not ended")
         # Parents that spans name and that are not here: the caller's own span, one of another process, or late.
@@ -102,6 +110,13 @@ def links_of(record: Record) -> Links:
     for span in record.spans:
         links.add(span)
     return links
+
+
+def join_records(key: str, records: Iterable[Record], *more: str) -> Record:
+    """Return several records as one, with their faults, each once, and more of them."""
+    several = list(records)
+    faults = dict.fromkeys(fault for record in several for fault in record.faults)
+    return Record(key, tuple(span for record in several for span in record.spans), (*faults, *more))
 
 
 def trajectory_of(record: Record, *, trace_id: str, parent: str | None, late: str | None) -> Trajectory:

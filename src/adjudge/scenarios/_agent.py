@@ -13,9 +13,11 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from adjudge.agents import get_agent, messages_to_trajectory, session_of, to_trajectory
+from adjudge.agents import HttpAgent, get_agent, messages_to_trajectory, session_of, to_trajectory
 from adjudge.errors import AdjudgeError, DataError
+from adjudge.http import Limits
 from adjudge.model import Agent, Case, Message, Trajectory
+from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
 
 Receive: TypeAlias = Callable[[str, int], Awaitable[Trajectory]]
@@ -41,6 +43,7 @@ class ScenarioAgent:
         """Ask every turn, within the scenario's deadline."""
         del history
         scenario = self.scenarios[str(case.metadata["group_id"])]
+        # Random, not made of the case: a resumed run must not add its spans to the trace of the run before.
         conversation = secrets.token_hex(16)
         session = session_of(Case(case.id, conversation_id=conversation))
         if not self.is_saved:
@@ -61,11 +64,13 @@ class ScenarioAgent:
                         answers.append(_own_part(answer, question) if number else answer)
                         said += [Message("user", question), Message("assistant", answers[-1].final_response or "")]
         except TimeoutError:
+            # A timeout of the agent's own is an error of the agent, not our deadline.
             if not timer.expired():
                 raise
             message = f"the agent did not end within {scenario.deadline:g} seconds"
             raise AdjudgeError(message, code="deadline") from None
         seconds = time.monotonic() - started
+        # From here on it is one record, whatever the number of turns.
         whole = answers[0] if len(answers) == 1 else _join(answers)
         if self.is_saved:
             return whole
@@ -109,6 +114,7 @@ class SavedAgent:
         del history
         scenario, repeat = str(case.metadata["scenario"]), case.metadata["repeat"]
         saved = self.trajectories.get(scenario)
+        # A list of messages is one record; only a list of trajectories is several.
         several = saved if isinstance(saved, list) and all(isinstance(one, Trajectory) for one in saved) else [saved]
         record = several[repeat - 1] if repeat <= len(several) else None
         if record is None:
@@ -116,10 +122,19 @@ class SavedAgent:
         return Trajectory.from_messages(record) if isinstance(record, str) else to_trajectory(case, record)
 
 
-def agent_for(agent: Any, trajectories: Any, scenarios: Sequence[Scenario]) -> ScenarioAgent:
-    """Return the agent of a run: the one under test, or what it did before (records, or an agent that has them)."""
+def agent_for(
+    agent: Any, trajectories: Any, scenarios: Sequence[Scenario], config: RunConfig | None = None
+) -> ScenarioAgent:
+    """Return the agent of a run: the one under test, or what it did before (records, or an agent that has them).
+
+    With a `config`, an agent behind a URL has as long for an answer as a row may take.
+    """
     by_id = {one.id: one for one in scenarios}
     if trajectories is None:
+        if config is not None and isinstance(agent, str) and agent.strip().startswith(("http://", "https://")):
+            seconds = config.deadline
+            limits = Limits(in_flight=config.workers, attempts=3, attempt_timeout_s=seconds, deadline_s=seconds)
+            agent = HttpAgent(agent.strip(), limits=limits)
         found = get_agent(agent)
         return ScenarioAgent(found, found.name, by_id)
     found = SavedAgent(trajectories) if isinstance(trajectories, Mapping) else trajectories
@@ -131,6 +146,7 @@ def agent_for(agent: Any, trajectories: Any, scenarios: Sequence[Scenario]) -> S
 def _own_part(answer: Trajectory, question: str) -> Trajectory:
     """Return what belongs to this turn of an answer that repeats the turns before it."""
     places = [at for at, one in enumerate(answer.messages) if one.role == "user" and one.text == question]
+    # The question is missing or comes first: the answer repeats nothing.
     if not places or not places[-1]:
         return answer
     messages = answer.messages[places[-1] :]

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjudge.agents import HttpAgent
 from adjudge.errors import UsageError
-from adjudge.http import Limits
 from adjudge.judges import quality_judge
-from adjudge.runs import Progress, RunConfig, new_run_file
+from adjudge.runs import Progress, new_run_file
 from adjudge.scenarios._agent import agent_for
-from adjudge.scenarios._gate import Decision, Gate, GateFinding, decide, load_gate
+from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
 
@@ -67,7 +65,7 @@ class CheckResult:
     @property
     def exit_code(self) -> int:
         """0 pass, 1 the gate failed, 3 undecided, 130 or 143 interrupted."""
-        return self.decision.exit_code if self.signal is None else 128 + self.signal
+        return EXIT_CODES[self.decision.verdict] if self.signal is None else 128 + self.signal
 
 
 def check(
@@ -88,6 +86,7 @@ def check(
     if options.traces is not None and options.endpoint is not None:
         message = "--otlp-endpoint needs --agent: saved traces are read with --traces"
         raise UsageError(message, code="bad-option")
+    # Everything that can be wrong with the call is found before the agent is asked.
     located = locate_scenarios(scenarios)
     loaded = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
@@ -100,6 +99,7 @@ def check(
     if options.traces is not None:
         from adjudge.scenarios._traces import TraceFiles
 
+        # Without --repeat, a scenario has as many repeats as there are traces of it.
         files = TraceFiles.of(options.traces, set(repeats))
         repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
     loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in loaded]
@@ -111,7 +111,7 @@ def check(
     with nullcontext() if options.endpoint is None else _listen(options.endpoint) as endpoint:
         if endpoint is not None and on_endpoint is not None:
             on_endpoint(endpoint.base_url)
-        agent = agent_for(_with_limits(options.agent, config), files, loaded)
+        agent = agent_for(options.agent, files, loaded, config)
         if endpoint is not None:
             agent = replace(agent, receive=lambda session, turns: endpoint.trajectory(session, roots=turns))
         how = {"retry_failed": options.retry_failed, "watch": watch, "signals": signals}
@@ -119,21 +119,13 @@ def check(
 
     decision = decide(gate, run.results)
     if session.stopped is not None:
+        # What a stopped run holds may look like a pass: the stop is a finding of its own, and the first.
         stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")
         decision = Decision((stopped, *decision.findings))
     if files is not None and files.unmatched:
         run = replace(run, warnings=(*run.warnings, _name_unmatched(files, options)))
     places = {scenario.id: place for scenario, place in located if place is not None}
     return CheckResult(run, decision, session.signal, places)
-
-
-def _with_limits(agent: Any, config: RunConfig) -> Any:
-    """Give an agent behind an address as long for an answer as a row may take; others are returned as they are."""
-    if not isinstance(agent, str) or not agent.strip().startswith(("http://", "https://")):
-        return agent
-    seconds = config.deadline
-    limits = Limits(in_flight=config.workers, attempts=3, attempt_timeout_s=seconds, deadline_s=seconds)
-    return HttpAgent(agent.strip(), limits=limits)
 
 
 def _name_unmatched(files: "TraceFiles", options: CheckOptions) -> str:
@@ -152,6 +144,7 @@ def _listen(place: str) -> "Iterator[OtlpEndpoint]":
     if not (port.isascii() and port.isdecimal()) or int(port) > 65535:
         raise UsageError(f"the endpoint must be PORT or HOST:PORT, got {place!r}", code="bad-option")
     with OtlpEndpoint(host.strip("[]") or "127.0.0.1", int(port)) as endpoint:
+        # The agent's module or program reads these when it starts; they are put back because check is also a function.
         wanted = endpoint.environment()
         before = {name: os.environ.get(name) for name in wanted}
         os.environ.update(wanted)

@@ -18,7 +18,7 @@ a file:
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -71,6 +71,7 @@ class Gate:
         """Raise `UsageError` if the gate wants a number that no run of these scenarios with this judge can have."""
         if self.require_calibrated is not None:
             _check_judges(self.require_calibrated, scenarios, judge)
+        # A gate that no run can reach is refused before the agent is asked, not after.
         for place, gate in (("", self), *((f"tags.{tag}.", inner) for tag, inner in self.tags.items())):
             if gate.quality and judge is None:
                 name = next(iter(gate.quality))
@@ -90,6 +91,7 @@ def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str 
     asked = [judge for one in scenarios for use in one.scorers for judge in use.make().judges]
     judges = {one.name: one.version for one in asked}
     if known.judge in judges:
+        # The name alone is not enough: a newer version of the judge was not measured.
         known.check(known.judge, judges[known.judge])
     elif known.judge != judge:
         there = ", ".join(one for one in (judge, *judges) if one is not None)
@@ -120,6 +122,7 @@ class Decision:
     def verdict(self) -> Verdict:
         """The verdict on the whole run."""
         found = {one.verdict for one in self.findings}
+        # A fail says that the gate failed and nothing else went wrong, so undecided comes before it.
         order: tuple[Verdict, ...] = ("undecided", "fail")
         return next((verdict for verdict in order if verdict in found), "pass")
 
@@ -142,38 +145,34 @@ def decide(gate: Gate, results: Iterable[Result]) -> Decision:
     'workflow: 0.5000 (n 2, 95 % interval 0.0945 .. 0.9055) is below 1'
     """
     rows = list(results)
-    findings = list(_findings(gate, rows, ""))
-    if gate.require_calibrated is not None:
-        findings.append(_describe_judge(gate.require_calibrated))
+    # The gate of a tag counts only the runs of that tag; confidence is the whole gate's.
+    parts = [("", gate, rows)]
     for tag, inner in gate.tags.items():
         tagged = [row for row in rows if tag in row["tags"]]
-        findings += _findings(replace(inner, confidence=gate.confidence), tagged, f"tags.{tag}.")
+        parts.append((f"tags.{tag}.", replace(inner, confidence=gate.confidence, require_calibrated=None), tagged))
+    findings: list[GateFinding] = []
+    for place, part, runs in parts:
+        if not runs:
+            findings.append(GateFinding(f"{place}unscored", "undecided", "there are no runs"))
+        elif part.max_unscored < 1.0:
+            missing = sum(run["status"] != "scored" for run in runs)
+            share, most = missing / len(runs), part.max_unscored
+            verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
+            words = f"{missing} of {len(runs)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
+            findings.append(GateFinding(f"{place}unscored", verdict, words, share, n=len(runs)))
+        if part.workflow is not None:
+            findings.append(_compare(part, part.workflow, f"{place}workflow", runs, [run["pass"] for run in runs]))
+        for name, threshold in part.quality.items():
+            qualities = [{**(run["quality"] or {}), "overall": run.get("average_quality")} for run in runs]
+            values = [quality.get(name) for quality in qualities]
+            findings.append(_compare(part, threshold, f"{place}quality.{name}", runs, values))
+        for name, threshold in part.scorers.items():
+            values = [run["scores"].get(name, {}).get("value") for run in runs]
+            # Which runs should have a scorer's number, and how large it may be, is not known: none counts as missing.
+            findings.append(_compare(part, threshold, f"{place}scorers.{name}", runs, values, is_share=False))
+        if part.require_calibrated is not None:
+            findings.append(_describe_judge(part.require_calibrated))
     return Decision(tuple(findings))
-
-
-def _findings(gate: Gate, rows: Sequence[Result], place: str) -> Iterator[GateFinding]:
-    if not rows:
-        yield GateFinding(f"{place}unscored", "undecided", "there are no runs")
-    elif gate.max_unscored < 1.0:
-        missing = sum(row["status"] != "scored" for row in rows)
-        share, most = missing / len(rows), gate.max_unscored
-        verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
-        words = f"{missing} of {len(rows)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
-        yield GateFinding(f"{place}unscored", verdict, words, share, n=len(rows))
-    values: list[float | None]
-    if gate.workflow is not None:
-        values = [None if row["pass"] is None else float(row["pass"]) for row in rows]
-        yield _compare(gate, gate.workflow, f"{place}workflow", rows, values)
-    for name, threshold in gate.quality.items():
-        if name == "overall":
-            values = [row["average_quality"] for row in rows]
-        else:
-            values = [None if row["quality"] is None else row["quality"][name] for row in rows]
-        yield _compare(gate, threshold, f"{place}quality.{name}", rows, values)
-    for name, threshold in gate.scorers.items():
-        values = [row["scores"][name]["value"] if name in row["scores"] else None for row in rows]
-        # Which runs should have a scorer's number, and how large it may be, is not known: none counts as missing.
-        yield _compare(gate, threshold, f"{place}scorers.{name}", rows, values, is_share=False)
 
 
 def _compare(
@@ -186,7 +185,7 @@ def _compare(
     is_share: bool = True,
 ) -> GateFinding:
     """Compare the mean of the values with a threshold; None is the value of a run that has none."""
-    known = [value for value in values if value is not None]
+    known = [float(value) for value in values if value is not None]
     needed = max(1, gate.min_rows)
     if len(known) < needed:
         reason = f"too few runs have this number: {len(known)}, {needed} needed"
@@ -196,6 +195,7 @@ def _compare(
     found = estimate_mean(
         known,
         scenarios if len(set(scenarios)) < len(scenarios) else None,
+        # Wilson's interval is for shares; other numbers vary in their own way and get Student's t.
         method="wilson" if all(value in (0.0, 1.0) for value in known) else "t",
         range=(0.0, 1.0) if all(0.0 <= value <= 1.0 for value in known) else None,
         confidence=gate.confidence,
@@ -211,6 +211,7 @@ def _compare(
         low, high = ((found.value * found.n + each) / (found.n + missing) for each in (0, missing))
         bounds = f"; with the {missing} missing it lies in {low:.4f} .. {high:.4f}"
     shown = f"{found.value:.4f} (n {found.n}{interval}{bounds})"
+    # With lower_end, luck on few runs is not enough to pass.
     reached = found.low if threshold.lower_end else found.value
     if reached is None:
         reason = f"{shown}: too few to say where the lower end of the interval is"
@@ -254,13 +255,14 @@ def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
 
 
 def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
-    _refuse_unknown(given, _KEYS, where, "a gate")
+    _table(given, where, _KEYS, "a gate")
+    # Defaults differ: the whole gate is strict, the gate of a tag has only what it names.
     found = _numbers(given, where, default=Threshold(1.0), max_unscored=0.0)
     inner: dict[str, Gate] = {}
     for name, one in _table(given.get("tags", {}), f"{where}: tags").items():
         place = f"{where}: tags.{name}"
-        _refuse_unknown(_table(one, place), _TAG_KEYS, place, "the gate of a tag")
-        inner[name] = Gate(**_numbers(one, place, default=None, max_unscored=1.0))
+        table = _table(one, place, _TAG_KEYS, "the gate of a tag")
+        inner[name] = Gate(**_numbers(table, place, default=None, max_unscored=1.0))
     confidence = _number(given.get("confidence", 0.95), f"{where}: confidence")
     if not 0.5 <= confidence < 1.0:
         raise _bad(f"{where}: confidence must be from 0.5 to below 1, got {confidence!r}")
@@ -274,12 +276,11 @@ def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
 def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None, max_unscored: float) -> dict[str, Any]:
     rows = given.get("min_rows", 1)
     if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
-        raise _bad(f"{where}: min_rows must be a whole number from 1 on, got {rows!r}")
+        raise _bad(f"{where}: min_rows must be a whole number, at least 1, got {rows!r}")
     share = _number(given.get("max_unscored", max_unscored), f"{where}: max_unscored")
     if not 0.0 <= share <= 1.0:
         raise _bad(f"{where}: max_unscored is a share from 0 to 1, got {share!r}")
-    quality = _table(given.get("quality", {}), f"{where}: quality")
-    _refuse_unknown(quality, METRICS, f"{where}: quality", "the quality")
+    quality = _table(given.get("quality", {}), f"{where}: quality", METRICS, "the quality")
     scorers = _table(given.get("scorers", {}), f"{where}: scorers")
     workflow = given.get("workflow")
     return {
@@ -292,8 +293,8 @@ def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None,
 
 
 def _threshold(given: Any, where: str, *, is_share: bool = False) -> Threshold:
-    table = given if isinstance(given, Mapping) else {"min": given}
-    _refuse_unknown(table, ("min", "lower_end"), where, "a threshold")
+    bare = given if isinstance(given, Mapping) else {"min": given}
+    table = _table(bare, where, ("min", "lower_end"), "a threshold")
     if "min" not in table:
         raise _bad(f"{where}: a threshold needs min")
     least, lower_end = _number(table["min"], f"{where}: min"), table.get("lower_end", False)
@@ -310,16 +311,14 @@ def _number(given: Any, where: str) -> float:
     return float(given)
 
 
-def _table(given: Any, where: str) -> Mapping[str, Any]:
+def _table(given: Any, where: str, known: tuple[str, ...] | None = None, what: str = "") -> Mapping[str, Any]:
+    """Return a table that has only the known keys; any, where none are known."""
     if not isinstance(given, Mapping):
         raise _bad(f"{where} must be a table, got {given!r}")
-    return given
-
-
-def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], where: str, what: str) -> None:
     for key in given:
-        if key not in known:
+        if known is not None and key not in known:
             raise UsageError(f"{where}: {what} has no {key!r}{closest(str(key), known)}", code="unknown-key")
+    return given
 
 
 def _bad(message: str) -> UsageError:

@@ -48,12 +48,28 @@ class ScenarioPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One scenario as a source has it: its content, and what messages call its place and those of its keys."""
+    """One scenario as a source has it: its content, its file and its number there, its line and those of its keys."""
 
     given: object
-    name: str
-    lines: Mapping[str, str] = field(default_factory=dict)
+    number: int | None = None
+    file: str | None = None
+    line: int | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
     place: ScenarioPlace | None = None
+
+    def describe(self, message: str = "") -> str:
+        """Return where the scenario is, for the beginning of a message: the line is that of the key it is about."""
+        unknown = [line for key, line in self.lines.items() if f" no {key!r}" in message]
+        first = [line for key, line in self.lines.items() if message.startswith((f"{key} ", f"{key}:"))]
+        line = next(iter((*unknown, *first)), self.line)
+        parts = [
+            self.file,
+            None if line is None else f"line {line}",
+            "the scenario" if self.number is None else f"scenario {self.number}",
+        ]
+        where = ", ".join(part for part in parts if part is not None)
+        identity = self.given.get("id") if isinstance(self.given, Mapping) else getattr(self.given, "id", None)
+        return f"{where} ({identity[:40]!a})" if isinstance(identity, str) and identity else where
 
 
 def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
@@ -71,29 +87,29 @@ def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[A
 
 def locate_scenarios(path: Any) -> list[tuple[Scenario, ScenarioPlace | None]]:
     """Return the scenarios, as `load_scenarios` does, each with where it is written."""
-    scenarios: list[tuple[Scenario, ScenarioPlace | None]] = []
-    names: dict[str, str] = {}
+    scenarios: dict[str, tuple[Scenario, ScenarioPlace | None]] = {}
+    entries: dict[str, _Entry] = {}
     for entry in _entries(path):
         try:
             scenario = Scenario.of(entry.given)
             if scenario.scorers:
                 _check_scorers(scenario)
         except UsageError as error:
-            raise type(error)(f"{_name_fault(error.message, entry)}: {error.message}", code=error.code) from None
+            raise type(error)(f"{entry.describe(error.message)}: {error.message}", code=error.code) from None
         except TypeError as error:
-            raise UsageError(f"{entry.name}: {error}", code="bad-scenario") from None
-        if scenario.id in names:
-            message = f"{entry.name}: the id {scenario.id!a} is taken already, by {names[scenario.id]}"
-            raise UsageError(message, code="duplicate-id")
-        names[scenario.id] = entry.name
-        scenarios.append((scenario, entry.place))
+            raise UsageError(f"{entry.describe()}: {error}", code="bad-scenario") from None
+        if scenario.id in entries:
+            message = f"the id {scenario.id!a} is already used by {entries[scenario.id].describe()}"
+            raise UsageError(f"{entry.describe()}: {message}", code="duplicate-id")
+        entries[scenario.id] = entry
+        scenarios[scenario.id] = scenario, entry.place
     if not scenarios:
         raise UsageError(f"{path if isinstance(path, str | Path) else 'the list'} holds no scenario", code="empty")
-    return scenarios
+    return list(scenarios.values())
 
 
 def _check_scorers(scenario: Scenario) -> None:
-    """Raise `UsageError` if a scorer is not there, is there twice, or needs a column that the scenario has not."""
+    """Raise `UsageError` if a scorer is unknown, is listed twice, or needs a column that the scenario lacks."""
     from adjudge.scenarios._score import case_row
 
     columns = {**case_row(scenario, 1), "final_response": None, "trajectory": None}
@@ -109,45 +125,36 @@ def _check_scorers(scenario: Scenario) -> None:
         names.add(scorer.name)
 
 
-def _name_fault(message: str, entry: _Entry) -> str:
-    """Return the line of the key that a message is about: the unknown one, else the one that it begins with."""
-    unknown = [line for key, line in entry.lines.items() if f" no {key!r}" in message]
-    first = [line for key, line in entry.lines.items() if message.startswith((f"{key} ", f"{key}:"))]
-    return next(iter((*unknown, *first)), entry.name)
-
-
 def _entries(source: Any) -> Iterator[_Entry]:
     if isinstance(source, str | Path):
         path = Path(source)
         files = [path]
         if path.is_dir():
+            # Sorted by name, so that every machine reads a folder in the same order; hidden folders are not part of it.
             found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
             files = [file for file in found if not any(part.startswith(".") for part in file.relative_to(path).parts)]
             if not files:
                 raise UsageError(f"{path} holds no file that ends in {', '.join(SUFFIXES)}", code="empty")
         for file in files:
-            yield from _in_file(file)
+            text, name = text_of(file), str(file)
+            if file.suffix not in SUFFIXES:
+                raise UsageError(f"{file}: a scenario file ends in {', '.join(SUFFIXES)}", code="bad-scenario")
+            if file.suffix == ".toml":
+                yield from _in_document(read_toml(text, name), {}, name, _toml_ids(text))
+            else:
+                yield from _in_document(*read_yaml(text, name), name)
     elif isinstance(source, Scenario | Mapping):
-        yield _Entry(source, _with_id("the scenario", source))
+        yield _Entry(source)
     elif isinstance(source, Iterable):
-        for number, one in enumerate(source, 1):
-            yield _Entry(one, _with_id(f"scenario {number}", one))
+        yield from (_Entry(one, number) for number, one in enumerate(source, 1))
     else:
         raise UsageError(f"scenarios must be a path, mappings or Scenario objects, got {type(source).__name__}")
-
-
-def _in_file(file: Path) -> Iterator[_Entry]:
-    text = text_of(file)
-    if file.suffix not in SUFFIXES:
-        raise UsageError(f"{file}: a scenario file ends in {', '.join(SUFFIXES)}", code="bad-scenario")
-    if file.suffix != ".toml":
-        return _in_document(*read_yaml(text, str(file)), str(file))
-    return _in_document(read_toml(text, str(file)), {}, str(file), _toml_ids(text))
 
 
 def text_of(file: Path) -> str:
     """Return the text of a file, within bounds."""
     try:
+        # One byte more than allowed is enough to see that a file is too large.
         with file.open("rb") as opened:
             data = opened.read(LARGEST + 1)
     except OSError as error:
@@ -176,6 +183,8 @@ def _toml_ids(text: str) -> dict[str, int]:
     """Return the lines of the ids, as far as they are plain to see: each on a line of its own, and on one only."""
     import tomllib
 
+    # tomllib gives no lines. A line that reads as an id may also be part of a longer text, so an id found twice has
+    # none.
     found: dict[str, list[int]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if _TOML_ID.match(line):
@@ -188,18 +197,18 @@ def _in_document(
     document: Any, lines: Mapping[KeyPath, int], file: str, ids: Mapping[str, int] | None = None
 ) -> Iterator[_Entry]:
     """Give the scenarios of one file, with the file's defaults under them; `lines` are by path, `ids` by id."""
+    # A file is one scenario, or a list of them, or has them under `scenarios`: so many keys lead to each.
     prefix: KeyPath = ()
+    depth = 1
     defaults: Mapping[str, Any] = {}
     several: Any = document
     if isinstance(document, Mapping):
-        several = [document]
+        several, depth = [document], 0
         if "id" not in document and "question" not in document:
             defaults = _defaults(document, file)
-            several, prefix = document.get("scenarios"), ("scenarios",)
+            several, prefix, depth = document.get("scenarios"), ("scenarios",), 2
     if not isinstance(several, list):
         raise UsageError(f"{file}: scenarios must be a list, got {type(several).__name__}", code="bad-scenario")
-    # How many keys lead to a scenario: none where the file is one, its number, or `scenarios` and its number.
-    depth = 0 if several is not document and not prefix else len(prefix) + 1
     # The lines of the keys, by scenario, in one pass over the file.
     inside: dict[KeyPath, dict[str, int]] = {}
     for at, number in lines.items():
@@ -207,19 +216,16 @@ def _in_document(
             inside.setdefault(at[:depth], {})[str(at[-1])] = number
     for index, given in enumerate(several):
         path = (*prefix, index) if depth else ()
-        line = f", line {lines[path]}" if path in lines else ""
-        name = _with_id(f"{file}{line}, scenario {index + 1}", given)
-        found = inside.get(path, {}).items()
-        keys = {key: _with_id(f"{file}, line {number}, scenario {index + 1}", given) for key, number in found}
         whole = given
         if defaults and isinstance(given, Mapping):
             whole = {**defaults, **given}
-            workflows = [each.get("workflow") for each in (defaults, given)]
-            if all(isinstance(one, Mapping) for one in workflows):
-                whole["workflow"] = {**workflows[0], **workflows[1]}  # type: ignore[dict-item]  # both are mappings
-        written = whole.get("id") if isinstance(whole, Mapping) else None
-        by_id = ids.get(written) if ids is not None and isinstance(written, str) else None
-        yield _Entry(whole, name, keys, ScenarioPlace(file, lines.get((*path, "id"), by_id)))
+            outer, inner = defaults.get("workflow"), given.get("workflow")
+            if isinstance(outer, Mapping) and isinstance(inner, Mapping):
+                whole["workflow"] = {**outer, **inner}
+        identity = whole.get("id") if isinstance(whole, Mapping) else None
+        by_id = ids.get(identity) if ids and isinstance(identity, str) else None
+        place = ScenarioPlace(file, lines.get((*path, "id"), by_id))
+        yield _Entry(whole, index + 1, file, lines.get(path), inside.get(path, {}), place)
 
 
 def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
@@ -231,12 +237,6 @@ def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     if not isinstance(defaults, Mapping) or "id" in defaults:
         raise UsageError(f"{file}: defaults must be a mapping without an id", code="bad-scenario")
     return defaults
-
-
-def _with_id(place: str, given: object) -> str:
-    """Return a place with the scenario's id, where it has one."""
-    identity = given.get("id") if isinstance(given, Mapping) else getattr(given, "id", None)
-    return f"{place} ({identity[:40]!a})" if isinstance(identity, str) and identity else place
 
 
 @dataclass(slots=True)
@@ -253,15 +253,17 @@ class _YamlReader:
         import yaml
 
         self.count += 1
+        # Bounds come first: a file from a stranger must not fill the memory or the stack.
         if self.count > MOST or len(path) > DEEPEST:
             raise self.fault(event, "too many values" if self.count > MOST else "nested too deeply")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise self.fault(event, "anchors and aliases are not read")
+            raise self.fault(event, "anchors and aliases are not supported")
         if getattr(event, "tag", None) is not None:
-            raise self.fault(event, f"the tag {event.tag!r} is not read")
+            raise self.fault(event, f"the tag {event.tag!r} is not supported")
         self.lines[path] = event.start_mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
-            return event.value if event.style is not None else _plain_value(event.value)  # a style: quotes, or a block
+            # A style means quotes or a block: then it is text, whatever it looks like.
+            return event.value if event.style is not None else _plain_value(event.value)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Any] = []
             while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
@@ -272,14 +274,16 @@ class _YamlReader:
             if not isinstance(event, yaml.ScalarEvent):
                 raise self.fault(event, "a key must be plain text")
             key = event.value
-            self.value(event, (*path, key))  # refuses tags and anchors of the key, and notes its line
+            # Read for what it refuses (tags and anchors of the key) and for the key's line.
+            self.value(event, (*path, key))
             if key == "<<" and event.style is None:
-                raise self.fault(event, "merge keys are not read")
+                raise self.fault(event, "merge keys are not supported")
             if key in found:
-                raise self.fault(event, f"the key {key!r} is there twice")
+                raise self.fault(event, f"the key {key!r} appears twice")
             line = self.lines[*path, key]
             found[key] = self.value(next(self.events), (*path, key))
-            self.lines[*path, key] = line  # of the key, not of its value
+            # Reading the value has noted its own line: messages name that of the key.
+            self.lines[*path, key] = line
         return found
 
     def fault(self, event: Any, what: str) -> UsageError:
@@ -296,10 +300,11 @@ def read_yaml(text: str, file: str) -> tuple[Any, dict[KeyPath, int]]:
     reader = _YamlReader(yaml.parse(text, Loader=yaml.SafeLoader), file)
     document = None
     try:
+        # Only events are used, not PyYAML's constructors: they would make dates, floats and objects of plain words.
         for event in reader.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if reader.lines:
-                    raise reader.fault(event, "a second document in one file")
+                    raise reader.fault(event, "a file must hold one YAML document, not several")
                 document = reader.value(next(reader.events), ())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -325,6 +330,7 @@ def write_starter(folder: str | Path) -> list[Path]:
     from importlib.resources import files
 
     places = {Path(folder) / place: name for place, name in STARTERS.items()}
+    # Both places are checked before the first file is written: half a starter would help nobody.
     for place in places:
         if place.exists() or place.is_symlink():
             raise UsageError(f"{place} exists already and is not overwritten: name another folder", code="exists")

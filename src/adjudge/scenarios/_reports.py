@@ -30,6 +30,7 @@ def checks_of(result: CheckResult) -> list[Check]:
 
 
 def _runs(result: CheckResult) -> list[Check]:
+    # A scenario that ran once keeps its plain id, so that reports of CI stay comparable from run to run.
     times = Counter(one["id"] for one in result.run.results)
     checks = []
     for one in result.run.results:
@@ -91,6 +92,7 @@ def write_json(result: CheckResult, path: str) -> None:
         "warnings": list(run.warnings),
         "results": list(run.results),
     }
+    # Half a character is legal in Python and in no file; replaced, the rest of the report can be read.
     text = _SURROGATES.sub("\ufffd", json.dumps(whole, ensure_ascii=False, allow_nan=False))
     inert = json.dumps(json.loads(text), indent=1).translate(_INERT)
     with whole_file(path) as file:
@@ -116,13 +118,15 @@ def github_lines(result: CheckResult) -> str:
                 summary.write("\n".join(parts))
         except OSError as error:
             raise UsageError(f"{place}: {error.strerror or error}", code="cannot-write") from None
-    return github_annotations([*gate, *runs])  # the gate first: GitHub shows few
+    # The gate comes first: GitHub shows few annotations of a step.
+    return github_annotations([*gate, *runs])
 
 
 def check_langfuse(outbox: str) -> None:
     """Raise `UsageError` if the outbox cannot keep scores for Langfuse, or the keys and the address are wrong."""
     from adjudge.sinks import LangfuseWire, Outbox, OutboxError, langfuse_keys
 
+    # Asking for the address checks it: a wrong one fails before the agent is asked.
     LangfuseWire(None, None, langfuse_keys()).about()
     if Path(outbox).exists():
         try:

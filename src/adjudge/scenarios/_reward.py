@@ -20,6 +20,7 @@ def _score(row: Row, provenance: Provenance) -> Score:
     }
     parts = {name: None if verdict is None else float(verdict) for name, verdict in verdicts.items()}
     reason = "; ".join(result.reasons) or None
+    # An incomplete record decides nothing: neither 0 nor 1 would be true.
     if result.passed is None:
         return Score.unscored(reason or "incomplete-trace", parts=parts, provenance=provenance)
     return Score.scored(float(result.passed), reason=reason, parts=parts, provenance=provenance)

@@ -120,6 +120,7 @@ class ScenarioRun:
         for name, passed in tries.items():
             n, passes, undecided = len(passed), passed.count(True), passed.count(None)
             value = formula(n - undecided, passes, k) if 1 <= k <= n - undecided else None
+            # What the estimate would be if every undecided try failed, or passed.
             low = high = None
             if 1 <= k <= n:
                 low, high = formula(n, passes, k), formula(n, passes + undecided, k)
@@ -201,6 +202,7 @@ async def arun_scenarios(
     config: RunConfig | None = None,
 ) -> ScenarioRun:
     """Run scenarios, as `run_scenarios` does; for use inside an event loop."""
+    # Either an agent is asked, or what it did is given; both would leave open which one counts.
     if (agent is None) == (trajectories is None):
         raise UsageError("give an agent, or the trajectories of what it did")
     loaded = load_scenarios(scenarios)
@@ -231,14 +233,16 @@ async def execute(
 ) -> tuple[ScenarioRun, Session]:
     """Run one session and return its results with how it ended; `options` are fields of `RunTask`."""
     scorer = ScenarioScorer(scenarios, judge)
+    # Repeats are cases of their own with one group id, so that a resumed run repeats only those that are missing.
     rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
     plan = Plan("evaluate", scorers=(NAME,), resumed_by=RESUME_HINT)
     session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, rows, **options))
     scores = RunResult(path, session.warnings).scores if session.signal is None else ()
-    results = [
-        scorer.result_of(one.score, row, agent.traces.get(row["id"]))
-        for row, one in zip(rows, scores, strict=False)  # a run that was interrupted may not hold all rows
-    ]
+    results: list[dict[str, Any]] = []
+    # A run that was interrupted may not hold all rows.
+    for row, one in zip(rows, scores, strict=False):
+        kept = one.score.detail
+        results.append(scorer.explain(one.score, row, agent.traces.get(row["id"])) if kept is None else kept)
     return ScenarioRun(path, tuple(results), session.warnings), session
 
 

@@ -73,39 +73,65 @@ class Scenario:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        name: Any = self.id
+        self._check_values()
+        lists: dict[str, tuple[str, ...]] = {}
+        for name in ("turns", "references", "tags"):
+            texts: Any = getattr(self, name)
+            if isinstance(texts, str) and name != "turns":
+                # A single reference or tag is a list of one; a single turn would be the question.
+                texts = (texts,)
+            if isinstance(texts, str) or not isinstance(texts, Sequence):
+                raise _bad(f"{name} must be a list, got {texts!r}")
+            for text in texts:
+                if not isinstance(text, str):
+                    raise _bad(f"every item of {name} must be text, got {text!r}")
+            lists[name] = tuple(texts)
+        turns = lists["turns"] or (self.question,)
+        if self.question and self.question != turns[0]:
+            raise _bad("give question, or turns, whose first one is the question")
+        if not all(map(str.strip, turns)):
+            raise _bad("the scenario has no question")
+
+        workflow = self._merge_workflow()
+        shared = {name: getattr(workflow, name) for name in SHARED}
+        scorers = tuple(map(_use, self.scorers))
+        # The fields are replaced by what was read from them: tuples for lists, and the shared expectations in both
+        # places.
+        values = {**lists, **shared, "turns": turns, "question": turns[0], "workflow": workflow, "scorers": scorers}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        try:
+            # A run file must be able to hold it: no NaN, no infinity.
+            to_json(self.plain())
+        except RowError as error:
+            raise _bad(error.message.removeprefix("$.")) from None
+
+    def _check_values(self) -> None:
+        """Refuse values of another kind; lists of texts and the workflow are checked where they are read."""
+        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        name, repeats, deadline, metadata = (values[key] for key in ("id", "repeats", "deadline", "metadata"))
         if not isinstance(name, str) or not name.strip():
+            # YAML reads an id such as 007 as a number, which would lose its zeros.
             hint = ": put it in quotes" if isinstance(name, int | float) else ""
             raise _bad(f"id must be text, got {name!r}{hint}")
         if len(name) > LONGEST_ID or _CONTROL.search(name):
             raise _bad(f"id must have at most {LONGEST_ID} characters and no control characters, got {name[:40]!a}")
-        for name in ("question", "description"):
-            if not isinstance(getattr(self, name), str):
-                raise _bad(f"{name} must be text, got {getattr(self, name)!r}")
-        turns = _texts("turns", self.turns) or (self.question,)
-        if self.question and self.question != turns[0]:
-            raise _bad("give question, or turns, whose first one is the question")
-        if not all(turn.strip() for turn in turns):
-            raise _bad("the scenario has no question")
-        workflow = self._merge_workflow()
-        if isinstance(self.scorers, str) or not isinstance(self.scorers, Sequence):
-            raise _bad(f"scorers must be a list, got {self.scorers!r}")
-        values = {
-            "turns": turns,
-            "question": turns[0],
-            "workflow": workflow,
-            **{name: getattr(workflow, name) for name in SHARED},
-            **{name: _texts(name, getattr(self, name), one_too=True) for name in ("references", "tags")},
-            "scorers": tuple(_use(one) for one in self.scorers),
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        self._check_values()
-        _refuse_contradictions(workflow)
-        try:
-            to_json(self.plain())  # a run file must be able to hold it: no NaN, no infinity
-        except RowError as error:
-            raise _bad(error.message.removeprefix("$.")) from None
+        for key in ("question", "description"):
+            if not isinstance(values[key], str):
+                raise _bad(f"{key} must be text, got {values[key]!r}")
+        if isinstance(values["scorers"], str) or not isinstance(values["scorers"], Sequence):
+            raise _bad(f"scorers must be a list, got {values['scorers']!r}")
+        if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
+            raise _bad(f"repeats must be a whole number from 1 to {MOST_REPEATS}, got {repeats!r}")
+        is_number = isinstance(deadline, int | float) and not isinstance(deadline, bool)
+        if deadline is not None and not (is_number and 0 < deadline < float("inf")):
+            raise _bad(f"deadline must be a number of seconds, got {deadline!r}")
+        if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
+            raise _bad(f"metadata must be a mapping of names, got {metadata!r}")
+        # Metadata become columns beside the scenario's own: one of the same name would replace what is asked.
+        taken = sorted(_OWN_COLUMNS & set(metadata))
+        if taken:
+            raise _bad(f"metadata cannot have {taken[0]!r}: the scenario has one of its own")
 
     @classmethod
     def of(cls, given: object) -> "Scenario":
@@ -117,6 +143,7 @@ class Scenario:
         known = tuple(each.name for each in fields(cls))
         for key in given:
             if key not in known:
+                # A key of the workflow one level too high is the most common slip.
                 where = f"; {key!r} belongs under workflow" if key in _WORKFLOW else closest(str(key), known)
                 raise UsageError(f"a scenario has no {key!r}{where}", code="unknown-key")
         if "id" not in given:
@@ -130,7 +157,7 @@ class Scenario:
         return found
 
     def _merge_workflow(self) -> WorkflowExpectation:
-        """Return the workflow together with the expectations that are given in the scenario itself."""
+        """Return the workflow with the expectations of the scenario itself; refuse what can never pass."""
         inner: Any = self.workflow
         if isinstance(inner, Mapping):
             for key in inner:
@@ -145,38 +172,25 @@ class Scenario:
             same = [tuple(one) if isinstance(one, list) else one for one in (value, other)]
             if other is not None and same[0] != same[1]:
                 raise _bad(f"{name} is given in the scenario and in its workflow, and they differ")
-        return WorkflowExpectation(**{**inner, **own}) if isinstance(inner, Mapping) else replace(inner, **own)
+        workflow = WorkflowExpectation(**{**inner, **own}) if isinstance(inner, Mapping) else replace(inner, **own)
 
-    def _check_values(self) -> None:
-        repeats: Any = self.repeats
-        deadline: Any = self.deadline
-        metadata: Any = self.metadata
-        if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_REPEATS:
-            raise _bad(f"repeats must be a whole number from 1 to {MOST_REPEATS}, got {repeats!r}")
-        is_number = isinstance(deadline, int | float) and not isinstance(deadline, bool)
-        if deadline is not None and not (is_number and 0 < deadline < float("inf")):
-            raise _bad(f"deadline must be a number of seconds, got {deadline!r}")
-        if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
-            raise _bad(f"metadata must be a mapping of names, got {metadata!r}")
-        taken = sorted(_OWN_COLUMNS & set(metadata))
-        if taken:
-            raise _bad(f"metadata cannot have {taken[0]!r}: the scenario has one of its own")
+        for kind in ("agents", "tools"):
+            include, exclude = getattr(workflow, f"{kind}_should_include"), getattr(workflow, f"{kind}_should_exclude")
+            both = [name for name in include or () if name in (exclude or ())]
+            if both:
+                raise _bad(f"{kind[:-1]} {both[0]!r} is both included and excluded: that can never pass")
+        # A clarification is asked by an agent, so expecting one and excluding all who ask is a contradiction, too.
+        expected = workflow.clarification_expected
+        against = workflow.agents_should_exclude if expected else workflow.agents_should_include
+        both = [name for name in workflow.clarification_agents if name in (against or ())]
+        if expected is not None and both:
+            word, stated = ("excluded", "true") if expected else ("included", "false")
+            raise _bad(f"clarification_expected is {stated} and {both[0]!r} is {word}: that can never pass")
+        return workflow
 
 
 def _bad(message: str) -> UsageError:
     return UsageError(message, code="bad-scenario")
-
-
-def _texts(name: str, given: Any, *, one_too: bool = False) -> tuple[str, ...]:
-    """Return a list of texts as a tuple; with `one_too` a single text is a list of one."""
-    if one_too and isinstance(given, str):
-        return (given,)
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise _bad(f"{name} must be a list, got {given!r}")
-    for text in given:
-        if not isinstance(text, str):
-            raise _bad(f"every one of {name} must be text, got {text!r}")
-    return tuple(given)
 
 
 def _use(given: Any) -> ScorerUse:
@@ -191,26 +205,12 @@ def _use(given: Any) -> ScorerUse:
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise _bad(f"a scorer has a name and a mapping of arguments, got {dict(given)!r}")
         return ScorerUse(name, dict(arguments))
+    # A judge is wrapped once, here, so that every run of the scenario shares its client.
     if hasattr(given, "ajudge"):
         return ScorerUse(get_scorer(given))
     if isinstance(given, str | Scorer) or callable(given):
         return ScorerUse(given)
     raise _bad(f"a scorer must be a name, a mapping, a function or a judge, got {given!r}")
-
-
-def _refuse_contradictions(workflow: WorkflowExpectation) -> None:
-    """Refuse what can never pass."""
-    for kind in ("agents", "tools"):
-        include, exclude = getattr(workflow, f"{kind}_should_include"), getattr(workflow, f"{kind}_should_exclude")
-        both = [name for name in include or () if name in (exclude or ())]
-        if both:
-            raise _bad(f"{kind[:-1]} {both[0]!r} is both included and excluded: that can never pass")
-    expected = workflow.clarification_expected
-    against = workflow.agents_should_exclude if expected else workflow.agents_should_include
-    both = [name for name in workflow.clarification_agents if name in (against or ())]
-    if expected is not None and both:
-        word = "excluded" if expected else "included"
-        raise _bad(f"clarification_expected is {str(expected).lower()} and {both[0]!r} is {word}: that can never pass")
 
 
 def _plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ and a resumed run gives the same.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -58,20 +58,45 @@ class ScenarioScorer(Scorer):
         del contexts, labels
         scores: list[Score] = []
         for row in rows:
+            result: dict[str, Any] = {}
             with Caught() as caught:
-                scores.append(self._score(await self._result(row)))
-            if caught.reason is not None:
-                unknown = dict.fromkeys(self.parts)
-                scores.append(Score.error(caught.reason, parts=unknown, provenance=self.provenance))
+                result = await self._result(row)
+            # A scorer of the user's may return what a run file cannot hold.
+            with Caught() as unfit:
+                to_json(result)
+            fault = caught.reason
+            if unfit.reason is not None:
+                fault = AdjudgeError(f"the result cannot be kept: {unfit.reason}", code="bad-result").reason
+            if fault is not None:
+                scores.append(Score.error(fault, parts=dict.fromkeys(self.parts), provenance=self.provenance))
+                continue
+            clarification, quality = result["clarification"] or {}, result["quality"] or {}
+            numbers = {
+                "workflow_pass": result["workflow"]["pass"],
+                "clarification_pass": clarification.get("pass"),
+                **{f"quality_{name}": quality.get(name) for name in QUALITY},
+                "quality_overall": result["average_quality"],
+            }
+            parts = {name: None if value is None else float(value) for name, value in numbers.items()}
+            # A number only where everything that was asked has an answer.
+            more: dict[str, Any] = {"parts": parts, "provenance": self.provenance, "detail": result}
+            status, reason = result["status"], "; ".join(result["reasons"]) or None
+            if status == "scored":
+                scores.append(Score.scored(float(result["pass"]), reason=reason, **more))
+            else:
+                make = Score.unscored if status == "unscored" else Score.error
+                scores.append(make(reason or status, **more))
         return scores
 
     async def _result(self, row: Row) -> dict[str, Any]:
         """Judge one run."""
         scenario, record = self.scenarios[row["group_id"]], row["trajectory"]
-        if scenario.workflow.tools_arguments:  # these rules may wait for another process, or for a user's function
+        # Rules on arguments may wait for another process, or for a user's function: not on the event loop.
+        if scenario.workflow.tools_arguments:
             checked = await asyncio.to_thread(check_workflow, scenario.workflow, record)
         else:
             checked = check_workflow(scenario.workflow, record)
+        # The worst status of workflow, quality and scorers is that of the whole.
         statuses: list[Status] = [checked.status]
         reasons = list(checked.reasons)
         quality = average = None
@@ -110,34 +135,11 @@ class ScenarioScorer(Scorer):
             "seconds": record.seconds,
         }
 
-    def _score(self, result: Mapping[str, Any]) -> Score:
-        """Return a result as a score: a number only where everything that was asked has an answer."""
-        clarification, quality = result["clarification"] or {}, result["quality"] or {}
-        numbers = {
-            "workflow_pass": result["workflow"]["pass"],
-            "clarification_pass": clarification.get("pass"),
-            **{f"quality_{name}": quality.get(name) for name in QUALITY},
-            "quality_overall": result["average_quality"],
-        }
-        parts = {name: None if value is None else float(value) for name, value in numbers.items()}
-        # A scorer of the user's may return what a run file cannot hold.
-        with Caught() as caught:
-            to_json(result)
-        if caught.reason is not None:
-            raise AdjudgeError(f"the result cannot be kept: {caught.reason}", code="bad-result")
-        reason = "; ".join(result["reasons"]) or None
-        more: dict[str, Any] = {"parts": parts, "provenance": self.provenance, "detail": result}
-        if result["status"] == "scored":
-            return Score.scored(float(result["pass"]), reason=reason, **more)
-        make = Score.unscored if result["status"] == "unscored" else Score.error
-        return make(reason or result["status"], **more)
-
-    def result_of(self, score: Score, row: Row, trace: str | None) -> dict[str, Any]:
-        """Return the result that the score of a row holds; for a run that has none, one that says why."""
-        kept: dict[str, Any] | None = score.detail
-        if kept is None and score.notes is not None and "result" in score.notes:
-            kept = decode_json(score.notes["result"])  # where run files had it before scores had a detail
-        if kept is not None:
+    def explain(self, score: Score, row: Row, trace: str | None) -> dict[str, Any]:
+        """Return the result of a row whose score has no detail: one that says why, or that of an older run file."""
+        if score.notes is not None and "result" in score.notes:
+            # Run files had the result here before scores had a detail.
+            kept: dict[str, Any] = decode_json(score.notes["result"])
             return kept
         scenario = self.scenarios[row["group_id"]]
         workflow = validate_workflow(scenario, agents_called=None, tools_used=None)
@@ -173,6 +175,7 @@ def case_row(scenario: Scenario, repeat: int) -> dict[str, Any]:
         "scenario": scenario.plain(),
     }
     if scenario.references:
+        # Judges look for references, rewards for an answer: both get the same.
         row["references"] = row["answer"] = list(scenario.references)
     if scenario.expected_answer_criteria is not None:
         row["criteria"] = scenario.expected_answer_criteria
@@ -184,6 +187,7 @@ def _quality_of(score: Score) -> tuple[dict[str, Any], float | None, Status, str
     if score.status != "scored":
         return dict.fromkeys(_QUALITY), None, score.status, score.reason
     numbers = [score.parts.get(name) for name in QUALITY]
+    # A mean of two numbers would look like one of three: all or none.
     known = [number for number in numbers if number is not None]
     if len(known) < len(QUALITY):
         return dict.fromkeys(_QUALITY), None, "unscored", f"wrong-judge: it gave no {', '.join(QUALITY)}"
@@ -195,6 +199,7 @@ def _quality_row(scenario: Scenario, record: Trajectory) -> dict[str, Any]:
     """Return what a judge of quality is shown."""
     question = scenario.question
     if len(scenario.turns) > 1:  # the conversation up to the last reply
+        # The last reply is judged by itself; what was said before it is the question.
         last = max((at for at, one in enumerate(record.messages) if one.role == "user"), default=-1)
         before = [one for one in record.messages[: last + 1] if one.role in ROLES and one.text]
         question = "\n\n".join(f"{ROLES[one.role]}: {one.text}" for one in before) or "\n\n".join(scenario.turns)
@@ -208,6 +213,7 @@ def _quality_row(scenario: Scenario, record: Trajectory) -> dict[str, Any]:
 
 def _sources_of(record: Trajectory) -> tuple[str, ...]:
     """Return what the answer was made from: the sources that the record names, else what its tools returned."""
+    # A record without sources still shows what the tools returned.
     results = (call.result for call in record.tool_calls or () if call.executed and call.result)
     left = LARGEST
     kept: list[str] = []

@@ -102,10 +102,12 @@ def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tup
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}", code="cannot-read") from None
     ids = [trace for trace in inside if trace]
+    # What a file is called says more than what is in it: people rename files, spans are copied.
     if by_name is not None:
         named = dict.fromkeys(inside, by_name)
     else:
         known = {trace: names.intersection(scenarios) for trace, names in inside.items()}
+        # A trace that names several scenarios belongs to none of them for sure.
         named = {trace: min(names) for trace, names in known.items() if len(names) == 1}
     # A file with one run is loaded when it is asked for, lines of spans are read now, other files by the run's id.
     if len(ids) < 2:
@@ -124,6 +126,7 @@ def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tup
 
 def _by_name(file: Path, root: Path, scenarios: Collection[str]) -> str | None:
     """Return the scenario that a file is named after, or that its folder is."""
+    # From the most exact name to the least, so that `a.b.json` can belong to `a.b` or to `a`.
     names = [file.name, file.stem, file.name.partition(".")[0]]
     repeats = [match[1] for name in names[1:] if (match := _REPEAT.fullmatch(name))]
     folders = [part.name for part in file.parents if part != root and root in part.parents]
@@ -159,6 +162,7 @@ def _documents(file: Path) -> Iterator[tuple[Any, bool]]:
         first = opened.readline()
         if not first.lstrip().startswith((b"{", b"[")):
             return
+        # If the first line is JSON by itself, every line is; else the file is one document.
         is_lines = _decoded(first) is not None
         opened.seek(0)
         for block in opened if is_lines else [opened.read()]:
@@ -171,7 +175,8 @@ def _decoded(content: bytes) -> Any:
     try:
         return decode_json(content)
     except (RowError, RecursionError):
-        return None  # loading the file will say why it cannot be read
+        # Not an error here: loading the file will say why it cannot be read.
+        return None
 
 
 def _look(node: Any, trace: str | None, scenario: str | None, found: dict[str, set[str]], depth: int) -> None:
@@ -184,8 +189,11 @@ def _look(node: Any, trace: str | None, scenario: str | None, found: dict[str, s
     if not isinstance(node, Mapping):
         return
     trace = _trace_of(node) or trace
+    # What the node itself names comes before its resource, and that before an outer node.
     resource = node.get("resource")
-    scenario = _scenario_of(node) or (_scenario_of(resource) if isinstance(resource, Mapping) else None) or scenario
+    if isinstance(resource, Mapping):
+        scenario = _scenario_of(resource) or scenario
+    scenario = _scenario_of(node) or scenario
     if trace is not None or scenario is not None:
         found.setdefault(trace or "", set()).update(() if scenario is None else (scenario,))
     for key in _INSIDE:
@@ -194,6 +202,7 @@ def _look(node: Any, trace: str | None, scenario: str | None, found: dict[str, s
 
 
 def _trace_of(node: Mapping[str, Any]) -> str | None:
+    # Only in an object that is a trace itself is its id that of a trace.
     keys = ["traceId", "trace_id"]
     if "observations" in node or node.get("object") == "trace" or "epoch" in node:
         keys = ["id"]

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from adjudge.sinks._delivery import RemoteSink
     from adjudge.sinks._json import JsonSink, json_report
     from adjudge.sinks._langfuse import LangfuseSink, LangfuseWire, langfuse_keys
     from adjudge.sinks._mlflow import MlflowSink
     from adjudge.sinks._otel import OtelSink
-    from adjudge.sinks._outbox import Outbox, OutboxError
+    from adjudge.sinks._outbox import Outbox
     from adjudge.sinks._phoenix import PhoenixSink
     from adjudge.sinks._reports import Check, Outcome, github_annotations, github_summary, junit_xml
     from adjudge.sinks._resend import resend
     from adjudge.sinks._scores import DataType, OutScore, Receipt, Rejected, Sink, scenario_scores
+    from adjudge.sinks._wire import OutboxError
 
 __all__ = [
     "Check",
@@ -39,6 +41,7 @@ __all__ = [
     "PhoenixSink",
     "Receipt",
     "Rejected",
+    "RemoteSink",
     "Sink",
     "github_annotations",
     "github_summary",
@@ -52,14 +55,16 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "_delivery": ("RemoteSink",),
         "_json": ("JsonSink", "json_report"),
         "_langfuse": ("LangfuseSink", "LangfuseWire", "langfuse_keys"),
         "_mlflow": ("MlflowSink",),
         "_otel": ("OtelSink",),
-        "_outbox": ("Outbox", "OutboxError"),
+        "_outbox": ("Outbox",),
         "_phoenix": ("PhoenixSink",),
         "_reports": ("Check", "Outcome", "github_annotations", "github_summary", "junit_xml"),
         "_resend": ("resend",),
         "_scores": ("DataType", "OutScore", "Receipt", "Rejected", "Sink", "scenario_scores"),
+        "_wire": ("OutboxError",),
     },
 )

@@ -1,18 +1,16 @@
 """Delivery from the outbox to a receiver: in batches, marked when acknowledged, halved where a batch is refused."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from adjudge.errors import AdjudgeError, UsageError
+from adjudge.errors import AdjudgeError, Caught, UsageError
 from adjudge.http import BadStatus, HttpClient, Limits
 from adjudge.sinks._outbox import End, Entry, Outbox
-from adjudge.sinks._scores import OutScore, Receipt
+from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score, why_not_sendable
 from adjudge.sinks._wire import BatchRefused, OutboxError, Unready, Wire
-
-__all__ = ["LIMITS", "RemoteSink", "deliver"]
 
 LIMITS = Limits(in_flight=8, attempts=6, attempt_timeout_s=30.0, deadline_s=60.0, max_wait_s=30.0)
 """The limits of one request; beyond them its scores stay pending."""
@@ -23,19 +21,27 @@ _FAILURES = 2  # batches in a row without an acknowledgement after which the rec
 
 
 class RemoteSink:
-    """A sink with an outbox: scores are kept in it, sent, and stay until the receiver has acknowledged them."""
+    """A sink with an outbox: scores are kept in it, sent, and stay until the receiver has acknowledged them.
 
-    def __init__(self, wire: Wire, outbox: str | Path, limits: Limits | None = None) -> None:
+    Where there is a `client` of the receiver's own library, it gets the scores in place of the outbox.
+    """
+
+    def __init__(
+        self, wire: Wire, outbox: str | Path, limits: Limits | None = None, client: object | None = None
+    ) -> None:
         self.outbox = Path(outbox)
         self._wire = wire
         self._limits = limits or LIMITS
+        self._client: Any = client
 
     def send(self, scores: Iterable[OutScore]) -> Receipt:
         """Keep the scores, send what is pending, and return the receipt of all. Not inside an event loop."""
-        return run_sync(self.asend(scores))
+        return run_sync(self.asend(scores)) if self._client is None else self._hand_over(scores)
 
     async def asend(self, scores: Iterable[OutScore]) -> Receipt:
         """Keep the scores, send what is pending, and return the receipt of all."""
+        if self._client is not None:
+            return await asyncio.to_thread(self._hand_over, list(scores))
         with Outbox(self.outbox) as outbox:
             outbox.add(self._wire.name, self._wire.about(), scores)
             try:
@@ -43,7 +49,27 @@ class RemoteSink:
             except OutboxError as error:
                 if error.code != "outbox-locked":
                     raise
-                return outbox.receipt(self._wire.name, error.reason)  # they are kept, and another process sends
+                # They are kept, and another process is sending them.
+                return outbox.receipt(self._wire.name, error.reason)
+
+    def _hand_over(self, scores: Iterable[OutScore]) -> Receipt:
+        """Give the scores to the client; an exception is that score's reason."""
+        emit, ask_for_trace = self._emitter()
+        cleaned = [cleaned_score(score) for score in scores]
+        rejected = []
+        for score in cleaned:
+            reason = why_not_sendable(score, placed=ask_for_trace)
+            if reason is None:
+                with Caught(fatal_too=True) as caught:
+                    emit(score)
+                reason = caught.reason
+            if reason is not None:
+                rejected.append(Rejected(score.id, score.name, reason, score.trace_id))
+        return Receipt(unconfirmed=len(cleaned) - len(rejected), rejected=tuple(rejected))
+
+    def _emitter(self) -> tuple[Callable[[OutScore], None], bool]:
+        """Return a function that gives one score to the client, and whether a score needs a trace or session."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(outbox={str(self.outbox)!r})"
@@ -55,6 +81,7 @@ def run_sync(work: Coroutine[Any, Any, Receipt]) -> Receipt:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
+    # An unused coroutine would be reported as never awaited.
     work.close()
     raise UsageError("sending has to wait for the network: inside an event loop use `await sink.asend(...)`")
 
@@ -80,6 +107,7 @@ class _Delivery:
     async def run(self) -> str | None:
         """Send everything that is pending, and return why something still is, or None."""
         after = 0
+        # By number, not from the start: an entry that stays pending must not be tried for ever in one pass.
         while self._failures < _FAILURES and (entries := self._outbox.pending(self._wire.name, after, _READ)):
             after = entries[-1].number
             for batch in self._batches(await self._find_traces(self._sendable(entries))):
@@ -95,6 +123,7 @@ class _Delivery:
 
     async def _find_traces(self, entries: list[Entry]) -> list[Entry]:
         """Find the traces of scores that name only a session; where that fails they keep the session."""
+        # Each session is looked up once, however many scores name it.
         sessions = {entry.score.session_id: None for entry in entries if entry.score.trace_id is None}
         found = await self._traces([session for session in sessions if session is not None])
         placed = []
@@ -112,6 +141,7 @@ class _Delivery:
             results = await asyncio.gather(*map(self._trace, part), return_exceptions=True)
             errors = [one for one in results if isinstance(one, BaseException)]
             for error in errors:
+                # A receiver that cannot list traces can still take scores; a broken outbox ends the delivery.
                 if isinstance(error, OutboxError) or not isinstance(error, AdjudgeError):
                     raise error
             found |= {session: one for session, one in zip(part, results, strict=True) if isinstance(one, str)}
@@ -133,6 +163,7 @@ class _Delivery:
         batch: list[Entry] = []
         size = 0
         for entry in entries:
+            # Asked again for every entry: a wire finds out only from its first reply how many it may send.
             if batch and (len(batch) >= self._wire.most or size + entry.size > self._wire.most_bytes):
                 yield batch
                 batch, size = [], 0
@@ -155,6 +186,7 @@ class _Delivery:
             half = len(batch) // 2
             await self._post(batch[:half])
             await self._post(batch[half:])
+        # An outbox that cannot be written is not a fault of the receiver.
         except OutboxError:
             raise
         except AdjudgeError as error:

@@ -12,8 +12,6 @@ from adjudge.errors import UsageError
 from adjudge.sinks._reports import Check, tally
 from adjudge.sinks._scores import OutScore, Receipt, cleaned_score, plain
 
-__all__ = ["JsonSink", "json_report"]
-
 _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -55,6 +53,7 @@ def _write_whole(path: Path, text: str) -> None:
         with part.open("w", encoding="ascii") as file:
             file.write(text)
             file.flush()
+            # On disk before it gets its name: after a power cut the file is whole or not there.
             os.fsync(file.fileno())
         part.replace(path)
     except OSError as error:

@@ -4,44 +4,24 @@ A list of scores is answered with 202, or with 207 and counts that do not say wh
 take one score a request. Both replace a score that comes again with the same id and time, so nothing arrives twice.
 """
 
-import asyncio
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-import msgspec
-
 from adjudge.errors import Caught, UsageError
-from adjudge.http import HttpClient, HttpReply, Limits, Request
+from adjudge.http import HttpClient, HttpReply, Limits
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score, why_not_sendable
-from adjudge.sinks._wire import (
-    REFUSALS,
-    BasicKeys,
-    BatchRefused,
-    DeliveryFault,
-    address,
-    as_json,
-    each,
-    exchange,
-    json_object,
-    refused,
-    said_by,
-    setting,
-)
-
-__all__ = ["LangfuseSink", "LangfuseWire", "langfuse_keys"]
+from adjudge.sinks._scores import OutScore, Receipt
+from adjudge.sinks._wire import REFUSALS, BasicKeys, BatchRefused, DeliveryFault, Wire, address, each, setting
 
 _HOST = "https://cloud.langfuse.com"
-_RECEIVER = "Langfuse"
 _NAMES = ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY")
-_KEYS = " and ".join(_NAMES)
 
 
-class LangfuseSink:
+class LangfuseSink(RemoteSink):
     """Scores to Langfuse: through an outbox with our own client, or through a `client` of its SDK.
 
     `host` defaults to `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, the keys to `LANGFUSE_PUBLIC_KEY` and
@@ -63,25 +43,33 @@ class LangfuseSink:
         environment: str | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self._client = client
         wire = LangfuseWire(host, environment, langfuse_keys(public_key, secret_key))
-        self._remote = RemoteSink(wire, outbox, limits)
-
-    def send(self, scores: Iterable[OutScore]) -> Receipt:
-        """Deliver scores and what an earlier delivery left; see `Receipt` for what became of them."""
-        return self._remote.send(scores) if self._client is None else self._hand_over(scores)
-
-    async def asend(self, scores: Iterable[OutScore]) -> Receipt:
-        """Deliver scores from inside an event loop."""
-        if self._client is None:
-            return await self._remote.asend(scores)
-        return await asyncio.get_running_loop().run_in_executor(None, self._hand_over, list(scores))
+        super().__init__(wire, outbox, limits, client)
 
     def _hand_over(self, scores: Iterable[OutScore]) -> Receipt:
-        return hand_over(self._client, [cleaned_score(score) for score in scores])
+        receipt = super()._hand_over(scores)
+        flush = getattr(self._client, "flush", None)
+        if callable(flush):
+            # The scores count as unconfirmed either way.
+            with Caught(fatal_too=True):
+                flush()
+        return receipt
 
-    def __repr__(self) -> str:
-        return f"LangfuseSink(outbox={str(self._remote.outbox)!r})"
+    def _emitter(self) -> tuple[Callable[[OutScore], None], bool]:
+        """Return a function that calls the client once a score, with the arguments that its release has."""
+        calls = [getattr(self._client, name, None) for name in ("create_score", "score")]
+        call = next((one for one in calls if callable(one)), None)
+        if call is None:
+            message = f"a Langfuse client must have create_score, got {type(self._client).__name__}"
+            raise UsageError(message, code="bad-client")
+
+        def emit(score: OutScore) -> None:
+            taken = _accepted(call, _arguments(score))
+            if not taken.keys() & {"trace_id", "session_id"}:
+                raise DeliveryFault("this client cannot attach a score to a session", code="no-trace")
+            call(**taken)
+
+        return emit, True
 
 
 def langfuse_keys(public_key: str | None = None, secret_key: str | None = None) -> BasicKeys:
@@ -89,16 +77,16 @@ def langfuse_keys(public_key: str | None = None, secret_key: str | None = None) 
     return BasicKeys(public_key, secret_key, _NAMES)
 
 
-class LangfuseWire:
+class LangfuseWire(Wire):
     """The requests to Langfuse and their replies."""
 
     name = "langfuse"
-    most_bytes = 900_000  # the server takes a body of 1 MB
+    receiver = "Langfuse"
+    variables = " and ".join(_NAMES)
 
     def __init__(self, host: str | None, environment: str | None, keys: BasicKeys) -> None:
-        self._given = host
-        self._environment = environment
-        self._keys = keys
+        super().__init__(host, keys)
+        self._given_environment = environment
         self._form: Literal["list", "object"] | None = None  # None: not known yet
 
     @property
@@ -107,26 +95,27 @@ class LangfuseWire:
         return 8 if self._form == "object" else 100
 
     @property
-    def _host(self) -> str:
+    def host(self) -> str:
+        """The address to send to."""
         return address(self._given, "LANGFUSE_BASE_URL", "LANGFUSE_HOST") or _HOST
 
-    def about(self) -> Mapping[str, str]:
-        """Return host and environment."""
-        environment = setting(self._environment, "LANGFUSE_TRACING_ENVIRONMENT")
-        return {"kind": "langfuse", "host": self._host, **({"environment": environment} if environment else {})}
+    @property
+    def _environment(self) -> dict[str, str]:
+        found = setting(self._given_environment, "LANGFUSE_TRACING_ENVIRONMENT")
+        return {"environment": found} if found else {}
 
-    def why_not(self, score: OutScore) -> str | None:
-        """Ask for a value, and a trace or a session."""
-        return why_not_sendable(score, placed=True)
+    def about(self) -> dict[str, str]:
+        """Return host and environment."""
+        return {**super().about(), **self._environment}
 
     async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:
         """Return the session's trace, where it has exactly one."""
         query = urlencode({"sessionId": session, "limit": 2, "fields": "core"})
-        request = Request(f"{self._host}/api/public/traces?{query}", method="GET", headers=self._keys.headers)
-        reply = await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
+        reply = await self.ask(client, f"{self.host}/api/public/traces?{query}", method="GET")
         if reply.status >= 300:
-            return True, None  # this server does not list traces, and will not on another try
-        listed = json_object(reply, _RECEIVER).get("data")
+            # This server does not list traces, and will not on another try.
+            return True, None
+        listed = self.read(reply).get("data")
         found = [one.get("id") for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
         return True, found[0] if len(found) == 1 and isinstance(found[0], str) else None
 
@@ -134,101 +123,58 @@ class LangfuseWire:
         """Send the scores in the form that the server takes, and find out which that is."""
         if self._form == "object":
             return await each(lambda score: self._post_one(client, score), scores)
-        reply = await self._ask(client, msgspec.json.encode([self._body(score) for score in scores]))
+        reply = await self._send(client, [self._body(score) for score in scores])
         if 200 <= reply.status < 300:
+            # 207 counts what was refused and does not say which: the delivery halves the batch to find out.
             counts = self._acknowledgement(reply)
             self._form = "list"
             if counts.get("rejected"):
-                raise refused(reply, self._keys.secrets())
+                raise self.refusal(reply)
             return [None] * len(scores)
+        refused = self._refusal(reply)
         # An older server refuses a list as such: try one score alone before blaming the scores.
         if self._form is None and reply.status != 413:
-            return await self._try_objects(client, scores, reply)
-        raise self._refusal(reply)
-
-    async def _try_objects(
-        self, client: HttpClient, scores: Sequence[OutScore], reply: HttpReply
-    ) -> Sequence[str | None]:
-        """Find out whether a server that answered a list with `reply` takes one score a request."""
-        first = await self._ask(client, msgspec.json.encode(self._body(scores[0])))
-        if 200 <= first.status < 300 and "id" in json_object(first, _RECEIVER):
-            self._form = "object"
-            return [None, *await each(lambda score: self._post_one(client, score), scores[1:])]
-        refusal = self._refusal(reply)
-        if len(scores) == 1 and isinstance(refusal, BatchRefused):
-            raise BatchRefused(f"{refusal.message}; as a request of its own, {said_by(first, self._keys.secrets())}")
-        raise refusal
+            first = await self._send(client, self._body(scores[0]))
+            if 200 <= first.status < 300 and "id" in self.read(first):
+                self._form = "object"
+                return [None, *await each(lambda score: self._post_one(client, score), scores[1:])]
+            if len(scores) == 1 and isinstance(refused, BatchRefused):
+                raise BatchRefused(f"{refused.message}; as a request of its own, {self.quote(first)}")
+        raise refused
 
     async def _post_one(self, client: HttpClient, score: OutScore) -> None:
-        reply = await self._ask(client, msgspec.json.encode(self._body(score)))
+        reply = await self._send(client, self._body(score))
         if reply.status >= 300:
             raise self._refusal(reply)
         self._acknowledgement(reply)
 
-    async def _ask(self, client: HttpClient, body: bytes) -> HttpReply:
-        request = Request(f"{self._host}/api/public/scores", body, headers=as_json(self._keys.headers))
-        return await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
+    async def _send(self, client: HttpClient, body: object) -> HttpReply:
+        return await self.ask(client, f"{self.host}/api/public/scores", body)
 
     def _acknowledgement(self, reply: HttpReply) -> dict[str, Any]:
-        found = json_object(reply, _RECEIVER)
+        found = self.read(reply)
         if not found.keys() & {"message", "accepted", "id"}:
-            raise DeliveryFault(f"{_RECEIVER} answered {reply.status} without an acknowledgement", code="reply")
+            raise DeliveryFault(f"{self.receiver} answered {reply.status} without an acknowledgement", code="reply")
         return found
 
     def _refusal(self, reply: HttpReply) -> BatchRefused | DeliveryFault:
-        if reply.status in REFUSALS:
-            return refused(reply, self._keys.secrets())
-        return DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
+        return self.refusal(reply) if reply.status in REFUSALS else self.fault(reply)
 
     def _body(self, score: OutScore) -> dict[str, Any]:
-        at_trace = score.trace_id is not None
-        body = {
-            "id": score.id,
-            "traceId": score.trace_id,
-            "sessionId": None if at_trace else score.session_id,
-            "observationId": score.observation_id if at_trace else None,
-            "name": score.name,
-            "value": float(score.value) if isinstance(score.value, bool) else score.value,
-            "dataType": str(score.data_type).upper(),
-            "comment": score.comment,
-            "metadata": dict(score.metadata) or None,
-            "environment": setting(self._environment, "LANGFUSE_TRACING_ENVIRONMENT"),
-            "timestamp": score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds"),
-        }
-        return {key: value for key, value in body.items() if value is not None}
+        """Return a score with the names that the API has for what the SDK calls its arguments."""
+        known = _arguments(score)
+        body = {_API_NAMES.get(name, name): value for name, value in known.items() if name != "score_id"}
+        # The time of the first attempt: Langfuse recognises a score that comes again by its id and time.
+        at = score.timestamp.astimezone(UTC).isoformat(timespec="milliseconds")
+        return {**body, **self._environment, "timestamp": at}
 
 
-def hand_over(client: object, scores: Sequence[OutScore]) -> Receipt:
-    """Call the client once a score, then its `flush`, if it has one; an exception is that score's reason."""
-    call = _call_of(client)
-    rejected = [_rejected(score, reason) for score in scores if (reason := _hand_one(call, score)) is not None]
-    flush = getattr(client, "flush", None)
-    if callable(flush):
-        with Caught(fatal_too=True):  # the scores count as unconfirmed either way
-            flush()
-    return Receipt(unconfirmed=len(scores) - len(rejected), rejected=tuple(rejected))
-
-
-def _call_of(client: object) -> Callable[..., object]:
-    for name in ("create_score", "score"):
-        call = getattr(client, name, None)
-        if callable(call):
-            found: Callable[..., object] = call
-            return found
-    raise UsageError(f"a Langfuse client must have create_score, got {type(client).__name__}", code="bad-client")
-
-
-def _hand_one(call: Callable[..., object], score: OutScore) -> str | None:
-    reason = why_not_sendable(score, placed=True)
-    if reason is not None:
-        return reason
-    wanted = _arguments(score)
-    taken = _accepted(call, wanted)
-    if not taken.keys() & {"trace_id", "session_id"}:
-        return "no-trace: this client cannot attach a score to a session"
-    with Caught(fatal_too=True) as caught:
-        call(**taken)
-    return caught.reason
+_API_NAMES = {
+    "trace_id": "traceId",
+    "session_id": "sessionId",
+    "observation_id": "observationId",
+    "data_type": "dataType",
+}
 
 
 def _arguments(score: OutScore) -> dict[str, Any]:
@@ -255,12 +201,10 @@ def _accepted(call: Callable[..., object], wanted: dict[str, Any]) -> dict[str, 
         parameters = dict(inspect.signature(call).parameters)
     except (TypeError, ValueError):
         parameters = {}
+    # Releases of the SDK differ: an argument that one does not know would be an error.
     named = {name for name, one in parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)}
     takes_all = not parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    # A client that takes anything gets the newer name of the id alone, not both.
     if takes_all and "id" not in named:
         named |= wanted.keys() - {"id"}
     return {name: value for name, value in wanted.items() if name in named}
-
-
-def _rejected(score: OutScore, reason: str) -> Rejected:
-    return Rejected(score.id, score.name, reason, score.trace_id)

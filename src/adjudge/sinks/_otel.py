@@ -4,29 +4,25 @@ Without a logger provider the events go as OTLP/HTTP with JSON, through the outb
 success names its event. A collector keeps an event that comes twice; `adjudge.score.id` shows that it is the same.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
-from adjudge.errors import Caught, MissingExtra
-from adjudge.http import HttpClient, Limits, Request
+from adjudge.errors import MissingExtra
+from adjudge.http import HttpClient, Limits
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score, why_not_sendable
-from adjudge.sinks._wire import REFUSALS, DeliveryFault, address, as_json, exchange, json_object, refused, setting
-
-__all__ = ["OtelSink", "OtelWire"]
+from adjudge.sinks._scores import OutScore, why_not_sendable
+from adjudge.sinks._wire import REFUSALS, Wire, address, setting
 
 EVENT = "gen_ai.evaluation.result"
-_RECEIVER = "the OTLP endpoint"
-_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 _HOST = "http://localhost:4318"
 _HEX = frozenset("0123456789abcdef")
 
 
-class OtelSink:
+class OtelSink(RemoteSink):
     """Scores as OpenTelemetry events: through an outbox to an OTLP/HTTP endpoint, or to a `logger_provider`.
 
     `endpoint` is the address of the collector, by default that of `OTEL_EXPORTER_OTLP_ENDPOINT`, with headers of
@@ -41,72 +37,84 @@ class OtelSink:
         endpoint: str | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self._provider = logger_provider
-        self._remote = RemoteSink(OtelWire(endpoint), outbox, limits)
+        super().__init__(OtelWire(endpoint), outbox, limits, logger_provider)
 
-    def send(self, scores: Iterable[OutScore]) -> Receipt:
-        """Deliver scores and what an earlier delivery left; see `Receipt` for what became of them."""
-        return self._remote.send(scores) if self._provider is None else self._emit(scores)
+    def _emitter(self) -> tuple[Callable[[OutScore], None], bool]:
+        """Return a function that emits one score through the provider."""
+        try:
+            from opentelemetry._logs import LogRecord, SeverityNumber
+            from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
+        except ImportError:
+            raise MissingExtra.of("otel", "emitting OpenTelemetry events") from None
+        logger = self._client.get_logger("adjudge")
 
-    async def asend(self, scores: Iterable[OutScore]) -> Receipt:
-        """Deliver scores from inside an event loop."""
-        return await self._remote.asend(scores) if self._provider is None else self._emit(scores)
+        def emit(score: OutScore) -> None:
+            place = _place(score)
+            trace, span = (int(place.get(key, "0"), 16) for key in ("traceId", "spanId"))
+            judged = SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(1))
+            logger.emit(
+                LogRecord(
+                    timestamp=_nanoseconds(score),
+                    context=set_span_in_context(NonRecordingSpan(judged)),
+                    severity_number=SeverityNumber.INFO,
+                    event_name=EVENT,
+                    attributes=attributes_of(score),
+                )
+            )
 
-    def _emit(self, scores: Iterable[OutScore]) -> Receipt:
-        emit = _emitter(self._provider)
-        cleaned = [cleaned_score(score) for score in scores]
-        rejected = []
-        for score in cleaned:
-            reason = why_not_sendable(score, placed=False)
-            if reason is None:
-                with Caught(fatal_too=True) as caught:
-                    emit(score)
-                reason = caught.reason
-            if reason is not None:
-                rejected.append(Rejected(score.id, score.name, reason, score.trace_id))
-        return Receipt(unconfirmed=len(cleaned) - len(rejected), rejected=tuple(rejected))
+        return emit, False
 
 
-class OtelWire:
-    """The requests to an OTLP/HTTP endpoint and their replies."""
+class OtelHeaders:
+    """The headers that the environment has for an OTLP endpoint, keys among them."""
+
+    variable = "OTEL_EXPORTER_OTLP_HEADERS"
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of a request."""
+        pairs = (pair.partition("=") for pair in (setting(None, self.variable) or "").split(","))
+        return {name.strip(): unquote(value.strip()) for name, found, value in pairs if found and name.strip()}
+
+    def secrets(self) -> list[str]:
+        """Return what must not be shown."""
+        return list(self.headers().values())
+
+
+class OtelWire(Wire):
+    """The requests to an OTLP/HTTP endpoint and their replies; OpenTelemetry has no sessions."""
 
     name = "otel"
+    receiver = "the OTLP endpoint"
+    variables = OtelHeaders.variable
     most = 1
-    most_bytes = 900_000
 
     def __init__(self, endpoint: str | None) -> None:
-        self._given = endpoint
+        super().__init__(endpoint, OtelHeaders())
 
     @property
-    def _url(self) -> str:
+    def host(self) -> str:
+        """The address of log records."""
+        # The variable for logs is the whole address; the general one is the part before /v1/logs.
         exact = None if self._given else address(None, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
         base = address(self._given, "OTEL_EXPORTER_OTLP_ENDPOINT") or _HOST
         return exact or (base if base.endswith("/v1/logs") else f"{base}/v1/logs")
-
-    def about(self) -> Mapping[str, str]:
-        """Return the address."""
-        return {"kind": "otel", "host": self._url}
 
     def why_not(self, score: OutScore) -> str | None:
         """Ask only for a value: an event needs no trace."""
         return why_not_sendable(score, placed=False)
 
-    async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:  # noqa: ARG002 (the protocol's)
-        """OpenTelemetry has no sessions."""
-        return False, None
-
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send one event."""
         (score,) = scores
-        request = Request(self._url, msgspec.json.encode(_export(score)), headers=as_json(_own_headers))
-        reply = await exchange(client, request, receiver=_RECEIVER, keys=_HEADERS)
+        reply = await self.ask(client, self.host, _export(score))
         if reply.status in REFUSALS:
-            raise refused(reply, list(_own_headers().values()))
+            raise self.refusal(reply)
+        # A collector takes a log record or refuses it: 404 means that there is another server.
         if reply.status >= 300:
-            raise DeliveryFault(f"{_RECEIVER} answered {reply.status}: check its address", code="http-status")
-        partial = json_object(reply, _RECEIVER).get("partialSuccess") if reply.body.strip() else None
+            raise self.fault(reply)
+        partial = self.read(reply).get("partialSuccess") if reply.body.strip() else None
         if isinstance(partial, dict) and str(partial.get("rejectedLogRecords") or 0) != "0":
-            raise refused(reply, list(_own_headers().values()))
+            raise self.refusal(reply)
         return [None]
 
 
@@ -137,7 +145,7 @@ def _as_text(value: object) -> str:
 
 
 def _export(score: OutScore) -> dict[str, Any]:
-    nanoseconds = str(int(score.timestamp.timestamp() * 1_000_000) * 1_000)
+    nanoseconds = str(_nanoseconds(score))
     record = {
         "timeUnixNano": nanoseconds,
         "observedTimeUnixNano": nanoseconds,
@@ -151,6 +159,10 @@ def _export(score: OutScore) -> dict[str, Any]:
     return {"resourceLogs": [{"resource": resource, "scopeLogs": [scope]}]}
 
 
+def _nanoseconds(score: OutScore) -> int:
+    return int(score.timestamp.timestamp() * 1_000_000) * 1_000
+
+
 def _pair(key: str, value: str | float) -> dict[str, Any]:
     return {"key": key, "value": {"stringValue": value} if isinstance(value, str) else {"doubleValue": value}}
 
@@ -158,38 +170,7 @@ def _pair(key: str, value: str | float) -> dict[str, Any]:
 def _place(score: OutScore) -> dict[str, str]:
     """Return trace and span where their ids are OpenTelemetry's."""
     trace, span = score.trace_id or "", score.observation_id or ""
+    # Trace ids of other systems would make the whole record invalid.
     if len(trace) != 32 or not set(trace) <= _HEX:
         return {}
     return {"traceId": trace, **({"spanId": span} if len(span) == 16 and set(span) <= _HEX else {})}
-
-
-def _own_headers() -> dict[str, str]:
-    pairs = (pair.partition("=") for pair in (setting(None, _HEADERS) or "").split(","))
-    return {name.strip(): unquote(value.strip()) for name, found, value in pairs if found and name.strip()}
-
-
-def _emitter(provider: Any) -> Any:
-    """Return a function that emits one score through the given provider."""
-    try:
-        from opentelemetry._logs import LogRecord, SeverityNumber
-        from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
-    except ImportError:
-        raise MissingExtra.of("otel", "emitting OpenTelemetry events") from None
-    logger = provider.get_logger("adjudge")
-
-    def emit(score: OutScore) -> None:
-        place = _place(score)
-        trace, span = (int(place.get(key, "0"), 16) for key in ("traceId", "spanId"))
-        judged = SpanContext(trace, span, is_remote=True, trace_flags=TraceFlags(1))
-        at = int(score.timestamp.timestamp() * 1_000_000) * 1_000
-        logger.emit(
-            LogRecord(
-                timestamp=at,
-                context=set_span_in_context(NonRecordingSpan(judged)),
-                severity_number=SeverityNumber.INFO,
-                event_name=EVENT,
-                attributes=attributes_of(score),
-            )
-        )
-
-    return emit

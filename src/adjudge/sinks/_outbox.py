@@ -22,8 +22,6 @@ from adjudge.files import FileLock, connect, file_kind, sqlite_fault
 from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score
 from adjudge.sinks._wire import OutboxError
 
-__all__ = ["End", "Entry", "Outbox", "OutboxError"]
-
 _APPLICATION = 0x41444A4F  # "ADJO": by which `file` and we recognise an outbox
 _VERSION = 1
 _SCHEMA = f"""
@@ -115,6 +113,7 @@ class Outbox:
         A score that the outbox has already stays as it was. One with the same id and another value replaces it, with
         the time of the first, and is pending again.
         """
+        # Before the transaction: cleaning may take a while, and others wait for the lock.
         cleaned = [cleaned_score(score) for score in scores]
         with self._transaction() as connection:
             body = msgspec.json.encode(dict(about))
@@ -189,6 +188,7 @@ class Outbox:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
+                # SQLite itself rolls back after some faults, such as a full disk.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -211,9 +211,11 @@ def _connect(path: Path) -> sqlite3.Connection:
             raise OutboxError(f"{path} was written by a newer adjudge: update adjudge", code="outbox-newer")
         try:
             connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:  # a file system without shared memory: a rollback journal does as well
+        # A file system without shared memory: a rollback journal does as well.
+        except sqlite3.OperationalError:
             connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = FULL")
+        # A new file has version 0.
         if version < _VERSION:
             connection.executescript(_SCHEMA)
     except BaseException:

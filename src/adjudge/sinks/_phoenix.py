@@ -1,20 +1,14 @@
 """Phoenix: annotations of traces, spans and sessions, which a later one with the same identifier replaces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from adjudge.http import HttpClient, Limits, Request
+from adjudge.http import HttpClient, Limits
 from adjudge.sinks._delivery import RemoteSink
-from adjudge.sinks._scores import OutScore, why_not_sendable
-from adjudge.sinks._wire import REFUSALS, TokenKey, Unready, address, as_json, exchange, json_object, refused, said_by
+from adjudge.sinks._scores import OutScore
+from adjudge.sinks._wire import REFUSALS, TokenKey, Unready, Wire, address
 
-__all__ = ["PhoenixSink", "PhoenixWire"]
-
-_RECEIVER = "Phoenix"
-_KEYS = "PHOENIX_API_KEY"
 _HOST = "http://localhost:6006"
 
 
@@ -27,35 +21,29 @@ class PhoenixSink(RemoteSink):
     def __init__(
         self, outbox: str | Path, *, host: str | None = None, api_key: str | None = None, limits: Limits | None = None
     ) -> None:
-        super().__init__(PhoenixWire(host, TokenKey(api_key, _KEYS)), outbox, limits)
+        super().__init__(PhoenixWire(host, api_key), outbox, limits)
 
 
-class PhoenixWire:
-    """The requests to Phoenix and their replies."""
+class PhoenixWire(Wire):
+    """The requests to Phoenix and their replies; it annotates sessions too, so no trace is looked up for them."""
 
     name = "phoenix"
+    receiver = "Phoenix"
+    variables = "PHOENIX_API_KEY"
     most = 50
-    most_bytes = 900_000
 
-    def __init__(self, host: str | None, key: TokenKey) -> None:
-        self._given = host
-        self._key = key
+    def __init__(self, host: str | None, api_key: str | None = None) -> None:
+        super().__init__(host, TokenKey(api_key, self.variables))
 
-    def about(self) -> Mapping[str, str]:
-        """Return the host."""
-        return {"kind": "phoenix", "host": self._host}
-
-    def why_not(self, score: OutScore) -> str | None:
-        """Ask for a value, and a trace or a session."""
-        return why_not_sendable(score, placed=True)
-
-    async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:  # noqa: ARG002 (the protocol's)
-        """Leave a session a session: Phoenix annotates those too."""
-        return False, None
+    @property
+    def host(self) -> str:
+        """The address to send to."""
+        return (address(self._given, "PHOENIX_COLLECTOR_ENDPOINT") or _HOST).removesuffix("/v1/traces")
 
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send the annotations of each kind in one request."""
         reasons: dict[str, str | None] = {}
+        # Each kind has an address of its own.
         for kind in ("trace", "span", "session"):
             chosen = [score for score in scores if _kind(score) == kind]
             if chosen:
@@ -63,22 +51,15 @@ class PhoenixWire:
                 reasons.update(zip((score.id for score in chosen), found, strict=True))
         return [reasons[score.id] for score in scores]
 
-    @property
-    def _host(self) -> str:
-        return (address(self._given, "PHOENIX_COLLECTOR_ENDPOINT") or _HOST).removesuffix("/v1/traces")
-
     async def _post_kind(self, client: HttpClient, kind: str, scores: Sequence[OutScore]) -> list[str | None]:
-        body = msgspec.json.encode({"data": [_annotation(kind, score) for score in scores]})
-        url = f"{self._host}/v1/{kind}_annotations?sync=true"
-        request = Request(url, body, headers=as_json(self._key.headers))
-        reply = await exchange(client, request, receiver=_RECEIVER, keys=_KEYS)
-        if reply.status == 404:
-            if len(scores) > 1:
-                raise refused(reply, self._key.secrets())
-            return [Unready(f"no-{kind}: {said_by(reply, self._key.secrets())}")]
-        if reply.status in REFUSALS:
-            raise refused(reply, self._key.secrets())
-        json_object(reply, _RECEIVER)
+        data = [_annotation(kind, score) for score in scores]
+        reply = await self.ask(client, f"{self.host}/v1/{kind}_annotations?sync=true", {"data": data})
+        # 404 means that one of them has no trace yet; which one shows when it is alone.
+        if reply.status == 404 and len(scores) == 1:
+            return [Unready(f"no-{kind}: {self.quote(reply)}")]
+        if reply.status in (404, *REFUSALS):
+            raise self.refusal(reply)
+        self.read(reply)
         return [None] * len(scores)
 
 
@@ -91,7 +72,10 @@ def _kind(score: OutScore) -> str:
 def _annotation(kind: str, score: OutScore) -> dict[str, Any]:
     places = {"trace": score.trace_id, "span": score.observation_id, "session": score.session_id}
     value = score.value
-    label = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else None
+    # Phoenix has no truth values: they are a label and a number.
+    label = str(value).lower() if isinstance(value, bool) else None
+    if isinstance(value, str):
+        label = value
     return {
         f"{kind}_id": places[kind],
         "name": score.name,

@@ -13,8 +13,6 @@ from xml.etree import ElementTree as ET
 
 from adjudge.sinks._scores import clean_text
 
-__all__ = ["Check", "Outcome", "github_annotations", "github_summary", "junit_xml", "shown", "tally"]
-
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 """How a check ended; a fault that leaves it open is `undecided`, never `failed`."""
 
@@ -87,6 +85,7 @@ def _add_case(suite: ET.Element, check: Check, title: str) -> None:
     case = ET.SubElement(suite, "testcase", about)
     if check.outcome != "passed":
         reason = check.reason or check.outcome
+        # JUnit's error is what could not be decided; CI systems show the two apart.
         kind = "failure" if check.outcome == "failed" else "error"
         first = " ".join(_fit(reason, _LONGEST_LINE).split())
         ET.SubElement(case, kind, {"type": check.outcome, "message": first}).text = _fit(reason)
@@ -121,6 +120,7 @@ def github_annotations(checks: Sequence[Check]) -> str:
     lines: list[str] = []
     for outcome, command in (("failed", "error"), ("undecided", "warning")):
         found = [check for check in checks if check.outcome == outcome]
+        # The last place is for the line that says how many more there are.
         several = found if len(found) <= _MOST else found[: _MOST - 1]
         lines += [_command(command, check) for check in several]
         if len(several) < len(found):
@@ -138,6 +138,7 @@ def github_summary(checks: Sequence[Check], *, title: str = "adjudge") -> str:
         order = {"failed": 0, "undecided": 1, "passed": 2}
         rows = [_row(check) for check in sorted(checks, key=lambda check: order[check.outcome])]
         ends = accumulate(len(row.encode()) for row in rows)
+        # GitHub drops a summary that is too large: a cut one is better than none.
         fit = sum(end <= _LARGEST for end in ends)
         lines += rows[:fit] if fit == len(rows) else [*rows[:fit], f"| | {len(rows) - fit} more | | |"]
     return "\n".join(lines) + "\n"
@@ -171,6 +172,7 @@ def _code(text: str) -> str:
     A bar would end the table's cell even there, so it becomes a broken bar.
     """
     flat = " ".join(clean_text(text, _LONGEST).replace("|", "¦").split()) or "�"
+    # A code span ends at as many backticks as it began with, so the fence has a length that the text lacks.
     runs = {len(run) for run in _TICKS.findall(flat)}
     fence = "`" * next(length for length in count(1) if length not in runs)
     return f"{fence} {flat} {fence}"

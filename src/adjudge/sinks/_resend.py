@@ -12,15 +12,13 @@ from adjudge.sinks._otel import OtelWire
 from adjudge.sinks._outbox import Outbox
 from adjudge.sinks._phoenix import PhoenixWire
 from adjudge.sinks._scores import Receipt
-from adjudge.sinks._wire import OutboxError, TokenKey, Wire
-
-__all__ = ["resend"]
+from adjudge.sinks._wire import OutboxError, Wire
 
 _WIRES: dict[str, Callable[[str | None, Mapping[str, str]], Wire]] = {
     "langfuse": lambda host, about: LangfuseWire(host, about.get("environment"), langfuse_keys()),
-    "mlflow": lambda host, _: MlflowWire(host, TokenKey(None, "MLFLOW_TRACKING_TOKEN")),
+    "mlflow": lambda host, _: MlflowWire(host),
     "otel": lambda host, _: OtelWire(host),
-    "phoenix": lambda host, _: PhoenixWire(host, TokenKey(None, "PHOENIX_API_KEY")),
+    "phoenix": lambda host, _: PhoenixWire(host),
 }
 
 

@@ -8,20 +8,6 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Literal, Protocol, TypeAlias
 
-__all__ = [
-    "LONGEST_COMMENT",
-    "DataType",
-    "OutScore",
-    "Receipt",
-    "Rejected",
-    "Sink",
-    "clean_text",
-    "cleaned_score",
-    "plain",
-    "scenario_scores",
-    "why_not_sendable",
-]
-
 DataType: TypeAlias = Literal["numeric", "boolean", "categorical"]
 """What a score's value is: a number, true or false, or one of a few words."""
 
@@ -65,6 +51,7 @@ class OutScore:
 
     def _made_id(self) -> str:
         place = [self.trace_id, self.session_id, self.observation_id]
+        # Scores without a place are told apart by scenario and repeat: else all of them would be one.
         if self.trace_id is None and self.session_id is None:
             place += [str(self.metadata.get(key)) for key in ("scenario_id", "repeat")]
         # The text of a list shows where each item ends: no two lists have the same.
@@ -218,6 +205,7 @@ def _clean_value(score: OutScore) -> tuple[bool | float | str | None, str | None
 def _clean_number(value: float, score: OutScore) -> tuple[bool | float | None, str | None]:
     try:
         number = float(value)
+    # An integer may be beyond any float.
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
@@ -236,11 +224,13 @@ def plain(value: object, depth: int = 0) -> Any:
     if isinstance(value, str):
         return clean_text(value, _LONGEST_TEXT)
     if isinstance(value, int | float):
-        return value if -(2**53) <= value <= 2**53 else None  # also what NaN gives
+        # Other readers of JSON have floats only; NaN fails both comparisons.
+        return value if -(2**53) <= value <= 2**53 else None
     if isinstance(value, Mapping) and depth < _DEEPEST:
         items = list(value.items())[:_MOST_ITEMS]
         return {clean_text(str(key), _LONGEST_NAME): plain(item, depth + 1) for key, item in items}
     if isinstance(value, list | tuple | set | frozenset) and depth < _DEEPEST:
+        # A set has no order of its own, and the outbox compares what it holds byte by byte.
         listed = sorted(value, key=str) if isinstance(value, set | frozenset) else value
         return [plain(item, depth + 1) for item in list(listed)[:_MOST_ITEMS]]
     return clean_text(str(type(value).__name__), _LONGEST_NAME)

@@ -8,32 +8,22 @@ BatchRefused        the receiver refuses what is in the request: it is cut in ha
 import asyncio
 import os
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, cast
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar, Protocol, cast
+
+import msgspec
 
 from adjudge.chat import Key
-from adjudge.errors import AdjudgeError, UsageError
+from adjudge.errors import AdjudgeError, RowError, UsageError
 from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Request, is_transient
-from adjudge.sinks._scores import OutScore
+from adjudge.model import decode_json
+from adjudge.sinks._scores import OutScore, why_not_sendable
 
-__all__ = [
-    "REFUSALS",
-    "BasicKeys",
-    "BatchRefused",
-    "DeliveryFault",
-    "OutboxError",
-    "TokenKey",
-    "Unready",
-    "Wire",
-    "address",
-    "as_json",
-    "each",
-    "exchange",
-    "json_object",
-    "refused",
-    "said_by",
-    "setting",
-]
+REFUSALS = (400, 413, 422)
+"""Statuses with which receivers refuse what is in a request."""
+
+_LONGEST_TEXT = 300
+_MOST_BYTES = 20_000  # well over that, so that no key is cut in two and overlooked
 
 
 class OutboxError(AdjudgeError):
@@ -64,11 +54,24 @@ def address(given: str | None, *names: str) -> str | None:
     found = setting(given, *names)
     if found is None:
         return None
+    # The outbox keeps the address, and an outbox may be passed on.
     if "@" in (found.partition("://")[2] or found).partition("/")[0]:
         raise UsageError(f"remove the password from the URL and pass it as a key ({' or '.join(names)})")
     if not found.lower().startswith(("http://", "https://")):
         raise UsageError(f"a URL must begin with http:// or https://, got {found[:80]!r} ({' or '.join(names)})")
     return found.rstrip("/")
+
+
+class Credentials(Protocol):
+    """What a receiver recognises us by."""
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of a request, made when it is sent."""
+        ...
+
+    def secrets(self) -> list[str]:
+        """Return what must not be shown, the longest first."""
+        ...
 
 
 class BasicKeys:
@@ -80,18 +83,14 @@ class BasicKeys:
 
     def headers(self) -> dict[str, str]:
         """Return the header; without keys raise a `DeliveryFault` that names the missing variables."""
-        user, password = self._user.reveal(), self._password.reveal()
-        if not user or not password:
+        if not self._user.reveal() or not self._password.reveal():
             raise DeliveryFault(f"keys are missing: set {self._names}", code="no-key")
-        return {"Authorization": f"Basic {_packed(user, password)}"}
+        return {"Authorization": f"Basic {self.secrets()[0]}"}
 
     def secrets(self) -> list[str]:
-        """Return what must not be shown, the longest first."""
+        """Return both keys as the header has them, and the secret one."""
         user, password = self._user.reveal() or "", self._password.reveal() or ""
-        return [_packed(user, password), password]
-
-    def __repr__(self) -> str:
-        return "BasicKeys(...)"
+        return [b64encode(f"{user}:{password}".encode()).decode("ascii"), password]
 
 
 class TokenKey:
@@ -106,27 +105,8 @@ class TokenKey:
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     def secrets(self) -> list[str]:
-        """Return what must not be shown."""
+        """Return the token."""
         return [self._key.reveal() or ""]
-
-    def __repr__(self) -> str:
-        return "TokenKey(...)"
-
-
-def as_json(more: Callable[[], Mapping[str, str]]) -> Callable[[], Mapping[str, str]]:
-    """Return headers for a JSON body, with those that `more` gives at the time of sending."""
-    return lambda: {"Content-Type": "application/json", **more()}
-
-
-def _packed(user: str, password: str) -> str:
-    return b64encode(f"{user}:{password}".encode()).decode("ascii")
-
-
-REFUSALS = (400, 413, 422)
-"""Statuses with which receivers refuse what is in a request."""
-
-_LONGEST_TEXT = 300
-_MOST_BYTES = 20_000  # well over that, so that no key is cut in two and overlooked
 
 
 class Unready(str):
@@ -135,32 +115,39 @@ class Unready(str):
     __slots__ = ()
 
 
-class Wire(Protocol):
-    """One receiver: what it takes and how to send it."""
+class Wire:
+    """One receiver: what it takes and how to send it; a class for each kind has its own `post` and `host`."""
 
-    name: str
+    name: ClassVar[str]
+    receiver: ClassVar[str]  # what messages call it
+    variables: ClassVar[str]  # of the environment, that hold its keys
+    most_bytes: ClassVar[int] = 900_000  # of scores in one request; Langfuse takes a body of 1 MB
+
+    def __init__(self, host: str | None, credentials: Credentials) -> None:
+        self._given = host
+        self._credentials = credentials
 
     @property
     def most(self) -> int:
-        """How many scores go into one request."""
-        ...
+        """How many scores go into one request, or are on their way at once."""
+        return 8
 
     @property
-    def most_bytes(self) -> int:
-        """How many bytes of scores go into one request."""
-        ...
+    def host(self) -> str:
+        """The address to send to."""
+        raise NotImplementedError
 
-    def about(self) -> Mapping[str, str]:
+    def about(self) -> dict[str, str]:
         """Return what is needed to send again later; never a key."""
-        ...
+        return {"kind": self.name, "host": self.host}
 
     def why_not(self, score: OutScore) -> str | None:
-        """Return why this receiver cannot take a score, or None."""
-        ...
+        """Return why this receiver cannot take a score, or None: it needs a value, and a trace or a session."""
+        return why_not_sendable(score, placed=True)
 
-    async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:
+    async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:  # noqa: ARG002 (for those that can)
         """Return whether the receiver knows the session, and the one trace of the session, if it has exactly one."""
-        ...
+        return False, None
 
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send scores once: for each None where it was acknowledged, or the reason why it is refused, or `Unready`.
@@ -168,7 +155,51 @@ class Wire(Protocol):
         Raises `BatchRefused` where the receiver refuses one of them and does not say which, `DeliveryFault` or an
         `HttpError` where nothing was acknowledged.
         """
-        ...
+        raise NotImplementedError
+
+    async def ask(self, client: HttpClient, url: str, body: object = None, method: str = "POST") -> HttpReply:
+        """Send a request, with retries; the reply has a status of 2xx, of `REFUSALS`, 404 or 405."""
+        headers = self._credentials.headers
+        request = Request(url, method=method, headers=headers)
+        if body is not None:
+            content = msgspec.json.encode(body)
+            request = Request(url, content, method, lambda: {"Content-Type": "application/json", **headers()})
+        reply = await client.send(request, _settled)
+        # Not a refusal of scores: with another key they will be taken.
+        if reply.status in (401, 403):
+            message = f"{self.receiver} answered {reply.status}: check {self.variables}"
+            raise DeliveryFault(message, code="unauthorised")
+        if not (200 <= reply.status < 300 or reply.status in (*REFUSALS, 404, 405)):
+            raise self.fault(reply)
+        return reply
+
+    def fault(self, reply: HttpReply) -> DeliveryFault:
+        """Return the error for a status that no receiver at the right address has."""
+        return DeliveryFault(f"{self.receiver} answered {reply.status}: check its address", code="http-status")
+
+    def refusal(self, reply: HttpReply) -> BatchRefused:
+        """Return the error for a refusal, with the text of the reply."""
+        return BatchRefused(self.quote(reply))
+
+    def quote(self, reply: HttpReply) -> str:
+        """Return the text of a refusal: on one line, short, without our keys."""
+        text = reply.body[:_MOST_BYTES].decode("utf-8", "replace")
+        # A proxy may repeat the request, and our keys with it.
+        for secret in self._credentials.secrets():
+            text = text.replace(secret, "***") if secret else text
+        line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+        return f"the receiver answered {reply.status}: {line[:_LONGEST_TEXT]}"
+
+    def read(self, reply: HttpReply) -> dict[str, Any]:
+        """Read an acknowledgement; a web page with status 200 is not one."""
+        try:
+            value = decode_json(reply.body)
+        except RowError:
+            value = None
+        if not isinstance(value, dict):
+            message = f"{self.receiver} answered {reply.status} without a JSON object: check its address"
+            raise DeliveryFault(message, code="reply")
+        return value
 
 
 async def each(post: Callable[[OutScore], Awaitable[str | None]], scores: Sequence[OutScore]) -> list[str | None]:
@@ -188,45 +219,7 @@ def _reason_of(result: str | BaseException | None) -> str | None:
     return Unready(result.reason) if isinstance(result, AdjudgeError) else cast("str | None", result)
 
 
-async def exchange(client: HttpClient, request: Request, *, receiver: str, keys: str) -> HttpReply:
-    """Send a request, with retries; the reply has a status of 2xx, of `REFUSALS`, 404 or 405."""
-    reply = await client.send(request, _settled)
-    if reply.status in (401, 403):
-        raise DeliveryFault(f"{receiver} answered {reply.status}: check {keys}", code="unauthorised")
-    if not (200 <= reply.status < 300 or reply.status in (*REFUSALS, 404, 405)):
-        raise DeliveryFault(f"{receiver} answered {reply.status}: check its address", code="http-status")
-    return reply
-
-
 def _settled(reply: HttpReply) -> "HttpReply | Again":
     if is_transient(reply.status):
         return Again(BadStatus(f"the receiver answered {reply.status}", status=reply.status))
     return reply
-
-
-def json_object(reply: HttpReply, receiver: str) -> dict[str, Any]:
-    """Read an acknowledgement; a web page with status 200 is not one."""
-    from adjudge.errors import RowError
-    from adjudge.model import decode_json
-
-    try:
-        value = decode_json(reply.body)
-    except RowError:
-        value = None
-    if not isinstance(value, dict):
-        raise DeliveryFault(f"{receiver} answered {reply.status} with something else: check its address", code="reply")
-    return value
-
-
-def said_by(reply: HttpReply, secrets: Sequence[str] = ()) -> str:
-    """Return the text of a refusal: on one line, short, without our keys."""
-    text = reply.body[:_MOST_BYTES].decode("utf-8", "replace")
-    for secret in secrets:
-        text = text.replace(secret, "***") if secret else text
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    return f"the receiver answered {reply.status}: {line[:_LONGEST_TEXT]}"
-
-
-def refused(reply: HttpReply, secrets: Sequence[str] = ()) -> BatchRefused:
-    """Return the error for a refusal, with the text of the reply."""
-    return BatchRefused(said_by(reply, secrets))

@@ -17,14 +17,13 @@ from adjudge.statistics._agreement import (
     reliability,
 )
 from adjudge.statistics._bootstrap import Bootstrap, bootstrap_mean
-from adjudge.statistics._clusters import Clusters, Correction
+from adjudge.statistics._clusters import Clusters, Correction, estimate_mean, paired_difference
 from adjudge.statistics._corrections import prediction_powered, rogan_gladen
 from adjudge.statistics._estimate import FEW_CLUSTERS, Estimate, Interval, Range
 from adjudge.statistics._hypotheses import McNemar, benjamini_hochberg, holm, mcnemar
 from adjudge.statistics._mean import Mean, Method, Moments, mean_of
 from adjudge.statistics._power import Design, minimum_detectable_effect, power, sample_size
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
-from adjudge.statistics._rows import estimate_mean, paired_difference
 
 __all__ = [
     "FEW_CLUSTERS",

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from adjudge.errors import DataError, UsageError
-from adjudge.statistics._estimate import DUST, Estimate, around, within
-from adjudge.statistics._rows import estimate_mean, same_length
+from adjudge.statistics._clusters import DUST, estimate_mean, same_length
+from adjudge.statistics._estimate import Estimate, around, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,11 @@ def _kappa(
     n, agreed, confidence = accuracy.n, accuracy.value, accuracy.confidence
     p, q = sum(map(bool, labels)) / n, sum(map(bool, verdicts)) / n
     chance = p * q + (1 - p) * (1 - q)
+    # All labels and all verdicts are the same: agreement by chance is certain.
     if chance >= 1.0:
         return None
     kappa = (agreed - chance) / (1 - chance)
+    # The influence of each row on kappa (the delta method): the clustered error of their mean is that of kappa.
     pulls: list[float] = []
     for label, verdict in zip(labels, verdicts, strict=True):
         by_chance = (q if label else 1 - q) + (p if verdict else 1 - p) - 2 * chance
@@ -100,6 +102,7 @@ def _kappa(
         pulls.append((same - agreed) / (1 - chance) + (agreed - 1) / (1 - chance) ** 2 * by_chance)
     error = estimate_mean(pulls, clusters, range=None, confidence=confidence)
     assert error is not None  # noqa: S101 (there are rows)
+    # No row pulls: the interval of the accuracy is carried over to the scale of kappa.
     if error.se is None or error.se <= DUST:
         ends = [(end - chance) / (1 - chance) for end in (accuracy.low, accuracy.high) if end is not None]
         low, high = within(ends[0], ends[-1], (-1.0, 1.0))
@@ -122,6 +125,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable | None]]) -> float | No
     for unit in units:
         given = Counter(label for label in unit if label is not None)
         m = given.total()
+        # A label alone in its unit makes no pair.
         if m < 2:
             continue
         totals.update(given)
@@ -170,6 +174,7 @@ def reliability(probabilities: Sequence[float], labels: Sequence[bool], *, bins:
         return None
     groups: dict[int, list[tuple[float, bool]]] = {}
     for probability, label in zip(probabilities, labels, strict=True):
+        # A probability of 1 belongs to the last part, not to one of its own.
         groups.setdefault(min(int(probability * bins), bins - 1), []).append((probability, bool(label)))
     found: list[Bin] = []
     for number, rows in sorted(groups.items()):

@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from adjudge.errors import UsageError
-from adjudge.statistics._clusters import Clusters, estimate_of
+from adjudge.statistics._clusters import estimate_mean, group_by_cluster
 from adjudge.statistics._estimate import Estimate, Range, within
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile
-from adjudge.statistics._rows import group_by_cluster
 
 Bootstrap: TypeAlias = Literal["percentile", "bca"]
 """How an interval is read from resampled means."""
@@ -43,13 +42,12 @@ def bootstrap_mean(
     """
     if method not in ("percentile", "bca") or resamples < 100:
         raise UsageError(f"need method percentile or bca and 100 resamples or more, got {method!r} and {resamples}")
-    groups = list(group_by_cluster(values, clusters))
-    summary = Clusters(range)
-    for group in groups:
-        summary.add(group)
-    formula = estimate_of(summary, "t", "CR1", confidence, clustered=clusters is not None)
-    if formula is None or formula.se is None:  # what does not vary does not when it is resampled
+    formula = estimate_mean(values, clusters, range=range, confidence=confidence)
+    # What does not vary does not when it is resampled either.
+    if formula is None or formula.se is None:
         return formula
+    groups = zip(values) if clusters is None else group_by_cluster(values, clusters)
+    # Sorted before they are drawn from: the order of the rows must not change the interval.
     pairs = sorted((len(group), math.fsum(group)) for group in groups)
     means = resample(pairs, resamples, seed)
     tails = (0.5 - confidence / 2.0, 0.5 + confidence / 2.0)
@@ -72,7 +70,8 @@ def resample(pairs: Sequence[Pair], resamples: int, seed: int) -> list[float]:
     chance = Random(seed)  # noqa: S311 (statistics, not secrets)
     alike = len({size for size, _ in pairs}) == 1
     totals, n = [total for _, total in pairs], sum(size for size, _ in pairs)
-    if alike:  # the usual case without clusters; half the work
+    # The usual case, without clusters: half the work.
+    if alike:
         return sorted(math.fsum(chance.choices(totals, k=len(pairs))) / n for _ in range(resamples))
     means = []
     for _ in range(resamples):
@@ -90,6 +89,7 @@ def correct_tails(
     of the means that leave one cluster out: Φ(b + (b + z) / (1 - a (b + z))).
     """
     below = sum((mean < value) + (mean <= value) for mean in means) / (2 * len(means))
+    # The value lies beyond all resampled means: there is no bias to correct by.
     if not 0.0 < below < 1.0:
         return tails
     bias = normal_quantile(below)

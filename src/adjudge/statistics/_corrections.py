@@ -36,6 +36,7 @@ def rogan_gladen(observed: Estimate, sensitivity: Estimate, specificity: Estimat
         return None
     value = (observed.value + specificity.value - 1.0) / skill
     pulls = [(observed, 1.0 / skill), (sensitivity, -value / skill), (specificity, (1.0 - value) / skill)]
+    # Worked out once: the search below asks for the interval sixty times at each end.
     reaches = [_reach(part) for part, _ in pulls]
 
     def beyond(share: float) -> Ends:
@@ -98,6 +99,7 @@ def _last(start: float, end: float, holds: Callable[[float], bool]) -> float:
 def _estimate(value: float, parts: Sequence[tuple[Estimate, float]], ends: Ends, method: str) -> Estimate:
     """Return an estimate with the error of its weighted parts (the delta method), all of it cut to 0..1."""
     confidence = parts[0][0].confidence
+    # Intervals of different confidence cannot be combined into one.
     if any(part.confidence != confidence for part, _ in parts):
         raise UsageError("the parts of a correction have intervals of different confidence")
     inside = min(max(value, 0.0), 1.0)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from adjudge.errors import DataError, UsageError
+from adjudge.errors import UsageError
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
 
 Interval: TypeAlias = Literal["t", "normal", "wilson"]
@@ -15,8 +15,6 @@ Range: TypeAlias = tuple[float, float] | None
 
 FEW_CLUSTERS = 20
 """With fewer clusters than this, an interval is only rough."""
-
-DUST = 1e-12  # a standard error below this share of the range is rounding, not variation
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +61,11 @@ def around(value: float, se: float, df: float | None, confidence: float) -> tupl
     return value - half, value + half
 
 
-def if_all_alike(value: float, n: float, ends: tuple[float, float], confidence: float) -> tuple[float, float]:
-    """Return the interval of a mean where no variation was seen in n observations.
-
-    The share of observations that would differ has Wilson's interval 0 .. u, u = z² / (n + z²); those that differ lie
-    somewhere in the range. At an end of the range this is Wilson's interval itself.
-    """
-    z = normal_quantile(0.5 + confidence / 2.0)
-    most = z * z / (n + z * z)
-    return value - most * (value - ends[0]), value + most * (ends[1] - value)
-
-
 def within(low: float, high: float, ends: Range) -> tuple[float, float]:
     """Return the interval cut to the range."""
     return (low, high) if ends is None else (max(low, ends[0]), min(high, ends[1]))
 
 
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is not between 0 and 1."""
-    if not 0.0 < confidence < 1.0:
-        raise UsageError(f"confidence must lie between 0 and 1, got {confidence}")
-
-
-def check_range(ends: Range) -> None:
-    """Refuse a range that has no width."""
-    if ends is not None and not -math.inf < ends[0] < ends[1] < math.inf:
-        raise UsageError(f"a range is (least, greatest) with least < greatest, or None, got {ends}")
-
-
-def outside(what: str, ends: tuple[float, float]) -> DataError:
-    """Say that a value lies outside the range, and what to do."""
-    return DataError(f"{what} lies outside the range {ends[0]:g}..{ends[1]:g}; give range=(least, greatest), or None")
+def bad_confidence(confidence: float) -> UsageError:
+    """Return the error for a confidence that is not between 0 and 1."""
+    return UsageError(f"confidence must lie between 0 and 1, got {confidence}")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from adjudge.errors import DataError
-from adjudge.statistics._rows import same_length
+from adjudge.statistics._clusters import same_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,8 @@ def mcnemar(first: Sequence[float], second: Sequence[float]) -> McNemar:
 def _at_most(k: int, n: int) -> float:
     """Return P(X <= k) of a binomial with n trials and one half, k <= n / 2."""
     term = total = 1.0
-    for i in range(k, 0, -1):  # each probability from the one above it
+    # Each probability from the one above it, until the rest no longer counts.
+    for i in range(k, 0, -1):
         term *= i / (n - i + 1)
         total += term
         if term < 1e-18 * total:
@@ -102,6 +103,7 @@ def _adjust(
     for number, p in enumerate(p_values, 1):
         if not 0.0 <= p <= 1.0:
             raise DataError(f"a p-value lies between 0 and 1, number {number} is {p!r}")
+    # Adjusted in order of size, returned in the order given.
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     result = [0.0] * len(p_values)
     bound = start

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from adjudge.statistics._estimate import check_confidence, wilson
+from adjudge.statistics._estimate import bad_confidence, wilson
 from adjudge.statistics._quantiles import normal_quantile, t_quantile
 
 Method: TypeAlias = Literal["wilson", "t", "none"]
@@ -37,7 +37,8 @@ class Moments:
             return cls()
         try:
             mean = math.fsum(values) / len(values)
-        except OverflowError:  # the sum is beyond a float, the mean is not
+        # The sum is beyond a float, the mean is not.
+        except OverflowError:
             mean = math.fsum(value / len(values) for value in values)
         squares = sum((value - mean) * (value - mean) for value in values)
         return cls(len(values), mean, squares, all(value in (0.0, 1.0) for value in values))
@@ -78,7 +79,8 @@ def mean_of(moments: Moments, *, confidence: float = 0.95) -> Mean | None:
     >>> f"{result.value:.1f} [{result.low:.6f}, {result.high:.6f}] {result.method}"
     '0.6 [0.312674, 0.831820] wilson'
     """
-    check_confidence(confidence)
+    if not 0.0 < confidence < 1.0:
+        raise bad_confidence(confidence)
     n, mean = moments.n, moments.mean
     if n == 0:
         return None
@@ -86,7 +88,8 @@ def mean_of(moments: Moments, *, confidence: float = 0.95) -> Mean | None:
     if moments.binary:
         low, high = wilson(mean, n, normal_quantile(upper))
         return Mean(mean, low, high, n, "wilson")
-    if n == 1 or moments.squares == 0.0:  # values that are all alike do not show how far they can differ
+    # Values that are all alike do not show how far they can differ.
+    if n == 1 or moments.squares == 0.0:
         return Mean(mean, None, None, n, "none")
     half = t_quantile(upper, n - 1) * math.sqrt(moments.squares / (n - 1) / n)
     return Mean(mean, mean - half, mean + half, n, "t")

@@ -89,7 +89,8 @@ def _distance(power: float, alpha: float) -> float:
     z = normal_quantile(1.0 - _share(alpha, "alpha") / 2.0)
     if not alpha < _share(power, "power"):
         raise UsageError(f"power must be greater than alpha, got {power} and {alpha}")
-    low, high = 0.0, z + normal_quantile(max(power, 0.5))  # the nearer tail alone reaches the power there
+    # At the upper end the nearer tail alone reaches the power; halved until two floats are neighbours.
+    low, high = 0.0, z + normal_quantile(max(power, 0.5))
     while True:
         middle = (low + high) / 2.0
         if middle in (low, high):

@@ -42,10 +42,12 @@ def t_quantile(probability: float, df: float) -> float:
         raise UsageError(f"need 0 < probability < 1 and df > 0, got {probability} and {df}")
     if probability < 0.5:
         return -_quantile_of_tail(probability, df)
-    return _quantile_of_tail(1.0 - probability, df)  # exact: no digits are lost from 1/2 on
+    # Exact: no digits are lost from 1/2 on.
+    return _quantile_of_tail(1.0 - probability, df)
 
 
-@lru_cache(maxsize=1024)  # a table of results asks for the same few over and over
+# A table of results asks for the same few over and over.
+@lru_cache(maxsize=1024)
 def _quantile_of_tail(tail: float, df: float) -> float:
     """Return t >= 0 with P(T > t) = tail."""
     low, high = 0.0, 1.0
@@ -84,6 +86,7 @@ def _tail(x: float, rest: float, log_whole: float, a: float) -> float:
     if x <= 0.0 or rest <= 0.0:
         return 1.0 if x <= 0.0 else 0.0
     front = math.exp(_half_step(a) - a * log_whole) * math.sqrt(x / math.pi)
+    # The continued fraction converges quickly on this side only; on the other, use the complement.
     if rest < (a + 1.0) / (a + 2.5):
         return front * _fraction(rest, a, 0.5) / a
     return 1.0 - front * _fraction(x, 0.5, a) / 0.5
@@ -100,6 +103,7 @@ def _fraction(x: float, a: float, b: float) -> float:
     """Return the continued fraction of the incomplete beta function."""
     tiny = 1e-300
     c = 1.0
+    # Lentz's method, which divides by numbers that may be 0.
     d = 1.0 / _away_from_zero(1.0 - (a + b) * x / (a + 1.0), tiny)
     value = d
     for m in range(1, 500):

@@ -85,11 +85,12 @@ def best_sentence(query: str, found: Sequence[Passage]) -> Sentence | None:
     """
     wanted = {word for word in words(query) if not word.isdigit()}
     named = subjects(query)
-    candidates = [
-        Sentence(text, one.id, len(wanted & set(words(text)) - set(words(one.subject))))
-        for one in [one for one in found if one.subject in named] or found
-        for text in re.split(r"(?<=\.)\s+", one.text)
-    ]
+    candidates: list[Sentence] = []
+    for one in [one for one in found if one.subject in named] or found:
+        # Words of the subject are in every sentence of its document: they choose none.
+        chosen = wanted - set(words(one.subject))
+        texts = re.split(r"(?<=\.)\s+", one.text)
+        candidates += [Sentence(text, one.id, len(chosen & set(words(text)))) for text in texts]
     return max(candidates, key=lambda one: one.score, default=None)
 
 
