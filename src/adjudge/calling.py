@@ -155,33 +155,25 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
     A thread of a pool would be waited for when the program ends, however long the function takes.
     """
     import asyncio
-    from contextlib import suppress
+    from concurrent.futures import Future
     from contextvars import copy_context
     from functools import partial
     from threading import Thread
 
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-    # The thread sees the same context variables as its caller.
+    done: Future[T] = Future()
+    done.set_running_or_notify_cancel()  # from now on it cannot be cancelled: the thread may always end it
     call = partial(copy_context().run, function, *arguments, **options)
 
-    def finish(result: list[T], error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(result[0])
-        else:
-            # A future cannot hold a StopIteration, and a SystemExit must not end the loop.
-            is_fit = isinstance(error, Exception) and not isinstance(error, StopIteration)
-            done.set_exception(error if is_fit else RuntimeError(f"{type(error).__name__}: {error}"))
-
     def work() -> None:
-        result: list[T] = []
         with Caught(fatal_too=True) as caught:
-            result.append(call())
-        # The loop may be closed by now.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(finish, result, caught.error)
+            result = call()
+        error = caught.error
+        if error is None:
+            done.set_result(result)
+        elif isinstance(error, Exception) and not isinstance(error, StopIteration):
+            done.set_exception(error)
+        else:  # a future cannot hold a StopIteration, and a SystemExit must not end the loop
+            done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
 
     Thread(target=work, name="adjudge-agent", daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)

@@ -197,7 +197,7 @@ def _show_canaries(report: CanaryReport, console: Terminal) -> None:
 def _show_missing(tally: Tally, console: Terminal) -> None:
     """Print what a mean leaves out, why, and what it could be."""
     why = ", ".join(f"{printable(reason)} {count:,}" for reason, count in tally.reasons.most_common(5))
-    share = f"{tally.missing:,} of {tally.total:,} rows ({tally.failed_share:.1%}) have no score"
+    share = f"{tally.missing:,} of {tally.total:,} rows ({tally.missing / tally.total:.1%}) have no score"
     bounds = "" if tally.bounds is None else "; with them the mean lies in {:.4f} .. {:.4f}".format(*tally.bounds)
     console.say(f"* {printable(tally.scorer)}: {share}: {why}{bounds}")
     for reason in tally.failures:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from adjudge.errors import AdjudgeError, Caught
@@ -53,7 +54,7 @@ class AgentCalls:
         agent = self._agent
         # Two kinds of agents: one asks its models through the run, the other has clients of its own.
         if getattr(agent, "chats", None):
-            token = asking.set(lambda chats: self._asker.of(row, chats, is_agent=True))
+            token = asking.set(lambda chats: partial(self._asker.answer, row, chats, is_agent=True))
             try:
                 record, written = await self._respond(case, row, history)
             finally:

@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NoReturn
 
 from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
@@ -241,17 +240,13 @@ class Asker:
         self.last_number = last_request  # the number of the last request in the file
         self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
 
-    def of(self, row: Row, chats: Mapping[str, ChatModel], *, is_agent: bool = False) -> Ask:
-        """Return the function with which this row asks those models.
+    async def answer(
+        self, row: Row, chats: Mapping[str, ChatModel], request: ChatRequest, *, is_agent: bool = False
+    ) -> ChatReply:
+        """Answer a request of a row to one of these models: from the file, with another row, from the cache, by a call.
 
         An agent's answers are samples: they are neither shared with other rows nor taken from other runs.
         """
-        return partial(self._answer, row, chats, is_agent)
-
-    async def _answer(
-        self, row: Row, chats: Mapping[str, ChatModel], is_agent: bool, request: ChatRequest
-    ) -> ChatReply:
-        """Answer a request: from the file, with another row, from the cache, or by a call."""
         chat = chats.get(request.model)
         if chat is None:
             raise UsageError(f"there is no client for the model {request.model!r}", code="unknown-model")

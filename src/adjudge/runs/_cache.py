@@ -53,6 +53,15 @@ def is_worth_keeping(reply: ChatReply) -> bool:
     return bool(reply.text) and reply.refusal is None and reply.finish_reason not in UNFIT
 
 
+def cache_path(place: str) -> Path:
+    """Return the path of the cache that `RunConfig.cache` names."""
+    if place != "user":
+        return Path(place)
+    base = os.environ.get("XDG_CACHE_HOME")
+    folder = Path(base) if base else Path.home() / ".cache"
+    return Path(os.environ.get("ADJUDGE_CACHE") or folder / "adjudge" / "replies.sqlite")
+
+
 class Cache:
     """Replies by the keys of their requests; `find` and `keep` may be called from two different threads."""
 
@@ -66,18 +75,12 @@ class Cache:
         self._written = time.monotonic()
 
     @classmethod
-    def open(cls, place: str, *, create: bool = True) -> Self | None:
-        """Open the cache that `RunConfig.cache` names; None where it is off, or not there and not to be created.
+    def open(cls, place: str) -> Self:
+        """Open the cache that `RunConfig.cache` names, a new one if there is none.
 
         `user` is `ADJUDGE_CACHE`, else a file in the user's cache folder. `RunError` says why it cannot be used.
         """
-        path = Path(place)
-        if place == "user":
-            base = os.environ.get("XDG_CACHE_HOME")
-            folder = Path(base) if base else Path.home() / ".cache"
-            path = Path(os.environ.get("ADJUDGE_CACHE") or folder / "adjudge" / "replies.sqlite")
-        if place == "off" or not (create or path.exists()):
-            return None
+        path = cache_path(place)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Two connections: the event loop reads while the journal's thread writes.

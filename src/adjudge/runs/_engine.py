@@ -268,7 +268,8 @@ class Engine:
             places = range(len(ready))
             for part in [[place] for place in places] if is_alone else [places] if ready else []:
                 row = rows[ready[part[0]]]
-                asks = asking.set(partial(self.asker.of, row))
+                # Whoever has models in this context asks them through the run: `asking(models)(request)`.
+                asks = asking.set(partial(partial, self.asker.answer, row))
                 gathers = gathering.set(partial(self._gathering.judge, row.clock))
                 try:
                     labels = [unit[ready[place]].id for place in part]

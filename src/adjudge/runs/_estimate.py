@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest, Status, asking
 from adjudge.rewards import Scorer
-from adjudge.runs._cache import Cache, request_key
+from adjudge.runs._cache import Cache, cache_path, request_key
 from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
 from adjudge.runs._plan import CONVERSATION, Job, RunConfig, clients_of, make_job
 from adjudge.runs._records import TrajectoryRecord, encode
@@ -127,7 +127,7 @@ def _pending(store: Store, rest: Iterable[CaseRead], retried: Sequence[Status]) 
 
 async def _estimate(cases: Iterable[Planned], job: Job, config: RunConfig) -> CostEstimate:
     # An estimate writes nothing: it opens the cache only where there is one.
-    cache = Cache.open(config.cache, create=False)
+    cache = Cache.open(config.cache) if config.cache != "off" and cache_path(config.cache).exists() else None
     estimator = _Estimator(job, cache)
     try:
         async with clients_of(job, config, cache):

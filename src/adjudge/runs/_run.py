@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,12 +66,11 @@ async def run_session(work: RunTask) -> Session:
             store.forget("unscored")
         # A cache only saves money: a run without one is still right, so a fault of it is a warning.
         cache: Cache | None = None
-        try:
-            cache = Cache.open(work.config.cache)
-        except RunError as error:
-            warnings.append(f"{error.message}; the run continues without a cache")
-        if cache is not None:
-            stack.callback(cache.close)
+        if work.config.cache != "off":
+            try:
+                cache = stack.enter_context(closing(Cache.open(work.config.cache)))
+            except RunError as error:
+                warnings.append(f"{error.message}; the run continues without a cache")
         journal = Journal(store, cache)
         try:
             async with clients_of(work.job, work.config, cache):

@@ -13,21 +13,19 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from adjudge.datasets import Chunk, Format, RepeatFinder, RowRead, json_line, read_chunks, sort_ids, whole_file
 from adjudge.errors import ArgumentError, DataError, UsageError, closest
 from adjudge.model import Score
 from adjudge.processes import map_chunks
 from adjudge.rewards import Scorer, get_scorer
+from adjudge.runs._cases import Columns, rename, row_label
 from adjudge.runs._summary import Summary, Tally
 
 GROUP = "group_id"
 ENOUGH = 1024  # rows after which a chunk ends with its group
 LARGEST = 65_536  # rows of one group that are held in memory
-
-Columns: TypeAlias = tuple[tuple[str, str], ...]
-"""Pairs: the name of an argument, and the column that supplies it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +83,6 @@ def score_file(
         return Summary(rows, tallies, tuple(_warnings(rows, source, repeats)))
 
 
-def rename(columns: Columns, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with its mapped columns under the argument names, too."""
-    return {**row, **{name: row[column] for name, column in columns if column in row}} if columns else row
-
-
 def score_chunk(scorers: tuple[str, ...], columns: Columns, chunk: Chunk) -> ChunkScores:
     """Decode, score and encode one chunk; runs in a worker."""
     rows = chunk.rows()
@@ -116,14 +109,6 @@ def score_chunk(scorers: tuple[str, ...], columns: Columns, chunk: Chunk) -> Chu
         if row.columns is not None and row.columns.get("id") is not None
     )
     return ChunkScores(b"".join(lines), tuple(tallies), ids, len(rows), chunk.size)
-
-
-def row_label(row: Mapping[str, Any] | None, number: int) -> Any:
-    """Return the name of a row in the output: its id, else its number."""
-    identity = None if row is None else row.get("id")
-    if isinstance(identity, float) and identity - identity != 0:
-        return repr(identity)  # JSON cannot hold it as a number
-    return number if identity is None else identity
 
 
 def _score_rows(rows: Sequence[RowRead], scorer: Scorer) -> list[Score]:

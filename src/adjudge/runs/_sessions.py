@@ -100,7 +100,8 @@ def _checked_run(rows: str, job: Job, plan: Plan, run: str | None, out: str | No
     """Check the call and the first rows, and return the path of the run file."""
     check_place(out, rows, run)
     check_place(run, rows)
-    check_mapping(job.scorers, plan.columns)
+    if plan.columns:
+        check_mapping(job.scorers, plan.columns)
     if rows != "-":  # standard input can be read only once
         first = islice(read_rows(rows, plan.format), LOOKED_AT)
         check_columns(((row.number, row.columns) for row in first if row.columns), job.scorers, plan.columns, rows)

@@ -64,11 +64,6 @@ class Tally:
         return self.total - self.counts["scored"]
 
     @property
-    def failed_share(self) -> float:
-        """The share of rows that have no number."""
-        return self.missing / self.total if self.total else 0.0
-
-    @property
     def mean(self) -> Mean | None:
         """The mean over the scored rows, with its 95 % interval, cut to the scorer's range."""
         # Student's interval may exceed what the scorer can give.
@@ -102,4 +97,4 @@ class Summary:
     @property
     def failed_share(self) -> float:
         """The greatest share of rows without a number, over the scorers."""
-        return max((tally.failed_share for tally in self.tallies), default=0.0)
+        return max((tally.missing / tally.total for tally in self.tallies if tally.total), default=0.0)
