@@ -5,11 +5,12 @@
     │   ├── UnknownReward        no reward of that name; the closest one is named
     │   ├── ArgumentError        a reward needs an argument that no column supplies
     │   └── MissingExtra         an optional package is not installed; says which `pip install` it needs
-    ├── DataError                a row, a file or a gold answer cannot be used
+    ├── DataError                a row, a file or a gold answer cannot be used         (exit code 2)
     │   ├── RowError             one row is unreadable or lacks something; names file, line and field
     │   └── TrajectoryError      a trajectory has none of the known forms; names the message
     ├── ProcessError             a worker process died or could not be started         (exit code 3)
-    └── RunError                 a run file is held by somebody, damaged, too new, full (exit code 3)
+    └── RunError                 a run file is held by somebody, damaged, too new, full (exit code 3),
+        │                        or was started with something else (run-mismatch: exit code 2)
         └── RunStopped           a run ended before its last row; what was done is kept
 
 How a failure is named: every error has a `code`, a short word that stays the same over releases

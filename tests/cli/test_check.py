@@ -316,7 +316,8 @@ class TestRuns:
         assert adjudge("check", "scenarios", *AGENT, cwd=tmp_path).returncode == 3
         mended = (tmp_path / "agent.py").read_text().replace("if question ==", "if False and question ==")
         (tmp_path / "agent.py").write_text(mended)
-        assert adjudge("check", "scenarios", *AGENT, cwd=tmp_path).returncode == 3
+        assert adjudge("check", "scenarios", *AGENT, "--retry-failed", cwd=tmp_path).returncode == 2
+        assert adjudge("check", "scenarios", *AGENT, "--accept-changes", cwd=tmp_path).returncode == 3
         assert adjudge("check", "scenarios", *AGENT, "--retry-failed", cwd=tmp_path).returncode == 0
         assert (tmp_path / "asked").read_text().splitlines().count("a") == 1
 

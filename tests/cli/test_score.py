@@ -121,7 +121,7 @@ def test_groups_by_another_column(tmp_path: Path) -> None:
     write(tmp_path / "rows.jsonl", [{"prompt": p, "final_response": "x"} for p in "aba"])
     before = (tmp_path / "out.jsonl").read_bytes()
     result = adjudge(*call, "out.jsonl", cwd=tmp_path)
-    assert result.returncode == 3
+    assert result.returncode == 2
     assert b"group 'a' are not next to one another (rows 1 and 3)" in result.stderr
     assert (tmp_path / "out.jsonl").read_bytes() == before
 
@@ -216,7 +216,7 @@ def test_out_is_whole_or_not_there(tmp_path: Path) -> None:
     write(tmp_path / "rows.jsonl", [GOOD])
     (tmp_path / "out.jsonl").write_text("old")
     (tmp_path / "rows.csv").write_bytes("a".encode("utf-16"))
-    assert adjudge("score", "rows.csv", *F1, "--out", "out.jsonl", cwd=tmp_path).returncode == 3
+    assert adjudge("score", "rows.csv", *F1, "--out", "out.jsonl", cwd=tmp_path).returncode == 2
     assert (tmp_path / "out.jsonl").read_text() == "old"
     assert adjudge("score", "rows.jsonl", *F1, "--out", "out.jsonl", cwd=tmp_path).returncode == 0
     assert json.loads((tmp_path / "out.jsonl").read_text())["value"] == 1.0

@@ -7,8 +7,9 @@ from importlib import import_module
 import click
 
 from adjudge import __version__
+from adjudge.calling import look_also_in
 from adjudge.cli._options import new_group, printable
-from adjudge.errors import AdjudgeError, UsageError, closest
+from adjudge.errors import AdjudgeError, DataError, UsageError, closest
 
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
@@ -46,6 +47,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     # Read from the words themselves: an error in reading the options needs it too.
     debug = "--debug" in sys.argv[1:]
+    look_also_in(os.getcwd())  # noqa: PTH109 (sys.path holds texts)
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
         with app.make_context("adjudge", sys.argv[1:]) as context:
@@ -68,7 +70,9 @@ def main() -> None:
     except click.ClickException as error:
         code = _failed(error, error.format_message(), USAGE, debug)
     except AdjudgeError as error:
-        code = _failed(error, error.message, USAGE if isinstance(error, UsageError) else UNDECIDED, debug)
+        # Wrong input is the caller's matter: a call, a file that cannot be read as what it should be, another run.
+        is_input = isinstance(error, UsageError | DataError) or error.code == "run-mismatch"
+        code = _failed(error, error.message, USAGE if is_input else UNDECIDED, debug)
     except Exception as error:  # noqa: BLE001 (the last line of defence: a crash of ours is an exit code, not a traceback)
         code = _failed(error, f"{type(error).__name__}: {error} (--debug shows where)", UNDECIDED, debug)
     # A command that returns nothing has done what it was asked to do.

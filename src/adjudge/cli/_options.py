@@ -1,5 +1,6 @@
 """What commands share: settings, options, their types, and text made safe for a terminal."""
 
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+_CI_COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -35,20 +37,13 @@ def new_group(name: str, kind: type[click.Group] = click.Group, **settings: Any)
     return kind(name, context_settings=SETTINGS, params=[DEBUG], **settings)
 
 
-def add_working_folder() -> None:
-    """Let module:function find modules in the working folder."""
-    import os
-
-    # An installed script has its own folder on the path, not the one that it is called in.
-    here = os.getcwd()  # noqa: PTH109 (sys.path holds texts)
-    if here not in sys.path:
-        sys.path.insert(0, here)
-
-
 def printable(text: str, most: int = 200) -> str:
-    """Return text that is safe to print: what a row holds must not move the cursor or fill the screen."""
-    shown = "".join(character if character.isprintable() else "�" for character in text[:most])
-    return shown if len(text) <= most else f"{shown}…"
+    """Return text that is safe to print: what a row holds must not move the cursor, fill the screen, or command CI.
+
+    In the logs of some CI systems a line that begins with `::` or `##[` is a command.
+    """
+    shown = "".join(character if character.isprintable() else "\ufffd" for character in text[:most])
+    return _CI_COMMAND.sub(r"\1 ", shown if len(text) <= most else f"{shown}…")
 
 
 class Share(click.ParamType[float]):
@@ -131,6 +126,9 @@ JUDGING = (
 )
 CANARIES = click.option(
     "--canaries", default=0.0, type=Share(), help="Share of rows to add a known-bad answer to, to test the judge."
+)
+ACCEPT_CHANGES = click.option(
+    "--accept-changes", is_flag=True, help="Resume although the agent's or a scorer's source changed; that is recorded."
 )
 BUDGETS = (
     click.option("--max-calls", type=_COUNT, help="Stop before more calls than this are made, retries included."),

@@ -1,7 +1,6 @@
 """`adjudge check`: gate a release, show how each scenario ended and why, and write the reports."""
 
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import SECONDS, add_working_folder, exit_on_sigterm, new_command, printable, with_options
+from adjudge.cli._options import ACCEPT_CHANGES, SECONDS, exit_on_sigterm, new_command, printable, with_options
 from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided"}
 STYLES = {"pass": "green", "FAIL": "bold red", "undecided": "yellow"}
 LONGEST = 300  # characters of one reason
 MOST = 3  # reasons of one scenario
-_COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 
 OPTIONS = (
     click.option("--agent", help="The agent: an address, module:function, command: PROGRAM, openai:MODEL."),
@@ -51,6 +49,7 @@ OPTIONS = (
     click.option("--deadline", type=SECONDS, help="Seconds a run may take in all.  [default: 120 or more]"),
     click.option("--run", help="The run file; one that exists is resumed."),
     click.option("--retry-failed", is_flag=True, help="Repeat runs that ended in an error."),
+    ACCEPT_CHANGES,
 )
 
 
@@ -83,7 +82,6 @@ def command(
     from adjudge.cli._show import Terminal, live
     from adjudge.scenarios import CheckOptions, check, check_langfuse
 
-    add_working_folder()
     outputs = [path for path in (junit, json_file, outbox if langfuse else None) if path is not None]
     # Refused before the agent is asked: a report that cannot be written would cost a whole run.
     for path in outputs:
@@ -186,12 +184,7 @@ def _print_endpoint(address: str) -> None:
 
 
 def _print(line: str) -> None:
-    click.echo(f"adjudge: {inert(line, most=1000)}", err=True)
-
-
-def inert(text: str, most: int = LONGEST) -> str:
-    """Return text that is safe for a terminal and for the log of a CI system, where some lines are commands."""
-    return _COMMAND.sub(r"\1 ", printable(text, most))
+    click.echo(f"adjudge: {printable(line, most=1000)}", err=True)
 
 
 def show_check(result: "CheckResult", console: "Terminal") -> None:
@@ -219,7 +212,7 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
         outcomes = {outcome_of(run) for run in runs}
         # One row for all repeats: it shows the worst of them.
         word = next(word for outcome, word in WORDS.items() if outcome in outcomes)
-        cells = [Text(word, style=STYLES[word]), Text(inert(name))]
+        cells = [Text(word, style=STYLES[word]), Text(printable(name, LONGEST))]
         if is_repeated:
             cells.append(Text(f"{sum(run['pass'] is True for run in runs)} of {len(runs)}"))
         if is_judged:
@@ -238,7 +231,7 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     table.add_column(overflow="fold")
     for finding in result.decision.findings:
         word = VERDICTS[finding.verdict]
-        table.add_row(Text(word, style=STYLES[word]), Text(inert(f"{finding.name}: {finding.reason}")))
+        table.add_row(Text(word, style=STYLES[word]), Text(printable(f"{finding.name}: {finding.reason}", LONGEST)))
     console.print(table)
 
 
@@ -249,7 +242,7 @@ def _why(runs: Sequence[Mapping[str, Any]]) -> str:
         # A reason that a run has twice counts once: the count is that of runs.
         counts.update(dict.fromkeys((*run["reasons"], *(f"warning: {one}" for one in run["warnings"])), 1))
     lines = [
-        inert(reason) if count == len(runs) else f"{inert(reason)} ({count} of {len(runs)})"
+        printable(reason, LONGEST) if count == len(runs) else f"{printable(reason, LONGEST)} ({count} of {len(runs)})"
         for reason, count in counts.most_common(MOST)
     ]
     if len(counts) > MOST:

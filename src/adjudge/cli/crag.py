@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from adjudge.cli._options import (
+    ACCEPT_CHANGES,
     BUDGETS,
     LIMITS,
-    add_working_folder,
     exit_on_sigterm,
     new_command,
     new_group,
@@ -77,6 +77,7 @@ OUT = (
         help="The folder of the run files and of everything that is written.",
     ),
     click.option("--retry-failed", is_flag=True, help="Repeat turns that ended in an error."),
+    ACCEPT_CHANGES,
 )
 
 
@@ -152,7 +153,6 @@ def _run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> i
     from adjudge.runs import RunConfig
 
     with exit_on_sigterm(), _print_warnings():
-        add_working_folder()
         # Three commands share this: each has some of the limits, and the others keep their defaults.
         config = RunConfig(**{one.name: options[one.name] for one in fields(RunConfig) if one.name in options})
         dataset = None

@@ -51,11 +51,9 @@ def serve(
     from pathlib import Path
 
     from adjudge.chat import Key
-    from adjudge.cli._options import add_working_folder
     from adjudge.environments import TOKEN_VARIABLE, EnvServer, Pool, PoolLimits, default_spec
     from adjudge.errors import UsageError
 
-    add_working_folder()
     token = Key(None if token_file is None else Path(token_file), TOKEN_VARIABLE).reveal()
     limits = PoolLimits(lease_s=lease_s)
     # A kind that is named twice has one pool.

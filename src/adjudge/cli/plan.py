@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import BUDGETS, add_working_folder, new_command, printable, with_options
+from adjudge.cli._options import BUDGETS, new_command, printable, with_options
 
 if TYPE_CHECKING:
     from adjudge.runs import CostEstimate
@@ -34,7 +34,6 @@ def command(
     """
     from adjudge.runs import RunConfig, estimate
 
-    add_working_folder()
     options = {"base_url": base_url}
     found = estimate(rows, judge=judge, scorers=scorers, agent=agent, options=options, config=RunConfig(**limits))
     return show_estimate(found)

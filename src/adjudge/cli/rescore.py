@@ -8,7 +8,6 @@ from adjudge.cli._options import (
     BUDGETS,
     CANARIES,
     LIMITS,
-    add_working_folder,
     dry_run_option,
     exit_on_sigterm,
     new_command,
@@ -42,7 +41,6 @@ def command(
     from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, rescore_run
 
-    add_working_folder()
     out, dry_run, options = more.pop("out"), more.pop("dry_run"), {"base_url": base_url}
     config = RunConfig(**more)
     # Before the new run file is made: an estimate leaves nothing behind.

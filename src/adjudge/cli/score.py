@@ -1,8 +1,10 @@
 """`adjudge score`: score a file of rows."""
 
+from typing import Any
+
 import click
 
-from adjudge.cli._options import ColumnMapping, Share, add_working_folder, new_command
+from adjudge.cli._options import ACCEPT_CHANGES, ColumnMapping, Share, new_command
 
 
 @new_command(
@@ -34,6 +36,7 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
     "--workers", type=click.IntRange(min=1), help="Processes that score [1], or calls in flight of a run [32]."
 )
 @click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
+@ACCEPT_CHANGES
 @click.option("--format", "format_", help="jsonl, csv or parquet; by default the file's ending says.")
 def command(
     rows: str,
@@ -41,9 +44,8 @@ def command(
     columns: tuple[tuple[str, str], ...],
     out: str | None,
     run: str | None,
-    workers: int | None,
     max_failed: float,
-    format_: str | None,
+    **more: Any,
 ) -> int:
     """Score every row of ROWS (JSON lines, CSV or Parquet; '-' for standard input) with every scorer.
 
@@ -56,15 +58,15 @@ def command(
     from adjudge.rewards import get_scorer
     from adjudge.runs import score_file
 
-    add_working_folder()
-    kind = format_of(rows, format_)
+    kind, workers = format_of(rows, more["format_"]), more["workers"]
     # Where a scorer asks a model, replies cost money: they are kept in a run file even if none was named.
     if run is not None or any(get_scorer(scorer).asks for scorer in scorers):
         from adjudge.cli._options import exit_on_sigterm
         from adjudge.cli._show import live, show_finished
         from adjudge.runs import RunConfig, score_run
 
-        config = RunConfig(workers=workers or RunConfig().workers, max_unscored=max_failed)
+        limits = {"workers": workers} if workers else {}
+        config = RunConfig(**limits, max_unscored=max_failed, accept_changes=more["accept_changes"])
         with exit_on_sigterm(), live() as watch:
             finished = score_run(
                 rows, scorers, columns=dict(columns), format=kind, config=config, run=run, out=out, watch=watch

@@ -41,6 +41,7 @@ class CheckOptions:
     deadline: float | None = None
     endpoint: str | None = None
     retry_failed: bool = False
+    accept_changes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,12 @@ def check(
         repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
     loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in loaded]
     limits = limits_of(loaded)
-    config = replace(limits, workers=options.workers, deadline=options.deadline or limits.deadline)
+    config = replace(
+        limits,
+        workers=options.workers,
+        deadline=options.deadline or limits.deadline,
+        accept_changes=options.accept_changes,
+    )
     path = Path(options.run) if options.run is not None else new_run_file("check")
 
     # The endpoint comes first: an agent's module may read its address when it is loaded.

@@ -1,0 +1,58 @@
+"""What the commands do with code, files and text that came from somebody else."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.command import adjudge, said
+
+ROW = {"id": "a", "answer": "Paris", "final_response": "Paris"}
+
+
+@pytest.mark.parametrize("name", ["yaml", "statistics", "msgspec", "click", "rich"])
+def test_the_working_folder_is_not_searched_for_libraries(tmp_path: Path, name: str) -> None:
+    """A file in the working folder with the name of a library is not run, even where code of that folder is named."""
+    (tmp_path / f"{name}.py").write_text("raise SystemExit('planted')\n")
+    (tmp_path / "mine.py").write_text("def brief(final_response):\n    return 1.0\n")
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    for scorer in ("qa_f1_reward", "mine:brief"):
+        result = adjudge("score", "rows.jsonl", "--scorer", scorer, "--workers", "2", cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+    (tmp_path / "scenarios.yaml").write_text("id: a\nquestion: Hi?\n")
+    (tmp_path / "mine.py").write_text("def answer(question):\n    return 'Hi.'\n")
+    result = adjudge("check", "scenarios.yaml", "--agent", "mine:answer", cwd=tmp_path)
+    assert b"planted" not in result.stdout + result.stderr
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("hostile", ["::stop-commands::x", "##[add-mask]x", "\x1b[2Jx", "a\n::error::x"])
+def test_ids_do_not_command_ci(tmp_path: Path, hostile: str) -> None:
+    """No line that a command prints begins with a command of a CI system, whatever ids the rows have."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"id": hostile, "question": "q", "response": "x"}) + "\n" for _ in range(3)))
+    scored = adjudge("score", "rows.jsonl", "--scorer", "local:0", "--run", "a.run", cwd=tmp_path)
+    answers: list[object] = [[], [], "x"]
+    rows.write_text("".join(json.dumps({**ROW, "id": hostile, "answer": one}) + "\n" for one in answers))
+    again = adjudge("score", "rows.jsonl", "--scorer", "qa_f1_reward", cwd=tmp_path)
+    shown = adjudge("show", "a.run", "--failures", cwd=tmp_path)
+    for result in (scored, again, shown):
+        text = (result.stdout + result.stderr).decode()
+        assert "::" not in text
+        assert "##[" not in text
+        assert "\x1b[2J" not in text
+
+
+def test_retry_unscored_and_changed_code(tmp_path: Path) -> None:
+    """`--accept-changes` resumes a run whose scorer was edited; without it the run is refused with the reason."""
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    code = tmp_path / "mine.py"
+    code.write_text("def brief(final_response):\n    return 1.0\n")
+    command = ("score", "rows.jsonl", "--scorer", "mine:brief", "--run", "a.run")
+    assert adjudge(*command, cwd=tmp_path).returncode == 0
+    code.write_text("def brief(final_response):\n    return 0.5\n")
+    refused = adjudge(*command, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "has changed since the run began" in said(refused)
+    assert adjudge(*command, "--accept-changes", cwd=tmp_path).returncode == 0
+    assert adjudge("resume", "a.run", "--retry-unscored", cwd=tmp_path).returncode == 0
