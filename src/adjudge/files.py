@@ -9,13 +9,17 @@ file only tells a person which process to look for.
 
 import fcntl
 import os
+import re
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 from adjudge.errors import AdjudgeError
 
-__all__ = ["FileLock", "SqliteFault", "connect", "file_kind", "sqlite_fault"]
+__all__ = ["FileLock", "SqliteFault", "connect", "file_kind", "has_schema", "sqlite_fault"]
+
+LARGEST_VALUE = 1 << 28  # bytes of one cell: more is refused, whatever a file says
 
 SqliteFault: TypeAlias = Literal["full", "io", "damaged", "locked", "other"]
 
@@ -46,7 +50,8 @@ class FileLock:
         """Take the lock at once, or raise."""
         while True:
             try:
-                handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                # A link in its place could name any file of ours, which would be emptied below.
+                handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             except OSError as error:
                 raise self._error(f"{self.path}: {error.strerror or error}", code="cannot-write") from None
             try:
@@ -98,9 +103,37 @@ class FileLock:
         self.release()
 
 
-def connect(path: Path, *, timeout_s: float = 10.0) -> sqlite3.Connection:
-    """Open a file for any thread, with transactions begun by hand; wait for others that write for up to `timeout_s`."""
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=timeout_s)
+def connect(path: Path, *, timeout_s: float = 10.0, read_only: bool = False) -> sqlite3.Connection:
+    """Open a file for any thread, with transactions begun by hand; wait for others that write for up to `timeout_s`.
+
+    A new file can be read by its owner alone: prompts and replies are nobody else's business. What the file says is
+    not trusted: its schema calls no functions, and no cell can be larger than `LARGEST_VALUE`.
+    """
+    if not read_only:
+        with suppress(OSError):  # it exists; or SQLite says what is wrong
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    address = f"{path.resolve().as_uri()}?mode={'ro' if read_only else 'rw'}"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=timeout_s)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    if read_only:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def has_schema(connection: sqlite3.Connection, statements: str) -> bool:
+    """Return whether a file holds exactly the tables and indexes that these statements make.
+
+    Then a query does what it does on files of ours: there is no view that never ends, and no trigger.
+    """
+    wanted = {_plain_sql(one) for one in statements.split(";") if "CREATE" in one}
+    # What SQLite makes by itself has a reserved name.
+    found = connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+    return {_plain_sql(sql or "") for (sql,) in found} == wanted
+
+
+def _plain_sql(statement: str) -> str:
+    return re.sub(r"\s+", " ", statement).replace("IF NOT EXISTS ", "").strip()
 
 
 def file_kind(connection: sqlite3.Connection, application: int) -> int | None:

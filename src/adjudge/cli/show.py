@@ -26,7 +26,9 @@ def command(file: str, with_failures: bool, out: str | None) -> int:
     spent = f"{state.calls:,} calls, {state.tokens:,} tokens{cost}"
     click.echo(f"{state.state}: {state.done:,} of {state.cases:,} rows, {spent}", err=is_piped)
     source = printable(", ".join(plan.merged) or plan.source or "Python", most=500)
-    click.echo(f"started {plan.started} by adjudge {plan.adjudge}, cases from {source}", err=is_piped)
+    click.echo(
+        f"started {printable(plan.started)} by adjudge {printable(plan.adjudge)}, cases from {source}", err=is_piped
+    )
     show_summary(run.summary, Terminal(stderr=is_piped))
     if with_failures:
         for row in run.scores():

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from adjudge.errors import RunError
-from adjudge.files import connect
+from adjudge.files import connect, has_schema
 from adjudge.model import ChatModel, ChatReply
 from adjudge.runs._records import checksum, decode_as
 from adjudge.runs._store import join_inserts
@@ -82,12 +82,14 @@ class Cache:
         """
         path = cache_path(place)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Two connections: the event loop reads while the journal's thread writes.
             reading, writing = (connect(path, timeout_s=PATIENCE) for _ in "rw")
             writing.execute("PRAGMA journal_mode = WAL")
             writing.execute("PRAGMA synchronous = NORMAL")
             writing.executescript(SCHEMA)
+            if not has_schema(writing, SCHEMA):
+                raise RunError(f"{path} holds other tables than the cache has", code="no-cache")
             if writing.execute("PRAGMA user_version").fetchone()[0] < VERSION:
                 writing.execute("DELETE FROM replies")
                 writing.execute(f"PRAGMA user_version = {VERSION}")

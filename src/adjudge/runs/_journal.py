@@ -227,7 +227,8 @@ class Tail:
             try:
                 if not self._files:
                     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-                    self._files = [os.open(path, flags, 0o644) for path in self.paths]
+                    flags |= os.O_NOFOLLOW  # a link in its place could name any file of ours
+                    self._files = [os.open(path, flags, 0o600) for path in self.paths]
                 written = os.write(self._files[self._turn], data)
             except OSError as error:
                 if error.errno not in NO_ROOM:

@@ -28,7 +28,7 @@ from uuid import UUID
 import msgspec
 
 from adjudge.errors import DataError, RowError, RunError
-from adjudge.files import file_kind
+from adjudge.files import file_kind, has_schema
 from adjudge.model import ChatReply, Score, Trajectory, decode_json, encode_json, from_json
 
 T = TypeVar("T")
@@ -292,6 +292,8 @@ def check_kind(connection: sqlite3.Connection, path: object) -> int:
     if version > VERSION:
         message = f"{path} was written by a newer adjudge (its schema is {version}, this one reads up to {VERSION})"
         raise RunError(f"{message}: update adjudge", code="run-newer")
+    if version and not has_schema(connection, "".join(MIGRATIONS[:version])):
+        raise RunError(f"{path} holds other tables, views or triggers than a run has", code="not-a-run")
     return version
 
 

@@ -121,7 +121,7 @@ class Store:
         if not path.is_file():
             raise UsageError(f"{path}: there is no such run file", code="cannot-read")
         with translate_errors(path):
-            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            connection = connect(path, read_only=True)
             if not check_kind(connection, path):
                 connection.close()
                 raise RunError(f"{path} does not hold a run yet", code="not-a-run")
@@ -371,7 +371,7 @@ def new_run_file(kind: str) -> Path:
     """Return the path of a new run file in that folder."""
     folder = runs_folder()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror or error}", code="cannot-write") from None
     return folder / f"{kind}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}.run"

@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from adjudge.errors import UsageError
-from adjudge.files import FileLock, connect, file_kind, sqlite_fault
+from adjudge.files import FileLock, connect, file_kind, has_schema, sqlite_fault
 from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score
 from adjudge.sinks._wire import OutboxError
 
@@ -218,6 +218,8 @@ def _connect(path: Path) -> sqlite3.Connection:
         # A new file has version 0.
         if version < _VERSION:
             connection.executescript(_SCHEMA)
+        if not has_schema(connection, _SCHEMA):
+            raise OutboxError(f"{path} holds other tables, views or triggers than an outbox has", code="not-an-outbox")
     except BaseException:
         connection.close()
         raise
