@@ -15,22 +15,18 @@ from typing import Any, TypeVar
 
 from adjudge.errors import AdjudgeError, Caught, UsageError, closest
 
-__all__ = ["for_each", "in_thread", "load_code", "look_also_in", "run_sync", "source_digest"]
+__all__ = ["folders", "for_each", "in_thread", "load_code", "run_sync", "source_digest"]
 
 T = TypeVar("T")
 
 CONCURRENCY = 64  # pieces of work under way at once
 
 
-_folders: list[str] = []
+folders: list[str] = []
+"""Where `load_code` looks for modules after all other places; the commands put the working folder here.
 
-
-def look_also_in(folder: str) -> None:
-    """Look for the modules that `load_code` is asked for in one more folder, after all others.
-
-    The commands do so with the working folder. It is on Python's path only once somebody has named code.
-    """
-    _folders[:] = [folder]
+It is on Python's path only once somebody has named code: a file there never stands in for a library.
+"""
 
 
 def load_code(place: str) -> Any:
@@ -64,7 +60,7 @@ def _module(name: str) -> Any:
     if not name.endswith(".py"):
         from importlib import import_module
 
-        sys.path.extend(folder for folder in _folders if folder not in sys.path)
+        sys.path.extend(folder for folder in folders if folder not in sys.path)
         return import_module(name)
     from hashlib import blake2b
     from importlib.util import module_from_spec, spec_from_file_location

@@ -9,7 +9,6 @@ file only tells a person which process to look for.
 
 import fcntl
 import os
-import re
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -126,14 +125,12 @@ def has_schema(connection: sqlite3.Connection, statements: str) -> bool:
 
     Then a query does what it does on files of ours: there is no view that never ends, and no trigger.
     """
-    wanted = {_plain_sql(one) for one in statements.split(";") if "CREATE" in one}
+    # Statements are compared word by word; SQLite keeps them as they were written.
+    made = statements.replace("IF NOT EXISTS ", "").split(";")
+    wanted = {" ".join(one.split()) for one in made if "CREATE" in one}
     # What SQLite makes by itself has a reserved name.
     found = connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-    return {_plain_sql(sql or "") for (sql,) in found} == wanted
-
-
-def _plain_sql(statement: str) -> str:
-    return re.sub(r"\s+", " ", statement).replace("IF NOT EXISTS ", "").strip()
+    return {" ".join((sql or "").split()) for (sql,) in found} == wanted
 
 
 def file_kind(connection: sqlite3.Connection, application: int) -> int | None:

@@ -152,7 +152,7 @@ def test_same_command_again(tmp_path: Path) -> None:
         assert server.counts.calls == 30
         write_rows(tmp_path / "rows.jsonl", 31)
         result = judge(tmp_path, server)
-    assert result.returncode == 3
+    assert result.returncode == 2
     assert "other cases" in said(result)
 
 

@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adjudge.runs._records import write_meta
+from adjudge.runs._store import Store
 from cli.command import adjudge, said
 
 ROW = {"id": "a", "answer": "Paris", "final_response": "Paris"}
@@ -56,3 +59,60 @@ def test_retry_unscored_and_changed_code(tmp_path: Path) -> None:
     assert "has changed since the run began" in said(refused)
     assert adjudge(*command, "--accept-changes", cwd=tmp_path).returncode == 0
     assert adjudge("resume", "a.run", "--retry-unscored", cwd=tmp_path).returncode == 0
+
+
+def stopped_run(folder: Path, **state: str) -> None:
+    """Leave a run of a scorer of this folder."""
+    code = "from pathlib import Path\nPath('ran').touch()\ndef brief(final_response):\n    return 1.0\n"
+    (folder / "mine.py").write_text(code)
+    (folder / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    command = ("score", "rows.jsonl", "--scorer", "mine:brief", "--run", "a.run")
+    assert adjudge(*command, cwd=folder, env=state).returncode == 0
+    (folder / "ran").unlink()
+
+
+def test_a_run_from_elsewhere_runs_nothing(tmp_path: Path) -> None:
+    """A run of another machine is resumed with the same options, or with --trust, and never by its word alone."""
+    here, there = {"XDG_STATE_HOME": str(tmp_path / "here")}, {"XDG_STATE_HOME": str(tmp_path / "there")}
+    stopped_run(tmp_path, **there)
+    refused = adjudge("resume", "a.run", cwd=tmp_path, env=here)
+    assert refused.returncode == 2
+    assert "--scorer 'mine:brief'" in said(refused)
+    assert not (tmp_path / "ran").exists()
+    assert adjudge("resume", "a.run", "--dry-run", cwd=tmp_path, env=here).returncode == 2
+    other = adjudge("resume", "a.run", "--scorer", "mine:other", cwd=tmp_path, env=here)
+    assert (other.returncode, "not mine:other" in said(other)) == (2, True)
+    assert not (tmp_path / "ran").exists()
+    assert adjudge("show", "a.run", cwd=tmp_path, env=here).returncode == 0
+    assert not (tmp_path / "ran").exists()
+    same = adjudge("resume", "a.run", "--scorer", "mine:brief", cwd=tmp_path, env=here)
+    assert (same.returncode, (tmp_path / "ran").exists()) == (0, True)
+    trusted = adjudge("resume", "a.run", "--trust", cwd=tmp_path, env=here)
+    assert trusted.returncode == 0
+    assert b"warning: trusting a.run, which names --scorer 'mine:brief'" in trusted.stderr
+    assert adjudge("resume", "a.run", cwd=tmp_path, env=there).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"agent": "command: touch pwned"},
+        {"agent": "http://127.0.0.1:1/chat"},
+        {"scorers": ["subprocess:getoutput"]},
+        {"scorers": ["./evil.py:f"]},
+        {"judge": "openai:m", "options": {"base_url": "http://127.0.0.1:1/v1"}},
+        {"scorers": ["openai:m(base_url='http://127.0.0.1:1/v1')"]},
+        {"scorers": ["weighted(mine:brief=1)"]},
+        {"judge": "cascade:local,openai:m", "options": {"first_calibration": "/etc/passwd"}},
+    ],
+)
+def test_an_edited_plan_is_not_obeyed(tmp_path: Path, plan: dict[str, Any]) -> None:
+    """A plan that was changed after it was sealed is somebody else's."""
+    state = {"XDG_STATE_HOME": str(tmp_path / "here"), "OPENAI_API_KEY": "secret-key-of-mine"}
+    stopped_run(tmp_path, **state)
+    with Store.write(tmp_path / "a.run") as store:
+        store.commit([write_meta("plan", {**store.meta("plan"), "scorers": [], **plan})])
+    result = adjudge("resume", "a.run", cwd=tmp_path, env=state)
+    assert result.returncode == 2
+    assert "was not started by you on this machine" in said(result)
+    assert not {"ran", "pwned"} & {path.name for path in tmp_path.iterdir()}

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 from adjudge import __version__
-from adjudge.calling import look_also_in
+from adjudge.calling import folders
 from adjudge.cli._options import new_group, printable
 from adjudge.errors import AdjudgeError, DataError, UsageError, closest
 
@@ -47,7 +47,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     # Read from the words themselves: an error in reading the options needs it too.
     debug = "--debug" in sys.argv[1:]
-    look_also_in(os.getcwd())  # noqa: PTH109 (sys.path holds texts)
+    folders[:] = [os.getcwd()]  # noqa: PTH109 (sys.path holds texts)
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
         with app.make_context("adjudge", sys.argv[1:]) as context:

@@ -148,7 +148,7 @@ def _open(path: str) -> BufferedReader:
         # A buffer of our own: a thread that waits in Python's would keep the interpreter from ending.
         try:
             return open(sys.stdin.fileno(), "rb", closefd=False)
-        except OSError:  # replaced by something that is not a file
+        except (AttributeError, OSError):  # replaced by something that is not a file
             return cast("BufferedReader", sys.stdin.buffer)
     try:
         return Path(path).open("rb")

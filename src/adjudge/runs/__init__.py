@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         open_run,
     )
     from adjudge.runs._run import RunTask, Session, run_session
+    from adjudge.runs._seal import GivenAgain
     from adjudge.runs._sessions import Finished, judge_file, rescore_run, resume_run, score_run
     from adjudge.runs._store import new_run_file
 
@@ -44,6 +45,7 @@ __all__ = [
     "CaseRead",
     "CostEstimate",
     "Finished",
+    "GivenAgain",
     "Job",
     "Plan",
     "Progress",
@@ -105,6 +107,7 @@ __getattr__, __dir__ = lazy_names(
             "open_run",
         ),
         "_run": ("RunTask", "Session", "run_session"),
+        "_seal": ("GivenAgain",),
         "_sessions": ("Finished", "judge_file", "rescore_run", "resume_run", "score_run"),
         "_store": ("new_run_file",),
     },

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
     from adjudge.runs._source import Source
 
 
+@dataclass(slots=True, eq=False)
 class AgentCalls:
     """Asks the agent of one run; `clocks` are those of the rows in progress, with the seconds that each has."""
 
-    def __init__(self, agent: Agent, asker: Asker, source: Source, clocks: dict[Clock, float], deadline: float) -> None:
-        self._agent = agent
-        self._asker = asker
-        self._source = source
-        self._clocks = clocks
-        self._deadline = deadline
+    _agent: Agent
+    _asker: Asker
+    _source: Source
+    _clocks: dict[Clock, float]
+    _deadline: float
 
     async def answer(self, case: CaseRecord, row: Row, history: list[Message]) -> TrajectoryRecord:
         """Return what the agent does for a case, and add question and answer to the conversation so far.

@@ -224,21 +224,19 @@ class CallInFlight:
         self.journal.put(write_attempt(self.number, attempt, seconds, error.reason))
 
 
+@dataclass(slots=True, eq=False)
 class Asker:
     """Asks models on behalf of the rows of one run."""
 
-    def __init__(
-        self, journal: Journal, budget: Budget, cache: Cache | None, *, workers: int, last_request: int = 0
-    ) -> None:
-        self.journal = journal
-        self.budget = budget
-        self.cache = cache
-        self.places = asyncio.Semaphore(workers)
-        self.in_flight = 0
-        self.stopping: AdjudgeError | None = None
-        self.on_stop: Callable[[AdjudgeError], None] | None = None
-        self.last_number = last_request  # the number of the last request in the file
-        self._shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = {}
+    journal: Journal
+    budget: Budget
+    cache: Cache | None
+    places: asyncio.Semaphore  # as many calls as may be in flight
+    last_number: int = 0  # the number of the last request in the file
+    in_flight: int = 0
+    stopping: AdjudgeError | None = None
+    on_stop: Callable[[AdjudgeError], None] | None = None
+    _shared: dict[bytes, asyncio.Future[tuple[ChatReply | None, AdjudgeError | None]]] = field(default_factory=dict)
 
     async def answer(
         self, row: Row, chats: Mapping[str, ChatModel], request: ChatRequest, *, is_agent: bool = False

@@ -10,6 +10,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Self, TypeAlias
@@ -62,17 +63,17 @@ def cache_path(place: str) -> Path:
     return Path(os.environ.get("ADJUDGE_CACHE") or folder / "adjudge" / "replies.sqlite")
 
 
+@dataclass(slots=True, eq=False)
 class Cache:
     """Replies by the keys of their requests; `find` and `keep` may be called from two different threads."""
 
-    def __init__(self, path: Path, reading: sqlite3.Connection, writing: sqlite3.Connection, secret: bytes) -> None:
-        self.path = path
-        self.secret = secret
-        self.fault: str | None = None
-        self._reading = reading
-        self._writing = writing
-        self._kept: dict[bytes, bytes] = {}  # not written yet
-        self._written = time.monotonic()
+    path: Path
+    secret: bytes
+    _reading: sqlite3.Connection
+    _writing: sqlite3.Connection
+    fault: str | None = None
+    _kept: dict[bytes, bytes] = field(default_factory=dict)  # not written yet
+    _written: float = field(default_factory=time.monotonic)
 
     @classmethod
     def open(cls, place: str) -> Self:
@@ -98,7 +99,7 @@ class Cache:
             secret = writing.execute("SELECT body FROM secret").fetchone()[0]
         except (sqlite3.Error, OSError) as error:
             raise RunError(f"the cache {path} cannot be used: {error}", code="no-cache") from None
-        return cls(path, reading, writing, bytes(secret))
+        return cls(path, bytes(secret), reading, writing)
 
     def find(self, key: bytes) -> ChatReply | None:
         """Return the reply to an equal request; None where there is none, or where its record is damaged."""

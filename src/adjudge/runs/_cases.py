@@ -19,12 +19,9 @@ from adjudge.datasets import Format, read_rows
 from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.judges.columns import QUESTIONS, RESPONSES, references_in, text_in
 from adjudge.model import Case, Message, Trajectory
+from adjudge.runs._score_file import Columns, rename, row_label
 
 _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
-
-
-Columns: TypeAlias = tuple[tuple[str, str], ...]
-"""Pairs: the name of an argument, and the column that supplies it."""
 
 
 class CaseRead(NamedTuple):
@@ -57,7 +54,6 @@ def read_cases(
 
     `columns` gives columns of a file other names, too.
     """
-    check_cases(cases)
     if isinstance(cases, str | Path):
         rows = read_rows(str(cases), format)
         if columns:  # before the label is taken: the id may be a mapped column
@@ -67,25 +63,13 @@ def read_cases(
             for number, row, fault in rows
         )
     else:
+        check_cases(cases)
         found = (_from_object(case, number) for number, case in enumerate(cases, 1))
     if trajectories is None:
         return found
     if isinstance(trajectories, Mapping):
         return (_overlay(read, trajectories.get(read.id)) for read in found)
     return _side_by_side(found, read_cases(trajectories))
-
-
-def rename(columns: Columns, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the row with its mapped columns under the argument names, too."""
-    return {**row, **{name: row[column] for name, column in columns if column in row}} if columns else row
-
-
-def row_label(row: Mapping[str, Any] | None, number: int) -> Any:
-    """Return the name of a row in the output: its id, else its number."""
-    identity = None if row is None else row.get("id")
-    if isinstance(identity, float) and identity - identity != 0:
-        return repr(identity)  # JSON cannot hold it as a number
-    return number if identity is None else identity
 
 
 def digest_of(path: str | Path) -> str | None:

@@ -16,6 +16,7 @@ from adjudge.runs._cache import Cache, cache_path, request_key
 from adjudge.runs._cases import CaseRead, answered, case_of, read_cases, trajectory_columns, with_canaries
 from adjudge.runs._plan import CONVERSATION, Job, RunConfig, clients_of, make_job
 from adjudge.runs._records import TrajectoryRecord, encode
+from adjudge.runs._seal import GivenAgain
 from adjudge.runs._sessions import answers_of, work_of
 from adjudge.runs._store import Store
 
@@ -81,13 +82,14 @@ def estimate_resume(
     *,
     options: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
+    given: GivenAgain | None = None,
     retry_failed: bool = False,
     retry_unscored: bool = False,
 ) -> CostEstimate:
     """Return what resuming a run would call and cost: rows without scores, and failed ones if they are retried."""
-    given: dict[Status, bool] = {"error": retry_failed, "unscored": retry_unscored}
-    retried = [status for status, is_retried in given.items() if is_retried]
-    work = work_of(path, options, limits)
+    wanted: dict[Status, bool] = {"error": retry_failed, "unscored": retry_unscored}
+    retried = [status for status, is_wanted in wanted.items() if is_wanted]
+    work = work_of(path, options, limits, given)
     with Store.read(path) as store:
         rest = () if work.cases is None else islice(read_cases(work.cases), store.count(), None)
         return asyncio.run(_estimate(_pending(store, rest, retried), work.job, work.config))

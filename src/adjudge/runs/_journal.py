@@ -174,8 +174,9 @@ class Journal:
         if answers:
             # One call for the whole group: each one would wake the event loop.
             self._loop.call_soon_threadsafe(_resolve, answers)
-        if self.cache is not None:
-            self.cache.keep([entry for item in group for entry in item.entries])
+        entries = [entry for item in group for entry in item.entries]
+        if self.cache is not None and entries:
+            self.cache.keep(entries)
 
 
 def _attempt(work: Callable[[], T]) -> tuple[T | None, RunError | None]:
@@ -207,7 +208,8 @@ class Tail:
 
     def __init__(self, run: Path, run_id: str | None = None) -> None:
         self._seed = zlib.crc32((run_id or "").encode())  # 0 for the runs of older releases, which have no id
-        self.paths = (run.with_name(f"{run.name}.tail-0"), run.with_name(f"{run.name}.tail-1"))
+        real = run.resolve()
+        self.paths = (real.with_name(f"{real.name}.tail-0"), real.with_name(f"{real.name}.tail-1"))
         self._run = run
         self._files: list[int] = []
         self._sizes = [0, 0]

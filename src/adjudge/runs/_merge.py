@@ -20,7 +20,8 @@ from adjudge.runs._copy import copy_records, delete_records
 from adjudge.runs._export import KNOWN, known_in
 from adjudge.runs._journal import Tail
 from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._records import COMPLETE, CaseRecord, Write, write_case, write_meta
+from adjudge.runs._records import COMPLETE, RUN_ID, CaseRecord, Write, write_case, write_meta
+from adjudge.runs._seal import is_sealed, write_plan
 from adjudge.runs._store import Store, run_lock
 
 PAGE = 256  # cases looked at together
@@ -178,7 +179,9 @@ class _Merge:
         ):
             self.store.rows(statement)
         known = known_in(shards[0].store)
-        self.store.commit([write_meta(PLAN, _plan_of(shards)), write_meta(KNOWN, known)])
+        sealed = all(is_sealed(shard.store) for shard in shards)
+        plan = write_plan(self.store.meta(RUN_ID), _plan_of(shards), sealed=sealed)
+        self.store.commit([*plan, write_meta(KNOWN, known)])
         for shard in shards:
             for page in _pages(shard.store):
                 self._take(shard, page)

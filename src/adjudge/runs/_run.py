@@ -18,7 +18,8 @@ from adjudge.runs._engine import Engine, Progress
 from adjudge.runs._export import keep_known
 from adjudge.runs._journal import Journal
 from adjudge.runs._plan import ACCEPTED, GROUP, PLAN, Job, Plan, RunConfig, clients_of, digests_of, plan_from
-from adjudge.runs._records import write_meta
+from adjudge.runs._records import RUN_ID, write_meta
+from adjudge.runs._seal import write_plan
 from adjudge.runs._source import Source
 from adjudge.runs._store import Store
 
@@ -96,7 +97,7 @@ def _agree(store: Store, work: RunTask, warnings: list[str]) -> Plan:
         plan = replace(plan, source=source, digest=digest_of(work.cases))
     stored = store.meta(PLAN)
     if stored is None:
-        store.commit([write_meta(PLAN, plan)])
+        store.commit(write_plan(store.meta(RUN_ID), plan))
         return plan
     # A session without cases resumes those in the file, so their digest is not compared.
     older = plan_from(stored, store.path)
@@ -127,7 +128,7 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
     config, job = work.config, work.job
     reached = await journal.read(Store.checkpoint)
     budget = Budget(config, reached.attempts, reached.tokens, reached.cost)
-    asker = Asker(journal, budget, cache, workers=config.workers, last_request=reached.last_request)
+    asker = Asker(journal, budget, cache, asyncio.Semaphore(config.workers), reached.last_request)
     source = Source(
         journal, reached, unit_column=job.unit_column, in_pages=job.is_pure, has_canaries=config.canaries > 0
     )

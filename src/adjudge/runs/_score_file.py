@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from adjudge.datasets import Chunk, Format, RepeatFinder, RowRead, json_line, read_chunks, sort_ids, whole_file
 from adjudge.errors import ArgumentError, DataError, UsageError, closest
 from adjudge.model import Score
 from adjudge.processes import map_chunks
 from adjudge.rewards import Scorer, get_scorer
-from adjudge.runs._cases import Columns, rename, row_label
 from adjudge.runs._summary import Summary, Tally
 
 GROUP = "group_id"
 ENOUGH = 1024  # rows after which a chunk ends with its group
 LARGEST = 65_536  # rows of one group that are held in memory
+
+
+Columns: TypeAlias = tuple[tuple[str, str], ...]
+"""Pairs: the name of an argument, and the column that supplies it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,19 @@ def score_file(
                 on_progress(rows, size)
         refuse_torn(groups)
         return Summary(rows, tallies, tuple(_warnings(rows, source, repeats)))
+
+
+def rename(columns: Columns, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row with its mapped columns under the argument names, too."""
+    return {**row, **{name: row[column] for name, column in columns if column in row}} if columns else row
+
+
+def row_label(row: Mapping[str, Any] | None, number: int) -> Any:
+    """Return the name of a row in the output: its id, else its number."""
+    identity = None if row is None else row.get("id")
+    if isinstance(identity, float) and identity - identity != 0:
+        return repr(identity)  # JSON cannot hold it as a number
+    return number if identity is None else identity
 
 
 def score_chunk(scorers: tuple[str, ...], columns: Columns, chunk: Chunk) -> ChunkScores:
@@ -176,7 +192,7 @@ def check_place(out: str | Path | None, *read: str | Path | None) -> None:
     folder = target.resolve().parent
     if target.is_file() or not target.exists():
         if not folder.is_dir():
-            raise UsageError(f"{out}: No such file or directory", code="cannot-write")
+            raise UsageError(f"{out}: No such file or directory ({folder} is not a folder)", code="cannot-write")
         if not os.access(folder, os.W_OK | os.X_OK):
             raise UsageError(f"{out}: the folder {folder} cannot be written to", code="cannot-write")
 

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._records import COMPLETE
 from adjudge.runs._run import RunTask, run_session
 from adjudge.runs._score_file import check_columns, check_mapping, check_place
+from adjudge.runs._seal import GivenAgain, check_trust, is_sealed
 from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
 
@@ -114,29 +115,37 @@ def resume_run(
     out: str | None = None,
     options: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
+    given: GivenAgain | None = None,
     retry_failed: bool = False,
     retry_unscored: bool = False,
     watch: Watch | None = None,
 ) -> Finished:
-    """Resume a run where it was stopped; `limits` and `options` replace those it began with."""
+    """Resume a run where it was stopped; `limits` and `options` replace those it began with.
+
+    Code, commands and addresses that a file from elsewhere names must be in `given`, or be trusted.
+    """
     check_place(out, path)
-    work = work_of(path, options, limits)
+    work = work_of(path, options, limits, given)
     work = replace(work, retry_failed=retry_failed, retry_unscored=retry_unscored, signals=True, watch=watch)
     return finish(work, out)
 
 
-def work_of(path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None) -> RunTask:
+def work_of(
+    path: str, options: Mapping[str, Any] | None, limits: Mapping[str, Any] | None, given: GivenAgain | None = None
+) -> RunTask:
     """Return the task of the run in a file, with some of its options and limits replaced."""
     with Store.read(path) as store:
         plan = plan_from(store.meta(PLAN), Path(path))
         is_complete = store.meta(COMPLETE) is not None
+        sealed = is_sealed(store)
     if not plan.by_name:
         again = plan.resumed_by.replace("FILE", path) or f"do the same again with the run file {path!r}"
         raise UsageError(f"{path} was started with objects that have no name: {again}", code="not-by-name")
+    options = {name: value for name, value in (options or {}).items() if value is not None}
+    check_trust(path, plan, given or GivenAgain(), options, sealed=sealed)
     changed = {name: value for name, value in (limits or {}).items() if value is not None}
     config = replace(plan.run_config(), **changed)
-    given = {**plan.options, **{name: value for name, value in (options or {}).items() if value is not None}}
-    job = make_job(scorers=plan.scorers, judge=plan.judge, agent=plan.agent, **given)
+    job = make_job(scorers=plan.scorers, judge=plan.judge, agent=plan.agent, **{**plan.options, **options})
     return RunTask(Path(path), job, plan, config, None if is_complete else plan.source)
 
 
@@ -180,8 +189,17 @@ def public(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def finish(work: RunTask, out: str | None) -> Finished:
     """Do the session, write its results, and say whether they decide anything."""
-    with _calm_collector():
+    # A run makes much garbage, hardly any of it in cycles, and spent a tenth of its time on collecting it. What exists
+    # before the run, mostly modules, is not looked at again.
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+    try:
         session = asyncio.run(run_session(work))
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
     warnings = session.warnings
     if session.signal is not None:
         return Finished(work.path, undecided="interrupted", signal=session.signal, warnings=warnings)
@@ -200,21 +218,6 @@ def finish(work: RunTask, out: str | None) -> Finished:
     elif summary.failed_share > work.config.max_unscored:
         undecided = f"more than {work.config.max_unscored:.3g} of the rows have no score"
     return Finished(work.path, summary, undecided, warnings=warnings)
-
-
-@contextmanager
-def _calm_collector() -> Iterator[None]:
-    """Collect garbage less often: a run makes much of it, hardly any in cycles, and spent a tenth of its time on it."""
-    # What exists before the run, mostly modules, is not looked at again.
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 def answers_of(store: Store) -> Iterator[CaseRead]:

@@ -10,6 +10,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -78,26 +79,26 @@ class Checkpoint(NamedTuple):
     counts: dict[str, int]
 
 
+@dataclass(slots=True, eq=False)
 class Store:
     """One run file; `Store.write(path)` opens it to write, `Store.read(path)` only to read."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: FileLock | None) -> None:
-        self.path = path
-        self._connection = connection
-        self._lock = lock
-        self._again: dict[str, int] | None = None  # cases that are asked again, with the last request before that
+    path: Path
+    _connection: sqlite3.Connection
+    _lock: FileLock | None = None
+    _again: dict[str, int] | None = None  # cases that are asked again, with the last request before that
 
     @classmethod
     def write(cls, path: str | Path) -> Self:
         """Open a run file to write it, a new one if there is none; another writer raises `RunError` with its pid."""
-        # One name for one run: through a link its lock and its tail would be other files.
-        path = Path(path).resolve()
+        path = Path(path)
         if not path.parent.is_dir():
             raise UsageError(f"{path.parent} is not a folder: a run file cannot be written there", code="cannot-write")
         # The lock comes first: nothing is read or changed while another process writes.
         lock = run_lock(path)
         lock.acquire()
         try:
+            # One name for one run: through another one its lock and its tail would be other files. Links are resolved.
             if path.exists() and path.stat().st_nlink > 1:
                 message = f"{path} has other names (hard links), under which another process could write it"
                 raise RunError(f"{message}: copy it, and use the copy", code="run-linked")
@@ -125,7 +126,7 @@ class Store:
             if not check_kind(connection, path):
                 connection.close()
                 raise RunError(f"{path} does not hold a run yet", code="not-a-run")
-        return cls(path, connection, None)
+        return cls(path, connection)
 
     def hold(self) -> None:
         """Read the file from now on as it is now, whatever others write; only for a store opened by `read`."""
@@ -361,10 +362,13 @@ def translate_errors(path: Path) -> Iterator[None]:
 def runs_folder() -> Path:
     """Return the folder of runs whose file nobody named: `ADJUDGE_RUNS`, else the user's state folder."""
     given = os.environ.get("ADJUDGE_RUNS")
-    if given:
-        return Path(given)
+    return Path(given) if given else state_folder() / "runs"
+
+
+def state_folder() -> Path:
+    """Return the user's state folder, which also holds the key of the seals."""
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge" / "runs"
+    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge"
 
 
 def new_run_file(kind: str) -> Path:

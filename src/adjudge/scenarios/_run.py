@@ -14,7 +14,7 @@ from typing import Any, Literal
 from adjudge.calling import run_sync
 from adjudge.errors import RunStopped, UsageError
 from adjudge.judges import quality_judge
-from adjudge.runs import Job, Plan, RunConfig, RunFile, RunTask, Session, new_run_file, run_session
+from adjudge.runs import CaseRead, Job, Plan, RunConfig, RunFile, RunTask, Session, new_run_file, run_session
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._load import load_scenarios
 from adjudge.scenarios._scenario import Scenario
@@ -236,7 +236,8 @@ async def execute(
     # Repeats are cases of their own with one group id, so that a resumed run repeats only those that are missing.
     rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
     plan = Plan("evaluate", scorers=(NAME,), resumed_by=RESUME_HINT)
-    session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, rows, **options))
+    cases = [CaseRead(row["id"], row) for row in rows]
+    session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, cases, **options))
     scores = RunFile(path).scores() if session.signal is None else ()
     results: list[dict[str, Any]] = []
     # A run that was interrupted may not hold all rows.

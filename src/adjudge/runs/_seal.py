@@ -1,0 +1,111 @@
+"""Which runs this user started on this machine, and what a run file from elsewhere may not decide.
+
+A run file is meant to travel. The plan in it names scorers, judge and agent, and those names may be code, commands and
+addresses. `adjudge resume FILE` does what they say only for a run that carries this user's seal: an HMAC over the run's
+id and its plan, with a key in the state folder. Of any other file they are compared with what the caller gives.
+"""
+
+import hmac
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from adjudge.errors import RunError, UsageError
+from adjudge.runs._plan import PLAN, Plan
+from adjudge.runs._records import RUN_ID, Write, write_meta
+from adjudge.runs._store import Store, state_folder
+
+SEAL = "seal"  # the name in `meta`
+KEY_BYTES = 32
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(\([\w\s=.,'\"-]*\))?")  # a reward by its name, maybe with plain options
+_PLAIN_JUDGE = re.compile(r"(panel:|cascade:)?(local(:[01])?|(openai|anthropic|litellm):[\w./@:-]+)(,[\w./@:-]+)*")
+_PLAIN_OPTIONS = ("error_budget",)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAgain:
+    """What the caller of `resume` says of the run once more.
+
+    `trust` believes the file; `on_trust` is then called with what it names, before anything of it is run.
+    """
+
+    scorers: tuple[str, ...] = ()
+    judge: str | None = None
+    agent: str | None = None
+    trust: bool = False
+    on_trust: Callable[[list[str]], None] | None = None
+
+
+def write_plan(run_id: str | None, plan: Plan, *, sealed: bool = True) -> list[Write]:
+    """Return the writes of a plan and its seal, which is missing where there is no place for a key."""
+    write = write_meta(PLAN, plan)
+    seal = _seal(run_id, write[1][1], create=True) if sealed else None
+    return [write] if seal is None else [write, write_meta(SEAL, seal)]
+
+
+def is_sealed(store: Store) -> bool:
+    """Return whether this user started the run, on this machine."""
+    stored = store.meta(SEAL)
+    (plan,) = store.rows("SELECT body FROM meta WHERE name = ?", PLAN)[0]
+    seal = _seal(store.meta(RUN_ID), plan, create=False)
+    return isinstance(stored, str) and seal is not None and hmac.compare_digest(stored, seal)
+
+
+def check_trust(path: str, plan: Plan, given: GivenAgain, options: Mapping[str, Any], *, sealed: bool) -> None:
+    """Raise for a plan that names code, commands or addresses which nobody here has named."""
+    for name, ours in (("scorers", given.scorers), ("judge", given.judge), ("agent", given.agent)):
+        theirs = getattr(plan, name)
+        if ours and ours != theirs:
+            message = f"{path} is a run with the {name} {_in_words(theirs)}, not {_in_words(ours)}"
+            raise RunError(f"{message}: name another run file, or leave the option out", code="run-mismatch")
+    named: list[str] = []
+    if not given.scorers:
+        named += [f"--scorer {one!r}" for one in plan.scorers if not (_is_plain(_PLAIN_NAME, one) or _is_judge(one))]
+    if plan.judge is not None and given.judge is None and not _is_judge(plan.judge):
+        named.append(f"--judge {plan.judge!r}")
+    if plan.agent is not None and given.agent is None and not _is_judge(plan.agent):
+        named.append(f"--agent {plan.agent!r}")
+    for name, value in plan.options.items():
+        if name not in _PLAIN_OPTIONS and options.get(name) is None:
+            named.append(f"--{name.replace('_', '-')} {value!r}")
+    if sealed or not named:
+        return
+    if not given.trust:
+        message = f"{path} was not started by you on this machine, and names what it wants to run or to call"
+        raise UsageError(f"{message}: give the same again ({' '.join(named)}), or --trust", code="untrusted")
+    if given.on_trust is not None:
+        given.on_trust(named)
+
+
+def _is_plain(pattern: re.Pattern[str], text: str) -> bool:
+    return pattern.fullmatch(text.strip()) is not None
+
+
+def _is_judge(text: str) -> bool:
+    return _is_plain(_PLAIN_JUDGE, text) and "//" not in text
+
+
+def _in_words(value: Sequence[str] | str | None) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _seal(run_id: str | None, plan: bytes, *, create: bool) -> str | None:
+    """Return the seal of a plan with this user's key; None where there is no key, and none can be made."""
+    path = state_folder() / "key"
+    key = b""
+    with suppress(OSError):
+        if create and not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(KEY_BYTES))
+    with suppress(OSError):  # another process may have made it at the same time
+        key = path.read_bytes()
+    if len(key) < KEY_BYTES or run_id is None:
+        return None
+    return hmac.new(key, run_id.encode() + b"\0" + plan, sha256).hexdigest()
