@@ -141,7 +141,7 @@ async def test_agentgym_errors_are_errors(answers: list[Any], error: type[Except
     app.router.add_route("*", "/{path:.*}", answer)
     async with running(app) as url, Pool(AgentGymAlfworld(), 1, AgentGymBackend(url)) as pool:
         with pytest.raises(error):
-            await (await pool.acquire("r", timeout=60)).reset(1)
+            await (await pool.acquire("r", timeout=1)).reset(1)
 
 
 async def test_agentgym_never_shares_a_cart() -> None:
@@ -155,7 +155,7 @@ async def test_agentgym_never_shares_a_cart() -> None:
     async with running(app) as url, Pool(AgentGymWebShop(), 2, AgentGymBackend(url)) as pool:
         await pool.acquire("a")
         with pytest.raises(EnvDied, match="second time"):
-            await pool.acquire("b", timeout=60)
+            await pool.acquire("b", timeout=1)
 
 
 async def test_openenv() -> None:
@@ -196,7 +196,7 @@ async def test_openenv_that_hangs_up() -> None:
         Pool(OpenEnvSpec(), 1, OpenEnvBackend("http://127.0.0.1:9")) as pool,
         pytest.raises(EnvDied, match="opened no session"),
     ):
-        await pool.acquire("r", timeout=60)
+        await pool.acquire("r", timeout=1)
 
 
 @asynccontextmanager

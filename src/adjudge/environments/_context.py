@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Hashable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Self, TypeVar
 
-from adjudge.environments._lease import LeasedEnvironment
+from adjudge.environments._lease import ACTING, LeasedEnvironment
 from adjudge.environments._loops import BACKGROUND
 from adjudge.environments._pool import Pool
 from adjudge.environments._world import EnvSpec
@@ -109,6 +109,7 @@ class Context:
             pool.release(lease, holder=self._holder)
             self._check_entered()
         self._leases[pool.spec] = self._past[pool.spec] = lease
+        ACTING.set(self._holder)
         return lease
 
     def find_resource(self, spec: Hashable) -> LeasedEnvironment | None:
@@ -155,6 +156,7 @@ class Context:
 
     def __enter__(self) -> Self:
         self._is_left = False
+        ACTING.set(self._holder)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -194,12 +196,18 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
 class SyncEnvironment:
     """A leased environment, called without await from any thread."""
 
-    def __init__(self, environment: LeasedEnvironment) -> None:
+    def __init__(self, environment: LeasedEnvironment, holder: object = None) -> None:
         self.environment = environment
+        self._holder = holder
 
     def reset(self, task: Any) -> str:
         """Start an episode and return the first observation."""
-        return _wait(self.environment.reset(task))
+        return _wait(self._reset(task))
+
+    async def _reset(self, task: Any) -> str:
+        # Said here, because what the acquiring task has set is not seen by the task that runs this.
+        ACTING.set(self._holder)
+        return await self.environment.reset(task)
 
     def step(self, action: str) -> Step:
         """Do one action."""
@@ -226,7 +234,8 @@ class SyncContext:
 
     def acquire_resource(self, spec: Hashable, *, timeout: float = 60.0) -> SyncEnvironment:
         """Return this rollout's environment of that spec or kind, waiting at most `timeout` seconds for a free one."""
-        return SyncEnvironment(_wait(self.context.acquire_resource(spec, timeout=timeout)))
+        lease = _wait(self.context.acquire_resource(spec, timeout=timeout))
+        return SyncEnvironment(lease, self.context._holder)  # noqa: SLF001 (its own other face)
 
     def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""

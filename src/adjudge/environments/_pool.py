@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from concurrent.futures import Future
 from contextlib import suppress
+from copy import copy
 from math import isnan
 from typing import Self
 
@@ -108,6 +109,8 @@ class Pool:
         """Remove a holder from a lease, and take the instance back with the last one; `end` ends the instance now."""
         with self._roster.lock:
             lease.holders.discard(holder)
+            if lease.player is holder:
+                lease.player = None  # whoever still holds it may start an episode of its own
             if self._expired.get(lease.rollout_id) is lease:
                 del self._expired[lease.rollout_id]
             if lease.holders and not end:
@@ -217,10 +220,16 @@ class Pool:
         finally:
             self._roster.leave(ticket)
 
-    def _too_late(self, timeout: float) -> EnvAcquireTimeout:
-        counts, waited = self.counts(), max(timeout, 0.0)
+    def _too_late(self, timeout: float) -> AdjudgeError:
+        """Return what to raise when a rollout's time is up: why nothing starts, or else that nothing became free."""
+        counts, waited, failure = self.counts(), max(timeout, 0.0), self._roster.failure
+        if failure is not None:
+            late = copy(failure)
+            late.message = f"{failure.message} (tried again for {waited:.3g} s)"
+            late.args = (late.message,)
+            return late
         return EnvAcquireTimeout(
-            f"no {self.spec.kind} environment was free within {waited:g} s: {counts.leased} of {self.size} leased, "
+            f"no {self.spec.kind} environment was free within {waited:.3g} s: {counts.leased} of {self.size} leased, "
             f"{counts.starting} starting, {counts.waiting} other rollouts waiting; make the pool larger or wait longer"
         )
 
@@ -245,11 +254,16 @@ class Pool:
             # With a call in progress nobody knows when it will be usable again.
             self._roster.give_back(member, fit=fit and not lease.is_busy)
 
-    def _start(self, count: int) -> None:
+    def _start(self, count: int, pause_s: float) -> None:
         for _ in range(count):
-            self._follow(BACKGROUND.submit(self._start_one()))
+            self._follow(BACKGROUND.submit(self._start_one(pause_s)))
 
-    async def _start_one(self) -> None:
+    async def _start_one(self, pause_s: float) -> None:
+        if pause_s:
+            # A start has just failed. Without a pause, a world that cannot start would keep the machine busy.
+            await asyncio.sleep(pause_s)
+            if self._roster.withdraw_start():
+                return
         with Caught(fatal_too=True) as caught:
             async with asyncio.timeout(self.limits.start_s):
                 member = Member(await self._backend.start(self.spec, self.limits))
