@@ -237,9 +237,10 @@ async def test_a_release_under_a_running_call_ends_the_instance() -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("victims", ["used", "any"])
 @pytest.mark.parametrize("spec", [ToySpec(), ChancySpec()], ids=["replayed", "not-replayed"])
-async def test_kills_among_many_rollouts(spec: ToySpec) -> None:
-    """256 rollouts on 8 workers with 20 kill -9 among them: each finishes or ends as a typed error; nothing leaks."""
+async def test_kills_among_many_rollouts(spec: ToySpec, victims: str) -> None:
+    """256 rollouts on 8 workers, 20 kill -9 of those in use, or of any: each finishes or ends as a typed error."""
     rollouts, kills, chance = soak(256), soak(20), random.Random(3)  # noqa: S311 (which worker is killed)
     before = children()
     pids: set[int] = set()
@@ -257,7 +258,8 @@ async def test_kills_among_many_rollouts(spec: ToySpec) -> None:
                     steps += 1
                     if steps % (rollouts * 20 // kills) == 0 and ends["kill"] < kills:
                         ends["kill"] += 1
-                        os.kill(chance.choice(sorted(pids & children())), signal.SIGKILL)
+                        there = children() - before
+                        os.kill(chance.choice(sorted(there if victims == "any" else pids & there)), signal.SIGKILL)
                     await asyncio.sleep(0.001)
                 expected = "|".join(f"{number}.{step}" for step in range(30))
                 outcome = await env.outcome()

@@ -108,6 +108,7 @@ class AgentGymInstance(RemoteInstance):
             found = found.get("id")
         if not isinstance(found, int):
             raise EnvProtocolError(f"{self._url}/create answered {found!r} instead of a number")
+        # Two rollouts in one environment would act in each other's episode.
         if found in self._taken:
             raise EnvDied(f"{self._url} is full: it handed out environment {found} a second time", code="server-full")
         self._id = found
@@ -195,12 +196,14 @@ class AgentGymInstance(RemoteInstance):
                 await self._post("close", {})
         await self.hang_up()
         if self._spec.closes:
+            # A server that has closed it may give the number out again. Any other keeps it for ever.
             self._taken.discard(self._id)
 
     async def _post(self, what: str, body: dict[str, Any]) -> Any:
         return _check(await self._send(f"/{what}", {self._spec.id_name: self._id, **body}, read_json))
 
     async def _get(self, what: str) -> Any:
+        # The number is a part of the address, because these calls only read.
         query = urlencode({self._spec.id_name: self._id})
         return _check(await self._send(f"/{what}?{query}", None, read_json, method="GET"))
 

@@ -119,6 +119,7 @@ class Context:
         # By spec, with the given pools last: they win over default pools of the same spec.
         pools = {pool.spec: pool for pool in (*list(_DEFAULT_POOLS.values()), *self._pools) if pool.spec.kind == spec}
         found = [lease for pool in pools.values() if (lease := pool.find(self.rollout_id)) is not None]
+        # A guess could give a reward of the wrong environment.
         if len(found) > 1:
             raise UsageError(
                 f"rollout {self.rollout_id} has {len(found)} environments of kind {spec!r}: name the spec",
@@ -132,6 +133,7 @@ class Context:
         This is what a reward reads: an environment that was released before it was scored is an error, and different
         from an episode that never was.
         """
+        # What this context has had itself: a lease that was released is not in its pool any more.
         past = [lease for lease in self._past.values() if spec in (lease.spec, lease.spec.kind)]
         return self.find_resource(spec) or (past[-1] if past else None)
 
@@ -183,6 +185,7 @@ class Context:
             return next((pool for pool in self._pools if pool.spec == spec), None) or _default_pool(spec)
         if not isinstance(spec, str):
             raise UsageError(f"acquire a spec or the name of a kind, not {type(spec).__name__}", code="bad-spec")
+        # A bare kind means a pool that the caller made, before any default: its spec has the caller's limits.
         given = [pool for pool in self._pools if pool.spec.kind == spec]
         if len(given) > 1:
             raise UsageError(f"there are {len(given)} pools of kind {spec!r}: name the spec", code="ambiguous-kind")

@@ -286,6 +286,7 @@ class LeasedEnvironment:
     async def _reset(self, task: Any) -> Step:
         """Reset the instance, or a fresh one if it is gone: a reset needs nothing of what was before."""
         for tries_left in (2, 1, 0):
+            # Its own instance if it lives: a reset is far cheaper than a start.
             if self.member is None or not self.member.instance.alive:
                 await self.pool.replace(self, timeout=self.pool.limits.start_s)
             member = self.member
@@ -342,6 +343,7 @@ class LeasedEnvironment:
 
     async def _replay(self, episode: _Episode, member: "Member") -> None:
         member.episodes += 1
+        # Every observation must be the same. Otherwise the agent would act on what it saw in another world.
         first = await member.instance.reset(episode.task)
         same = first.observation == episode.first.observation
         for action, expected in zip(episode.actions, episode.hashes, strict=True):

@@ -80,6 +80,7 @@ class Pool:
             ticket = None
             left = deadline - time.monotonic()
             with self._roster.lock:
+                # The lease is the rollout's, whichever of its contexts, tasks or threads asks.
                 lease = self._leases.get(rollout_id)
                 if lease is not None:
                     lease.holders.add(holder)
@@ -130,6 +131,7 @@ class Pool:
     async def aclose(self) -> None:
         """Close, and wait until every instance has ended, including those that are still starting."""
         self.close()
+        # A start that is under way ends its instance when it finds the pool closed, which is more to wait for.
         while self._in_progress:
             await asyncio.gather(*map(asyncio.wrap_future, tuple(self._in_progress)))
 
@@ -154,11 +156,13 @@ class Pool:
     async def replace(self, lease: LeasedEnvironment, *, timeout: float) -> None:  # noqa: ASYNC109 (as acquire)
         """Give a lease a fresh instance for a dead one; it waits in front of those who have none yet."""
         with self._roster.lock:
+            # Given back before the new one is asked for: in a full pool its place is the only one there is.
             dead, lease.member = lease.member, None
         if dead is not None:
             self._roster.give_back(dead, fit=False)
         member = await self._ready_member(timeout, first=True)
         with self._roster.lock:
+            # The lease may have been released or have expired while its replacement started.
             if lease.is_open:
                 lease.member = member
                 return
@@ -193,6 +197,8 @@ class Pool:
                 member = await self._in_line(deadline, timeout, first=first)
             fit = member.state == "idle"  # never used: there is nothing to ask
             try:
+                # A used one may have died or hung since: whoever gets it asks, so that nobody pays for those never
+                # handed out.
                 if not fit and member.instance.alive:
                     with suppress(TimeoutError, AdjudgeError):
                         async with asyncio.timeout(_HEALTH_S):
@@ -249,6 +255,7 @@ class Pool:
                 self._expired[lease.rollout_id] = lease
                 if len(self._expired) > _MOST_EXPIRED:
                     self._expired.popitem(last=False)
+            # Taken under the lock: two tasks that end the same lease must not both give its member back.
             member, lease.member = lease.member, None
         if member is not None:
             # With a call in progress nobody knows when it will be usable again.
@@ -285,6 +292,7 @@ class Pool:
         """Take back the leases that nobody called in time, for as long as there are leases."""
         lease_s = self.limits.lease_s
         while True:
+            # Looking a few times in a lease's time is soon enough, and costs nothing.
             await asyncio.sleep(min(_LONGEST_LOOK_S, lease_s / _LOOKS))
             now = time.monotonic()
             with self._roster.lock:

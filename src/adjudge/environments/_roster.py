@@ -121,6 +121,7 @@ class Roster:
         """Take a free member, or return None: the caller has to wait in line."""
         with self.lock:
             self._check_open()
+            # A newcomer must not overtake those who already wait, even if a member is free for a moment.
             if not self._free or self._line:
                 return None
             member = self._free.pop()
@@ -156,6 +157,7 @@ class Roster:
             raise UsageError("the pool was closed", code="pool-closed")
         waited_s = time.monotonic() - ticket.since
         with self.lock:
+            # Sums for the mean, the last thousand for the median: the counts of a long run stay small.
             self._waited_s += waited_s
             self._longest_wait_s = max(self._longest_wait_s, waited_s)
             self._last_waits.append(waited_s)
@@ -176,6 +178,7 @@ class Roster:
                 member.state = "dead"
                 self.tally["dead"] += 1
                 self.tally["recycles"] += due
+                # One that its owner ended, or that ends with the pool, did not fail.
                 self.tally["faults"] += not due and not self._closed and not member.instance.alive
                 starts = self._top_up()
         if member.state == "dead":
@@ -205,6 +208,7 @@ class Roster:
             self.tally["dead"] += 1
             self.tally["faults"] += 1
             self.failure = error
+            # Short at first, because most failures are one killed process. Longer for what cannot start at all.
             pause_s = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**self._failures)
             self._failures = min(self._failures + 1, _MOST_FAILURES)
             while self._line and isinstance(error, UsageError):
@@ -227,6 +231,8 @@ class Roster:
         """End what is free and refuse whoever waits; what is leased ends when it comes back."""
         with self.lock:
             self._closed = True
+            # What is leased is not touched here: a call may be in progress, and it comes back with the end of its
+            # lease.
             free, self._free = self._free, []
             line, self._line = list(self._line), OrderedDict()
             for member in free:
@@ -270,6 +276,7 @@ class Roster:
         """Hand a member to the first in line whose loop still runs, or keep it."""
         while self._line:
             ticket, _ = self._line.popitem(last=False)
+            # Put in before the call: the task may run on another thread at once.
             ticket.member = member
             self._out.add(member)
             if ticket.call():

@@ -65,6 +65,7 @@ class Jvm:
         from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
+            # Asked first: a call to a dead process would connect again, to a port that may be somebody else's by now.
             if self._process.poll() is not None:
                 raise Py4JError(f"it ended with status {self._process.returncode}")
             return function(*arguments)

@@ -199,11 +199,13 @@ class ServerWorld:
         return " [SEP] ".join(self._page.texts)
 
     def _go(self, link: Link, form: dict[str, str] | None = None) -> None:
+        # A page of the server may contain any text: a link in it must not send us, or the query, to another server.
         address = urljoin(f"{self._base}/", quote(link.address, safe=_KEPT))
         if not _is_same_origin(address, self._base):
             raise EnvProtocolError("the server's page links to another server")
         body = urlencode(form or {}).encode() if link.method == "POST" else None
         text, landed = self._fetch(Request(address, data=body, method=link.method))  # noqa: S310 (checked above)
+        # All three at once: a page that cannot be read leaves the visitor on the one before.
         page, kind = ServerPage(text), _kind_of(landed)
         reward = _score(page.reward) if kind == "done" else 0.0
         self._page, self._kind, self._reward = page, kind, reward
@@ -227,6 +229,7 @@ class ServerWorld:
             raise EnvDied(f"the server cannot be reached: {reason}; is it running?") from None
         if len(body) > LARGEST_PAGE:
             raise EnvProtocolError(f"the server's page is larger than {LARGEST_PAGE:,} bytes")
+        # A page that was cut short would lack buttons, and the agent would pay for it.
         if announced.isdigit() and int(announced) != len(body):
             raise EnvProtocolError("the server broke off its answer")
         return body.decode("utf-8", "replace"), landed
