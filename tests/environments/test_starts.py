@@ -23,8 +23,10 @@ from adjudge.environments import (
     PoolLimits,
 )
 from adjudge.environments._world import Backend, EnvSpec
+from adjudge.environments.webshop import WebShopServerSpec
 from environments.test_pools import check
 from environments.toys import FrailChancySpec, FrailSpec, ToySpec
+from environments.waiting import until
 
 
 async def test_a_worker_that_dies_while_starting_is_started_again(tmp_path: Path) -> None:
@@ -157,6 +159,18 @@ async def test_other_booting_servers_are_waited_for(spec: EnvSpec, backend: type
         assert calls == 3
         await pool.aclose()
         await runner.cleanup()
+
+
+async def test_the_booting_official_shop_is_waited_for() -> None:
+    """A WebShop server is waited for before the episode begins, when there is still time to wait in."""
+    port = free_port()
+    spec = WebShopServerSpec(url=f"http://127.0.0.1:{port}")
+    async with Pool(spec, 1) as pool:
+        asked = asyncio.create_task(pool.acquire("r", timeout=60))
+        assert await until(lambda: pool.counts().faults > 0)
+        assert not asked.done()
+        with socket.create_server(("127.0.0.1", port)):
+            await (await asked).close()
 
 
 async def test_a_start_that_works_forgets_the_failures(tmp_path: Path) -> None:

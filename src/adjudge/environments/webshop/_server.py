@@ -8,6 +8,7 @@ agent: the last page has the goal in a hidden part.
 """
 
 import secrets
+import socket
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from http.client import HTTPException
@@ -120,8 +121,11 @@ class WebShopServerSpec(EnvSpec):
     timeout: float = 30.0
 
     def build(self) -> "ServerWorld":
-        """Make the world; nothing is asked of the server yet."""
-        return ServerWorld(self.url, timeout=self.timeout)
+        """Make the world, if the server listens; nothing is asked of it yet."""
+        world = ServerWorld(self.url, timeout=self.timeout)
+        # A start that fails is tried again while the rollout has time. A first page that fails would be its episode.
+        world.check_listening()
+        return world
 
     def task(self, task: Any) -> int:
         """Return the number of the task; only the server knows how many there are."""
@@ -140,6 +144,15 @@ class ServerWorld:
         self._page = ServerPage()
         self._kind = "search"
         self._reward = 0.0
+
+    def check_listening(self) -> None:
+        """Raise `EnvDied` unless the server takes a connection."""
+        parts = urlsplit(self._base)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            socket.create_connection((parts.hostname or "", port), timeout=self._timeout).close()
+        except OSError as error:
+            raise EnvDied(f"the server cannot be reached: {error}; is it running?") from None
 
     def reset(self, task: Any) -> str:
         """Open a session with the goal of that number."""
