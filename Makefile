@@ -93,9 +93,11 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@touch $@
 
 $(VENV)/.worlds: $(VENV)/.dev requirements/worlds.txt
-	mkdir -p $(WHEELS)
-	$(BIN)/pip wheel --quiet --no-deps --find-links $(WHEELS) --wheel-dir $(WHEELS) -r requirements/worlds.txt
-	$(BIN)/pip install --quiet --no-deps --no-index --find-links $(WHEELS) -r requirements/worlds.txt
+	@mkdir -p $(WHEELS)
+	@echo "The wheels of ScienceWorld and ALFWorld go to $(WHEELS). The first time, two of them are compiled:"
+	@echo "with cmake and a C++ compiler, 15 minutes or more on two cores. pip names each one; none is built again."
+	$(BIN)/pip wheel --no-deps --find-links $(WHEELS) --wheel-dir $(WHEELS) -r requirements/worlds.txt
+	$(BIN)/pip install --no-deps --no-index --find-links $(WHEELS) -r requirements/worlds.txt
 	@touch $@
 
 $(VENV)/.oracle: $(VENV)/.dev requirements/oracle.txt

@@ -137,6 +137,54 @@ async def test_a_cancelled_step_was_not_done() -> None:
             assert (await env.step("two")).observation == "2: two"
 
 
+@pytest.mark.parametrize("call", ["step", "reset", "outcome"])
+async def test_a_cancelled_call_says_so(call: str) -> None:
+    """Where an episode cannot go on after a call was cancelled, the error says that the caller cancelled it."""
+    with Pool(ChancySpec(), 1, "worker") as pool:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("chancy")
+            await env.reset(9)
+            instance = env.member.instance if env.member else None
+            calls = {"step": env.step("sleep 30"), "reset": env.reset(9), "outcome": env.outcome()}
+            if call != "step":  # which a stopped worker answers as little
+                os.kill(instance.pid, signal.SIGSTOP)  # type: ignore[union-attr]
+            task = asyncio.create_task(calls.pop(call))
+            await asyncio.sleep(0.3)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            for unused in calls.values():
+                unused.close()
+            for late in (env.step("two"), env.outcome()):
+                with pytest.raises(EnvDied, match="the caller cancelled a") as told:
+                    await late
+                assert told.value.code == "call-cancelled"
+            assert await env.reset(9) == "count to 9"
+            assert (await env.step("one")).observation == "1: one"
+
+
+@pytest.mark.parametrize("spec", [ToySpec(max_calls=2), ChancySpec(max_calls=2)], ids=["replayed", "not-replayed"])
+@pytest.mark.parametrize("goal", [2, 100], ids=["done", "call-limit"])
+async def test_the_reward_of_a_finished_episode_needs_no_worker(spec: ToySpec, goal: int) -> None:
+    """What an episode is worth is known with its last step: the worker may die before anybody asks."""
+    with Pool(spec, 1, "worker") as pool:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource(spec)
+            await env.reset(goal)
+            await env.step("one")
+            last = await env.step("two")
+            assert last.done
+            os.kill(last.info["pid"], signal.SIGKILL)
+            for _ in range(2):
+                outcome = await env.outcome()
+                assert (outcome.observation, outcome.reward) == ("one|two", 2 / goal)
+                assert outcome.done_reason == ("counted" if goal == 2 else "call-limit")
+            assert (await env.step("three")).info["repeated"]
+            assert pool.counts().starts == 1
+            assert await env.reset(1) == "count to 1"
+            assert (await env.outcome()).observation == ""
+
+
 async def test_quick_and_slow_steps_in_turn() -> None:
     """A worker that was quick may take long the next time: the event loop goes on, and each answer is its step's."""
     ticks = 0
@@ -189,9 +237,10 @@ async def test_a_release_under_a_running_call_ends_the_instance() -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("victims", ["used", "any"])
 @pytest.mark.parametrize("spec", [ToySpec(), ChancySpec()], ids=["replayed", "not-replayed"])
-async def test_kills_among_many_rollouts(spec: ToySpec) -> None:
-    """256 rollouts on 8 workers with 20 kill -9 among them: each finishes or ends as a typed error; nothing leaks."""
+async def test_kills_among_many_rollouts(spec: ToySpec, victims: str) -> None:
+    """256 rollouts on 8 workers, 20 kill -9 of those in use, or of any: each finishes or ends as a typed error."""
     rollouts, kills, chance = soak(256), soak(20), random.Random(3)  # noqa: S311 (which worker is killed)
     before = children()
     pids: set[int] = set()
@@ -209,7 +258,8 @@ async def test_kills_among_many_rollouts(spec: ToySpec) -> None:
                     steps += 1
                     if steps % (rollouts * 20 // kills) == 0 and ends["kill"] < kills:
                         ends["kill"] += 1
-                        os.kill(chance.choice(sorted(pids & children())), signal.SIGKILL)
+                        there = children() - before
+                        os.kill(chance.choice(sorted(there if victims == "any" else pids & there)), signal.SIGKILL)
                     await asyncio.sleep(0.001)
                 expected = "|".join(f"{number}.{step}" for step in range(30))
                 outcome = await env.outcome()

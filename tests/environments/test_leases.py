@@ -70,6 +70,71 @@ async def test_two_contexts_of_one_rollout_share() -> None:
         await env.step("gone")
 
 
+async def test_a_second_sample_does_not_wipe_the_first() -> None:
+    """A reset through another context of the rollout is refused, in any task; step and outcome are shared."""
+
+    async def second(pool: Pool) -> None:
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("toy")
+            with pytest.raises(UsageError, match="rollout_id of its own") as refused:
+                await env.reset(7)
+            assert refused.value.code == "rollout-shared"
+            with pytest.raises(UsageError, match="rollout_id of its own"):
+                await context.reset_resource("toy", 7)
+            with pytest.raises(UsageError, match="rollout_id of its own"):
+                await asyncio.to_thread(context.sync.reset_resource, "toy", 7)
+            sync = await asyncio.to_thread(context.sync.acquire_resource, "toy")
+            with pytest.raises(UsageError, match="rollout_id of its own"):
+                await asyncio.to_thread(sync.reset, 7)
+            assert (await env.step("b")).observation == "2: b"
+            assert (await env.outcome()).observation == "a|b"
+
+    with Pool(ToySpec(), 1, "worker") as pool:
+        async with Context("r", pools=[pool]) as first:
+            env = await first.acquire_resource("toy")
+            await env.reset(5)
+            await env.step("a")
+            await asyncio.create_task(second(pool))
+            assert (await env.outcome()).observation == "a|b"
+            await second_in_this_task(pool)
+            assert (await env.outcome()).observation == "a|b"
+            assert await first.reset_resource("toy", 5) == "count to 5"  # whoever started it may start it anew
+
+
+async def second_in_this_task(pool: Pool) -> None:
+    """Try to reset through another context, in the task of the first."""
+    async with Context("r", pools=[pool]) as context:
+        with pytest.raises(UsageError, match="rollout_id of its own"):
+            await context.reset_resource("toy", 7)
+
+
+async def test_a_context_that_only_watched_may_play_after_the_first_has_left() -> None:
+    """Once the context that played has left, there is no episode to wipe."""
+    async with Pool(ToySpec(), 1) as pool, Context("r", pools=[pool]) as later:
+        async with Context("r", pools=[pool]) as first:
+            await first.reset_resource("toy", 5)
+            await later.acquire_resource("toy")
+        assert await later.reset_resource("toy", 3) == "count to 3"
+
+
+async def test_of_two_samples_at_once_one_is_refused() -> None:
+    """Two rollouts that run at once under one id by mistake: one plays to its end, the other is told."""
+
+    async def sample(name: str) -> str:
+        async with Context("same", pools=[pool]) as context:
+            env = await context.acquire_resource("toy")
+            await env.reset(3)
+            for number in range(3):
+                await env.step(f"{name}{number}")
+                await asyncio.sleep(0)
+            return (await env.outcome()).observation
+
+    with Pool(ToySpec(), 2, "worker") as pool:
+        ends = await asyncio.gather(sample("a"), sample("b"), return_exceptions=True)
+        assert [type(end) for end in ends].count(UsageError) == 1
+        assert {"a0|a1|a2", "b0|b1|b2"} & set(map(str, ends))
+
+
 async def test_concurrent_acquires_of_one_rollout_agree() -> None:
     """Tasks of one rollout that ask at once get one instance."""
     with Pool(ToySpec(), 4, "worker") as pool:

@@ -104,7 +104,7 @@ async def test_agentgym_alfworld() -> None:
 
 
 async def test_agentgym_scienceworld() -> None:
-    """The score so far is the reward, and a negative one is 0 and a failure."""
+    """Steps and outcomes are worth what they are worth in our own ScienceWorld: points are shares of 100."""
     rows = iter(recorded("agentgym-sciworld"))
     async with (
         agentgym(rows) as url,
@@ -112,12 +112,21 @@ async def test_agentgym_scienceworld() -> None:
         Context("r", pools=[pool]) as context,
     ):
         env = await context.acquire_resource("scienceworld")
+        with pytest.raises(EnvBadTask, match="99999"):
+            await env.reset(99999)
         assert await env.reset(12) == "Your task is to boil water.\nThis room is a kitchen."
-        await env.step("activate stove")
+        assert env.first is not None
+        assert (env.first.info["score"], env.first.info["done_reason"]) == (0, None)
+        start = await env.outcome()
+        assert (start.reward, start.score_raw, start.success, start.failed) == (0.0, 0.0, False, False)
+        step = await env.step("activate stove")
+        assert (step.reward, step.info["score"]) == (0.33, 33)
         assert (await scienceworld_reward(None, context))["reward"] == pytest.approx(0.33)
-        assert (await env.step("focus on sink")).done
+        last = await env.step("focus on sink")
+        assert (last.done, last.reward, last.info["done_reason"]) == (True, -1.33, "failed")
         result = await scienceworld_reward(None, context)
         assert (result["reward"], result["score_raw"], result["failed"]) == (0.0, -100.0, True)
+        assert (await env.outcome()).done_reason == "failed"
     assert list(rows) == []
 
 
@@ -141,7 +150,25 @@ async def test_agentgym_errors_are_errors(answers: list[Any], error: type[Except
     app.router.add_route("*", "/{path:.*}", answer)
     async with running(app) as url, Pool(AgentGymAlfworld(), 1, AgentGymBackend(url)) as pool:
         with pytest.raises(error):
-            await (await pool.acquire("r", timeout=60)).reset(1)
+            await (await pool.acquire("r", timeout=1)).reset(1)
+
+
+@pytest.mark.parametrize("answers", [[{"observation": "x"}], [{"score": 0}, {"reward": 33, "done": False}]])
+async def test_agentgym_points_need_a_score(answers: list[dict[str, Any]]) -> None:
+    """A ScienceWorld server that names no score is a protocol error: points of a step are not a share of the task."""
+    left = iter([{"id": 1}, *({"observation": "x", **one} for one in answers)])
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response(next(left, {}))
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    async with running(app) as url, Pool(AgentGymScienceWorld(), 1, AgentGymBackend(url)) as pool:
+        env = await pool.acquire("r")
+        if len(answers) > 1:
+            await env.reset(1)
+        with pytest.raises(EnvProtocolError, match="without a score"):
+            await (env.step("look") if len(answers) > 1 else env.reset(1))
 
 
 async def test_agentgym_never_shares_a_cart() -> None:
@@ -155,7 +182,7 @@ async def test_agentgym_never_shares_a_cart() -> None:
     async with running(app) as url, Pool(AgentGymWebShop(), 2, AgentGymBackend(url)) as pool:
         await pool.acquire("a")
         with pytest.raises(EnvDied, match="second time"):
-            await pool.acquire("b", timeout=60)
+            await pool.acquire("b", timeout=1)
 
 
 async def test_openenv() -> None:
@@ -196,7 +223,7 @@ async def test_openenv_that_hangs_up() -> None:
         Pool(OpenEnvSpec(), 1, OpenEnvBackend("http://127.0.0.1:9")) as pool,
         pytest.raises(EnvDied, match="opened no session"),
     ):
-        await pool.acquire("r", timeout=60)
+        await pool.acquire("r", timeout=1)
 
 
 @asynccontextmanager

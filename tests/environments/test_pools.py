@@ -118,7 +118,7 @@ async def test_what_cannot_be_started_says_why(backend: str) -> None:
         check(pool.counts())
     with Pool(ToySpec(colour="broken"), 1, backend) as pool:
         with pytest.raises(EnvDied, match="no paint"):
-            await pool.acquire("r", timeout=60)
+            await pool.acquire("r", timeout=3)
         check(pool.counts())
 
 

@@ -347,7 +347,8 @@ def test_the_command_serves_and_may_be_killed(spec: ToySpec) -> None:
         assert line.startswith(f"serving {spec.kind} at http://127.0.0.1:")
 
         async def play() -> None:
-            async with Pool(spec, 1, HttpBackend(line.split()[-1])) as pool:
+            limits = PoolLimits(start_s=3.0)  # how long a server that is gone is waited for
+            async with Pool(spec, 1, HttpBackend(line.split()[-1]), limits=limits) as pool:
                 env = await pool.acquire("r")
                 await env.reset(5)
                 pid = (await env.step("one")).info["pid"]

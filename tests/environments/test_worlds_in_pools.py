@@ -1,7 +1,9 @@
 """The real worlds through pools, contexts and rewards."""
 
 import os
+import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from adjudge.environments.alfworld import AlfworldSpec, games
 from adjudge.environments.scienceworld import ScienceWorldSpec, ScienceWorldTask
 from adjudge.rewards import alfworld_episode_reward, scienceworld_reward
 from environments.worlds import needs
+from processes.helpers import TESTS
 
 TASK = ScienceWorldTask("lifespan-longest-lived", simplifications="easy")
 
@@ -56,3 +59,13 @@ async def test_alfworld_is_won_in_a_pool() -> None:
                 assert await alfworld_episode_reward(context=context) == {"reward": 0.0}
                 await env.step(command)
             assert await alfworld_episode_reward(context=context) == {"reward": 1.0}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_installing_the_worlds_shows_what_it_does() -> None:
+    """`make worlds` compiles for minutes: it says so first, and pip is not silenced."""
+    dry = ["make", "--dry-run", "--always-make", "--no-print-directory", ".venv/.worlds"]
+    lines = subprocess.run(dry, cwd=TESTS.parent, capture_output=True, text=True, check=True).stdout.splitlines()
+    (build,) = [number for number, line in enumerate(lines) if "pip wheel" in line]
+    assert "--quiet" not in lines[build] + lines[build + 1]
+    assert "minutes" in lines[build - 1]

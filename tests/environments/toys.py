@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from adjudge.environments import EnvBadTask, EnvSpec, World
@@ -109,4 +110,34 @@ class ChancySpec(ToySpec):
     """A counter that may not be replayed."""
 
     kind: ClassVar[str] = "chancy"
+    deterministic: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrailSpec(ToySpec):
+    """A counter whose process is killed in some of its starts; `log` is a file with a line for each start."""
+
+    kind: ClassVar[str] = "frail"
+
+    log: str = ""
+    deadly: tuple[int, ...] = ()  # the numbers of the starts, from 1
+
+    def build(self) -> World:
+        """Make a counter, or die on the way."""
+        with Path(self.log).open("a", encoding="ascii") as file:
+            file.write("start\n")
+        if self.starts() in self.deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Counter(self)
+
+    def starts(self) -> int:
+        """Count the starts so far."""
+        return len(Path(self.log).read_text(encoding="ascii").splitlines())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrailChancySpec(FrailSpec):
+    """The same, and it may not be replayed."""
+
+    kind: ClassVar[str] = "frail-chancy"
     deterministic: ClassVar[bool] = False

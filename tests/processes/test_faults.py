@@ -1,5 +1,6 @@
 """Whatever a job does, its caller gets a typed error and the next caller a right answer."""
 
+import asyncio
 import os
 import pickle
 import signal
@@ -211,6 +212,24 @@ def test_worker_that_cannot_start(target: str, warm: tuple[str, ...], text: str)
         for _ in range(3):
             with pytest.raises(WorkerStartError, match=text):
                 pool.run(4.0)
+
+
+@pytest.mark.parametrize("deaths", [2, 3])
+def test_a_worker_that_dies_while_it_starts(deaths: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that no worker has taken yet goes to the next one; the third death in a row is told, sync and async."""
+    monkeypatch.setenv("FRAIL_DEATHS", str(deaths))
+
+    def run_async(pool: WorkerPool) -> object:
+        return asyncio.run(pool.arun(("echo", 1)))
+
+    for number, run in enumerate((lambda pool: pool.run(("echo", 1)), run_async)):
+        monkeypatch.setenv("FRAIL_LOG", str(tmp_path / str(number)))
+        with WorkerPool(DO, warm=("processes.frail_import",), stderr="discard") as pool:
+            if deaths == 2:
+                assert run(pool) == 1
+            else:
+                with pytest.raises(WorkerStartError, match="SIGKILL"):
+                    run(pool)
 
 
 def test_no_room_to_start() -> None:

@@ -15,11 +15,13 @@ from urllib.parse import urlencode
 
 from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError
 from adjudge.environments._http import RemoteInstance, SharedClient, read_json
-from adjudge.environments._world import EnvSpec, PoolLimits
+from adjudge.environments._world import EnvSpec, PoolLimits, whole
 from adjudge.errors import Caught, UsageError
 from adjudge.model import Outcome, Step
 
 __all__ = ["AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "AgentGymWebShop"]
+
+_POINTS = 100  # of a task that is done, as ScienceWorld counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +33,14 @@ class _AgentGymSpec(EnvSpec):
     task_name: ClassVar[str] = ""
     extra: ClassVar[tuple[tuple[str, str], ...]] = ()
     closes: ClassVar[bool] = False  # whether the server has a call that closes an environment
+    in_points: ClassVar[bool] = False  # whether rewards are points of 100, beside a `score` of all points so far
 
     def task(self, task: Any) -> Any:
         """Return the number of a task."""
-        if not isinstance(task, int) or isinstance(task, bool) or task < 0:
+        number = whole(task)
+        if number is None or number < 0:
             raise EnvBadTask(f"a task of this server must be a number from 0, not {task!r}")
-        return task
+        return number
 
 
 class AgentGymWebShop(_AgentGymSpec):
@@ -61,6 +65,7 @@ class AgentGymScienceWorld(_AgentGymSpec):
     kind: ClassVar[str] = "scienceworld"
     task_name: ClassVar[str] = "data_idx"
     closes: ClassVar[bool] = True
+    in_points: ClassVar[bool] = True
 
 
 class AgentGymBackend:
@@ -103,6 +108,7 @@ class AgentGymInstance(RemoteInstance):
             found = found.get("id")
         if not isinstance(found, int):
             raise EnvProtocolError(f"{self._url}/create answered {found!r} instead of a number")
+        # Two rollouts in one environment would act in each other's episode.
         if found in self._taken:
             raise EnvDied(f"{self._url} is full: it handed out environment {found} a second time", code="server-full")
         self._id = found
@@ -110,14 +116,24 @@ class AgentGymInstance(RemoteInstance):
 
     async def reset(self, task: Any) -> Step:
         """Start an episode."""
-        found = await self._post("reset", {self._spec.task_name: task, **dict(self._spec.extra)})
+        try:
+            found = await self._post("reset", {self._spec.task_name: task, **dict(self._spec.extra)})
+        except EnvProtocolError as error:
+            # These servers look a task up in a Python list, and send on what Python says of a number that is too high.
+            if "index out of range" in error.message:
+                raise EnvBadTask(f"{self._url} has no task {task}: {error.message}") from error
+            raise
+
         if isinstance(found, Mapping):
             parts = (found.get("task_description"), found.get("observation"))
             text = "\n".join(str(part) for part in parts if part)
             info = _info(found)
         else:  # WebShop answers with a pair whose text is empty
             text, info = str(await self._get("observation")), {"actions": await self._get("available_actions")}
+
         self._outcome = Outcome(reward=0.0, observation=text, task=task)
+        if self._spec.in_points:
+            info |= self._count_points(found, done=False)
         return Step(text, info=info)
 
     async def step(self, action: str) -> Step:
@@ -126,9 +142,10 @@ class AgentGymInstance(RemoteInstance):
         if not isinstance(found, Mapping):
             raise EnvProtocolError(f"{self._url}/step answered {type(found).__name__}")
         text = found.get("observation", found.get("state"))
-        reward, score, done = found.get("reward"), found.get("score"), found.get("done")
+        reward, done = found.get("reward"), found.get("done")
         if not isinstance(text, str) or not isinstance(reward, int | float) or not isinstance(done, bool):
             raise EnvProtocolError(f"{self._url}/step answered without a text, a reward or done")
+
         self._outcome = Outcome(
             reward=float(reward),
             success=reward >= 1.0 if done else None,
@@ -136,12 +153,30 @@ class AgentGymInstance(RemoteInstance):
             done_reason="done" if done else None,
             task=self._outcome.task,
         )
-        if isinstance(score, int | float):  # of 100, as ScienceWorld counts
-            share = max(0.0, score / 100.0)
-            self._outcome = replace(
-                self._outcome, reward=share, success=score >= 100, failed=score < 0, score_raw=float(score)
-            )
-        return Step(text, float(reward), done=done, info=_info(found))
+        info = _info(found)
+        if self._spec.in_points:
+            info |= self._count_points(found, done=done)
+            reward /= _POINTS
+        return Step(text, float(reward), done=done, info=info)
+
+    def _count_points(self, found: Any, *, done: bool) -> dict[str, Any]:
+        """Read the score into the outcome, as our own ScienceWorld counts it; return what it adds to `Step.info`."""
+        score = found.get("score") if isinstance(found, Mapping) else None
+        # Without it the points of one step would pass for the share of the whole task.
+        if not isinstance(score, int | float):
+            raise EnvProtocolError(f"{self._url} answered without a score")
+        reason = None
+        if done:
+            reason = "failed" if score < 0 else "completed" if score >= _POINTS else "done"
+        self._outcome = replace(
+            self._outcome,
+            reward=max(0.0, score / _POINTS),
+            success=score >= _POINTS,
+            failed=score < 0,
+            score_raw=float(score),
+            done_reason=reason,
+        )
+        return {"done_reason": reason}
 
     async def outcome(self) -> Outcome:
         """Return what the last step said: these servers have no call that only reads."""
@@ -161,12 +196,14 @@ class AgentGymInstance(RemoteInstance):
                 await self._post("close", {})
         await self.hang_up()
         if self._spec.closes:
+            # A server that has closed it may give the number out again. Any other keeps it for ever.
             self._taken.discard(self._id)
 
     async def _post(self, what: str, body: dict[str, Any]) -> Any:
         return _check(await self._send(f"/{what}", {self._spec.id_name: self._id, **body}, read_json))
 
     async def _get(self, what: str) -> Any:
+        # The number is a part of the address, because these calls only read.
         query = urlencode({self._spec.id_name: self._id})
         return _check(await self._send(f"/{what}?{query}", None, read_json, method="GET"))
 

@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Hashable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, Self, TypeVar
 
-from adjudge.environments._lease import LeasedEnvironment
+from adjudge.environments._lease import ACTING, LeasedEnvironment
 from adjudge.environments._loops import BACKGROUND
 from adjudge.environments._pool import Pool
 from adjudge.environments._world import EnvSpec
@@ -109,6 +109,7 @@ class Context:
             pool.release(lease, holder=self._holder)
             self._check_entered()
         self._leases[pool.spec] = self._past[pool.spec] = lease
+        ACTING.set(self._holder)
         return lease
 
     def find_resource(self, spec: Hashable) -> LeasedEnvironment | None:
@@ -118,6 +119,7 @@ class Context:
         # By spec, with the given pools last: they win over default pools of the same spec.
         pools = {pool.spec: pool for pool in (*list(_DEFAULT_POOLS.values()), *self._pools) if pool.spec.kind == spec}
         found = [lease for pool in pools.values() if (lease := pool.find(self.rollout_id)) is not None]
+        # A guess could give a reward of the wrong environment.
         if len(found) > 1:
             raise UsageError(
                 f"rollout {self.rollout_id} has {len(found)} environments of kind {spec!r}: name the spec",
@@ -131,6 +133,7 @@ class Context:
         This is what a reward reads: an environment that was released before it was scored is an error, and different
         from an episode that never was.
         """
+        # What this context has had itself: a lease that was released is not in its pool any more.
         past = [lease for lease in self._past.values() if spec in (lease.spec, lease.spec.kind)]
         return self.find_resource(spec) or (past[-1] if past else None)
 
@@ -155,6 +158,7 @@ class Context:
 
     def __enter__(self) -> Self:
         self._is_left = False
+        ACTING.set(self._holder)
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -181,6 +185,7 @@ class Context:
             return next((pool for pool in self._pools if pool.spec == spec), None) or _default_pool(spec)
         if not isinstance(spec, str):
             raise UsageError(f"acquire a spec or the name of a kind, not {type(spec).__name__}", code="bad-spec")
+        # A bare kind means a pool that the caller made, before any default: its spec has the caller's limits.
         given = [pool for pool in self._pools if pool.spec.kind == spec]
         if len(given) > 1:
             raise UsageError(f"there are {len(given)} pools of kind {spec!r}: name the spec", code="ambiguous-kind")
@@ -194,12 +199,18 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
 class SyncEnvironment:
     """A leased environment, called without await from any thread."""
 
-    def __init__(self, environment: LeasedEnvironment) -> None:
+    def __init__(self, environment: LeasedEnvironment, holder: object = None) -> None:
         self.environment = environment
+        self._holder = holder
 
     def reset(self, task: Any) -> str:
         """Start an episode and return the first observation."""
-        return _wait(self.environment.reset(task))
+        return _wait(self._reset(task))
+
+    async def _reset(self, task: Any) -> str:
+        # Said here, because what the acquiring task has set is not seen by the task that runs this.
+        ACTING.set(self._holder)
+        return await self.environment.reset(task)
 
     def step(self, action: str) -> Step:
         """Do one action."""
@@ -226,7 +237,8 @@ class SyncContext:
 
     def acquire_resource(self, spec: Hashable, *, timeout: float = 60.0) -> SyncEnvironment:
         """Return this rollout's environment of that spec or kind, waiting at most `timeout` seconds for a free one."""
-        return SyncEnvironment(_wait(self.context.acquire_resource(spec, timeout=timeout)))
+        lease = _wait(self.context.acquire_resource(spec, timeout=timeout))
+        return SyncEnvironment(lease, self.context._holder)  # noqa: SLF001 (its own other face)
 
     def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""

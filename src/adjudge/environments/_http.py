@@ -69,6 +69,7 @@ class SharedClient:
         """Return a client whose attempts outlast the longest call that the server may take."""
         self._users += 1
         if self._client is None:
+            # Longer than any limit of a call, so that the server gives up first: its error says more than silence.
             longest = max(limits.step_s, limits.start_s) + _SLACK_S
             self._client = HttpClient(
                 Limits(
@@ -199,6 +200,7 @@ class HttpInstance(RemoteInstance, AskedInstance):
         """Give the instance back to the server."""
         with Caught(fatal_too=True):
             if self._session:
+                # The server would otherwise keep the lease until it expires.
                 self._broken = False  # closing works whatever came before
                 await self._ask("close", ANYTHING)
         await self.hang_up()
@@ -210,6 +212,7 @@ class HttpInstance(RemoteInstance, AskedInstance):
                     return decoder.decode(reply.body)
                 described = _ERROR.decode(reply.body).get("error")
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                # A gateway in between answers with pages of its own. Ours always sends JSON, also for errors.
                 if is_transient(reply.status):
                     return Again(BadStatus(f"the server answered {reply.status}", status=reply.status))
                 raise EnvProtocolError(f"the server answered {reply.status} with an invalid body: {error}") from error

@@ -1,8 +1,10 @@
 """An environment that one rollout holds: one episode at a time, counted, replayed after a death if that is honest."""
 
+import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from adjudge.environments._roster import Member
     from adjudge.environments._world import EnvSpec, Instance
 
-__all__ = ["CALL_LIMIT", "NO_EPISODE", "LeasedEnvironment"]
+__all__ = ["ACTING", "CALL_LIMIT", "NO_EPISODE", "LeasedEnvironment"]
 
 T = TypeVar("T")
 
@@ -29,14 +31,17 @@ _REPLAYS = 3
 _FINAL = frozenset({EnvStepTimeout.default_code, "replay-differs"})
 """Errors that another replay would only meet again."""
 
-_REPLACE_S = 120.0
+# The lease of a rollout is one object for all of its contexts, so that a reset cannot see through which one it was
+# called. What it can see is the context through which this task acquired last.
+ACTING: ContextVar[object] = ContextVar("adjudge-acting-holder", default=None)
+
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class _Episode:
     """One episode: its actions and its observations, so that it can be replayed."""
 
-    __slots__ = ("actions", "calls", "end", "first", "hashes", "last", "lost", "replays", "task")
+    __slots__ = ("actions", "calls", "cut", "end", "first", "hashes", "last", "lost", "outcome", "replays", "task")
 
     def __init__(self, task: Any, first: Step) -> None:
         self.task = task
@@ -47,6 +52,8 @@ class _Episode:
         self.hashes: list[int] = []  # of the observations
         self.end: str | None = None  # why it is over
         self.lost: AdjudgeError | None = None  # the error that ended it
+        self.cut: EnvError | None = None  # set when a caller left a call in the middle: the instance's state is unknown
+        self.outcome: Outcome | None = None  # read together with the end
 
 
 class LeasedEnvironment:
@@ -57,12 +64,16 @@ class LeasedEnvironment:
     continues only if the spec says that it is deterministic: its actions are replayed on a fresh instance, and each
     must be answered as before. A step or a reset that ends as an error ends the episode: every further call repeats
     the error, until a reset works.
+
+    Contexts of one `rollout_id` share it, but only the one that started an episode may start the next: a second sample
+    under the same id would wipe the first one's episode.
     """
 
     def __init__(self, pool: "Pool", rollout_id: str, member: "Member") -> None:
         self.rollout_id = rollout_id
         self.member: Member | None = member
         self.holders: set[object] = set()
+        self.player: object = None  # the holder that started the episode
         self.used = time.monotonic()
         self.pool = pool
         self._lock = FairLock()
@@ -103,7 +114,7 @@ class LeasedEnvironment:
 
     async def reset(self, task: Any) -> str:
         """Start an episode, whatever the state of the last one, and return the first observation."""
-        await self._begin()
+        await self._begin(plays=True)
         # Until the reset has worked, the episode counts as lost: a fault must not look as if there was no episode.
         self._episode = lost = _Episode(None, Step(""))
         lost.lost = EnvDied("the last reset did not finish")
@@ -112,6 +123,9 @@ class LeasedEnvironment:
             first = await self._reset(checked_task)
         except AdjudgeError as error:
             lost.lost = error
+            raise
+        except asyncio.CancelledError:
+            lost.lost = _cancelled("reset")
             raise
         else:
             self._episode = _Episode(checked_task, first)
@@ -131,7 +145,9 @@ class LeasedEnvironment:
             episode = self._running()
             if episode.end is not None:
                 return replace(episode.last, reward=None, done=True, info={**episode.last.info, "repeated": True})
-            step = await self._retry(episode, lambda instance: instance.step(action))
+            step = await self._retry(episode, "step", lambda instance: instance.step(action))
+            if step.done or episode.calls + 1 >= self._most:
+                await self._read_end(episode)
             return self._record(episode, action, step)
         except EnvError as error:
             # Nobody knows whether the action was done: the rest of the episode would not be the agent's doing.
@@ -148,7 +164,9 @@ class LeasedEnvironment:
             if self._episode is None:
                 return Outcome(done_reason=NO_EPISODE)
             episode = self._running()
-            outcome = await self._retry(episode, lambda instance: instance.outcome())
+            outcome = episode.outcome
+            if outcome is None:
+                outcome = await self._retry(episode, "read", lambda instance: instance.outcome())
             if outcome.task is None:
                 outcome = replace(outcome, task=episode.task)
             return outcome if outcome.done_reason is not None else replace(outcome, done_reason=episode.end)
@@ -197,12 +215,30 @@ class LeasedEnvironment:
             )
         raise UsageError(f"rollout {self.rollout_id} has given its environment back", code="lease-released")
 
-    async def _begin(self) -> None:
+    def _claim_episode(self) -> None:
+        """Make the acting context the one that plays; refuse it if another one already does."""
+        acting = ACTING.get()
+        if acting is None or acting not in self.holders:
+            return  # without a context, or through another rollout's: nobody knows whose call this is
+        if self.player is not None and self.player is not acting:
+            raise UsageError(
+                f"another Context already plays rollout {self.rollout_id}: a reset would wipe its episode; "
+                f"give each sample a rollout_id of its own",
+                code="rollout-shared",
+            )
+        self.player = acting
+
+    async def _begin(self, *, plays: bool = False) -> None:
+        """Wait for this call's turn; with `plays`, for the right to start an episode too."""
         if not self._lock.take():
             await self._lock.wait()
-        if self._ended is not None:
-            self._finish()
+        try:
             self.check_open()
+            if plays:
+                self._claim_episode()
+        except AdjudgeError:
+            self._finish()
+            raise
 
     def _finish(self) -> None:
         self.used = time.monotonic()
@@ -218,6 +254,18 @@ class LeasedEnvironment:
         if episode.lost is not None:
             raise type(episode.lost)(episode.lost.message, code=episode.lost.code)
         return episode
+
+    async def _read_end(self, episode: _Episode) -> None:
+        """Read the outcome with the last step: when the reward is asked for, the worker may be dead."""
+        if self.member is None:
+            return
+        try:
+            episode.outcome = await self.member.instance.outcome()
+        except asyncio.CancelledError:
+            episode.cut = _cancelled("step")
+            raise
+        except EnvError:
+            return  # the step itself was answered: `outcome` asks again, and says why if it fails again
 
     def _record(self, episode: _Episode, action: str, step: Step) -> Step:
         """Record a step, and end the episode if the step or the call limit ends it."""
@@ -238,8 +286,9 @@ class LeasedEnvironment:
     async def _reset(self, task: Any) -> Step:
         """Reset the instance, or a fresh one if it is gone: a reset needs nothing of what was before."""
         for tries_left in (2, 1, 0):
+            # Its own instance if it lives: a reset is far cheaper than a start.
             if self.member is None or not self.member.instance.alive:
-                await self.pool.replace(self, timeout=_REPLACE_S)
+                await self.pool.replace(self, timeout=self.pool.limits.start_s)
             member = self.member
             if member is None:
                 self.check_open()
@@ -252,30 +301,34 @@ class LeasedEnvironment:
                     raise
         raise EnvDied(f"every new {self.spec.kind} environment died")
 
-    async def _retry(
-        self, episode: _Episode, call: Callable[["Instance"], Awaitable[T]], error: EnvError | None = None
-    ) -> T:
-        """Do a call; on a revived instance if the episode's own is gone or failed with `error`."""
-        while True:
-            member = self.member
-            if member is None or error is not None:
-                member = await self._revive(episode, error)
-            try:
-                return await call(member.instance)
-            except (EnvDied, EnvStepTimeout) as again:
-                error = again
+    async def _retry(self, episode: _Episode, what: str, call: Callable[["Instance"], Awaitable[T]]) -> T:
+        """Do a call; on a revived instance if the episode's own is gone, failed or was left in the middle of a call."""
+        error: EnvError | None = episode.cut
+        try:
+            while True:
+                member = self.member
+                if member is None or error is not None:
+                    member = await self._revive(episode, error)
+                try:
+                    return await call(member.instance)
+                except (EnvDied, EnvStepTimeout) as again:
+                    error = again
+        except asyncio.CancelledError:
+            # The instance may have done the action or not, and most kinds are gone now: never ask this one again.
+            episode.cut = _cancelled(what)
+            raise
 
     async def _revive(self, episode: _Episode, error: EnvError | None) -> "Member":
         """Replay the episode in a fresh instance, or mark it as lost and raise."""
         self.check_open()
-        # A call that was cancelled leaves no error, only no instance.
+        # A lease whose replacement was cancelled has no instance, and no error either.
         error = error or EnvDied(f"the {self.spec.kind} environment of rollout {self.rollout_id} is gone")
         while True:
             if not self._keeps or error.code in _FINAL or episode.replays >= _REPLAYS:
                 episode.lost = error
                 raise error
             episode.replays += 1
-            await self.pool.replace(self, timeout=_REPLACE_S)
+            await self.pool.replace(self, timeout=self.pool.limits.start_s)
             member = self.member
             if member is None:
                 self.check_open()
@@ -285,10 +338,12 @@ class LeasedEnvironment:
             except (EnvDied, EnvStepTimeout) as again:
                 error = again
                 continue
+            episode.cut = None
             return member
 
     async def _replay(self, episode: _Episode, member: "Member") -> None:
         member.episodes += 1
+        # Every observation must be the same. Otherwise the agent would act on what it saw in another world.
         first = await member.instance.reset(episode.task)
         same = first.observation == episode.first.observation
         for action, expected in zip(episode.actions, episode.hashes, strict=True):
@@ -299,3 +354,10 @@ class LeasedEnvironment:
             raise EnvDied(
                 "the instance died, and the replay of the episode gave other observations", code="replay-differs"
             )
+
+
+def _cancelled(what: str) -> EnvDied:
+    return EnvDied(
+        f"the caller cancelled a {what}, which ended without an answer: the state of the episode is unknown",
+        code="call-cancelled",
+    )

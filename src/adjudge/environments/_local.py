@@ -115,6 +115,7 @@ class WorkerBackend:
         except AdjudgeError as error:
             if instance is not None:
                 await instance.close()
+            # A start that was too slow is not a step that was: whoever waits must see that nothing was started.
             if isinstance(error, EnvDied | EnvStepTimeout | ProcessError):
                 raise EnvDied(f"no {spec.kind} worker could be started: {error.message}", code=error.code) from error
             raise
@@ -143,6 +144,7 @@ class WorkerInstance(AskedInstance):
         """Return the resident memory of the process and all of its children, if the system reports it."""
         import resource
 
+        # A world may have processes of its own, such as a JVM, which is most of its memory.
         pages, waiting = 0, [self._worker.pid]
         while waiting:
             folder = Path(f"/proc/{waiting.pop()}")
@@ -158,12 +160,15 @@ class WorkerInstance(AskedInstance):
         """Let the world clean up for a moment, then end the whole process group."""
         self._broken = True
         with Caught(fatal_too=True):
+            # Some worlds have files or processes to clean up. One that hangs loses that chance.
             if self._worker.alive:
                 await self._worker.acall(b'["close", {}]', cpu_s=_GRACE_S, wall_s=_GRACE_S)
         await in_thread(self._worker.close)
 
     async def _ask(self, what: str, decoder: "msgspec.json.Decoder[T]", **arguments: Any) -> T:
         try:
+            # As JSON, because a task is data of a row: the worker gets texts and numbers, whatever class the row's
+            # values have.
             question = _ENCODER.encode((what, arguments))
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise UsageError(f"a task must be made of JSON values: {error}", code="bad-task") from error
@@ -182,11 +187,13 @@ class WorkerInstance(AskedInstance):
                 return decoder.decode(reply)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise EnvProtocolError(f"worker {self.pid} sent an invalid answer: {error}") from error
+        # The world's own errors arrive as three texts. Most leave it usable, such as a task that there is not.
         restored = restore_error(*reply)
         self._broken = isinstance(restored, EnvDied | EnvStepTimeout)
         raise restored
 
     def _fault(self, error: ProcessError) -> AdjudgeError:
+        # Too long a message was not delivered, so the worker is unharmed. After every other fault it is not used again.
         if isinstance(error, MessageTooLarge):
             return EnvProtocolError(error.message)
         self._broken = True

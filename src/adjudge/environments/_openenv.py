@@ -117,6 +117,7 @@ class OpenEnvInstance(Instance):
         found = await self._ask("step", {self._spec.action: action})
         if found.get("type") == "error":
             code, message = _error_of(found)
+            # What does not fit the schema is the agent's mistake, and it may try again. The rest is the server's.
             if code != "VALIDATION_ERROR":
                 raise EnvProtocolError(f"{self._url} failed: {message}")
             return Step(f"The action is not valid: {message}", info={"valid": False})
@@ -136,6 +137,7 @@ class OpenEnvInstance(Instance):
         """End the session; called on the background loop."""
         self._broken = True
         with Caught(fatal_too=True):
+            # Each part on its own: a socket that cannot be closed must not keep the session and the loop from ending.
             if self._socket is not None and not self._socket.closed:
                 await self._socket.send_str(_ENCODER.encode({"type": "close"}).decode())
                 await self._socket.close()
@@ -148,6 +150,7 @@ class OpenEnvInstance(Instance):
 
     async def _ask(self, what: str, data: object = None) -> dict[str, Any]:
         """Send a message and return its answer, on the background loop."""
+        # The socket belongs to the background loop, and an exchange must not stop half-way with its caller.
         message = {"type": what} if data is None else {"type": what, "data": data}
         try:
             return await asyncio.wrap_future(BACKGROUND.submit(self._exchange(message)))
@@ -161,6 +164,7 @@ class OpenEnvInstance(Instance):
         if not self.alive or self._socket is None:
             raise EnvDied(f"the session with {self._url} has ended, or one of its calls had no answer")
         try:
+            # One answer belongs to one message, and calls come one at a time: the next text is the answer to this one.
             async with asyncio.timeout(self._limits.step_s):
                 await self._socket.send_str(_ENCODER.encode(message).decode())
                 reply = await self._socket.receive()
@@ -183,6 +187,7 @@ class OpenEnvInstance(Instance):
         reward, done = data.get("reward"), data.get("done")
         if not (reward is None or isinstance(reward, int | float)) or not isinstance(done, bool):
             raise EnvProtocolError(f"{self._url} answered a reward of {reward!r} and done of {done!r}")
+        # An observation is an object: agents read one field of it, or all of it as JSON.
         field = self._spec.observation
         text = str(observed.get(field, "")) if field else _ENCODER.encode(observed).decode()
         step = Step(text, None if reward is None else float(reward), done=done, info=dict(observed))

@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from concurrent.futures import Future
 from contextlib import suppress
+from copy import copy
 from math import isnan
 from typing import Self
 
@@ -79,6 +80,7 @@ class Pool:
             ticket = None
             left = deadline - time.monotonic()
             with self._roster.lock:
+                # The lease is the rollout's, whichever of its contexts, tasks or threads asks.
                 lease = self._leases.get(rollout_id)
                 if lease is not None:
                     lease.holders.add(holder)
@@ -108,6 +110,8 @@ class Pool:
         """Remove a holder from a lease, and take the instance back with the last one; `end` ends the instance now."""
         with self._roster.lock:
             lease.holders.discard(holder)
+            if lease.player is holder:
+                lease.player = None  # whoever still holds it may start an episode of its own
             if self._expired.get(lease.rollout_id) is lease:
                 del self._expired[lease.rollout_id]
             if lease.holders and not end:
@@ -127,6 +131,7 @@ class Pool:
     async def aclose(self) -> None:
         """Close, and wait until every instance has ended, including those that are still starting."""
         self.close()
+        # A start that is under way ends its instance when it finds the pool closed, which is more to wait for.
         while self._in_progress:
             await asyncio.gather(*map(asyncio.wrap_future, tuple(self._in_progress)))
 
@@ -151,11 +156,13 @@ class Pool:
     async def replace(self, lease: LeasedEnvironment, *, timeout: float) -> None:  # noqa: ASYNC109 (as acquire)
         """Give a lease a fresh instance for a dead one; it waits in front of those who have none yet."""
         with self._roster.lock:
+            # Given back before the new one is asked for: in a full pool its place is the only one there is.
             dead, lease.member = lease.member, None
         if dead is not None:
             self._roster.give_back(dead, fit=False)
         member = await self._ready_member(timeout, first=True)
         with self._roster.lock:
+            # The lease may have been released or have expired while its replacement started.
             if lease.is_open:
                 lease.member = member
                 return
@@ -190,6 +197,8 @@ class Pool:
                 member = await self._in_line(deadline, timeout, first=first)
             fit = member.state == "idle"  # never used: there is nothing to ask
             try:
+                # A used one may have died or hung since: whoever gets it asks, so that nobody pays for those never
+                # handed out.
                 if not fit and member.instance.alive:
                     with suppress(TimeoutError, AdjudgeError):
                         async with asyncio.timeout(_HEALTH_S):
@@ -217,10 +226,16 @@ class Pool:
         finally:
             self._roster.leave(ticket)
 
-    def _too_late(self, timeout: float) -> EnvAcquireTimeout:
-        counts, waited = self.counts(), max(timeout, 0.0)
+    def _too_late(self, timeout: float) -> AdjudgeError:
+        """Return what to raise when a rollout's time is up: why nothing starts, or else that nothing became free."""
+        counts, waited, failure = self.counts(), max(timeout, 0.0), self._roster.failure
+        if failure is not None:
+            late = copy(failure)
+            late.message = f"{failure.message} (tried again for {waited:.3g} s)"
+            late.args = (late.message,)
+            return late
         return EnvAcquireTimeout(
-            f"no {self.spec.kind} environment was free within {waited:g} s: {counts.leased} of {self.size} leased, "
+            f"no {self.spec.kind} environment was free within {waited:.3g} s: {counts.leased} of {self.size} leased, "
             f"{counts.starting} starting, {counts.waiting} other rollouts waiting; make the pool larger or wait longer"
         )
 
@@ -240,16 +255,22 @@ class Pool:
                 self._expired[lease.rollout_id] = lease
                 if len(self._expired) > _MOST_EXPIRED:
                     self._expired.popitem(last=False)
+            # Taken under the lock: two tasks that end the same lease must not both give its member back.
             member, lease.member = lease.member, None
         if member is not None:
             # With a call in progress nobody knows when it will be usable again.
             self._roster.give_back(member, fit=fit and not lease.is_busy)
 
-    def _start(self, count: int) -> None:
+    def _start(self, count: int, pause_s: float) -> None:
         for _ in range(count):
-            self._follow(BACKGROUND.submit(self._start_one()))
+            self._follow(BACKGROUND.submit(self._start_one(pause_s)))
 
-    async def _start_one(self) -> None:
+    async def _start_one(self, pause_s: float) -> None:
+        if pause_s:
+            # A start has just failed. Without a pause, a world that cannot start would keep the machine busy.
+            await asyncio.sleep(pause_s)
+            if self._roster.withdraw_start():
+                return
         with Caught(fatal_too=True) as caught:
             async with asyncio.timeout(self.limits.start_s):
                 member = Member(await self._backend.start(self.spec, self.limits))
@@ -271,6 +292,7 @@ class Pool:
         """Take back the leases that nobody called in time, for as long as there are leases."""
         lease_s = self.limits.lease_s
         while True:
+            # Looking a few times in a lease's time is soon enough, and costs nothing.
             await asyncio.sleep(min(_LONGEST_LOOK_S, lease_s / _LOOKS))
             now = time.monotonic()
             with self._roster.lock:

@@ -32,6 +32,7 @@ _STEP = msgspec.json.Decoder(Step)
 _OUTCOME = msgspec.json.Decoder(Outcome)
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(tuple[str, dict[str, Any]])
+# Only these types are made from what another machine sends; everything else becomes a plain `EnvError`.
 _ERRORS: dict[str, type[AdjudgeError]] = {
     kind.default_code: kind
     for kind in (
@@ -84,6 +85,7 @@ _worlds: list[World] = []
 def answer(payload: Any) -> Any:
     """Answer one question to the world of this worker process; any other exception is the end of the world."""
     try:
+        # Questions are bytes; the one object that a worker gets, the spec, comes from its owner and not from a row.
         if type(payload) is bytes:
             what, arguments = _DECODER.decode(payload)
             return _ENCODER.encode(_act(_worlds[0], what, arguments))
@@ -94,6 +96,7 @@ def answer(payload: Any) -> Any:
 
 
 def _act(world: World, what: str, arguments: dict[str, Any]) -> object:
+    # Steps come first, because nearly every question is one.
     if what == "step":
         return world.step(arguments["action"])
     if what == "reset":

@@ -25,6 +25,9 @@ from adjudge.errors import AdjudgeError, UsageError
 __all__ = ["Counts", "InstanceTicket", "Member", "Roster"]
 
 _WAITS_KEPT = 1000
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 1.0
+_MOST_FAILURES = 10  # more make the pause no longer
 
 State = Literal["idle", "leased", "dirty", "dead"]
 
@@ -94,7 +97,7 @@ class Roster:
     """The members of one pool, handed out first come, first served."""
 
     def __init__(
-        self, size: int, limits: PoolLimits, start: Callable[[int], object], end: Callable[[Member], object]
+        self, size: int, limits: PoolLimits, start: Callable[[int, float], object], end: Callable[[Member], object]
     ) -> None:
         self.lock = threading.Lock()
         self.limits = limits
@@ -105,6 +108,8 @@ class Roster:
         self._line: OrderedDict[InstanceTicket, None] = OrderedDict()  # leaving it costs the same anywhere
         self._out: set[Member] = set()
         self._starting = 0
+        self._failures = 0  # starts that failed one after another
+        self.failure: AdjudgeError | None = None  # of the last start, until one works
         self._closed = False
         self._waited_s = self._longest_wait_s = 0.0
         self._last_waits: deque[float] = deque(maxlen=_WAITS_KEPT)
@@ -116,6 +121,7 @@ class Roster:
         """Take a free member, or return None: the caller has to wait in line."""
         with self.lock:
             self._check_open()
+            # A newcomer must not overtake those who already wait, even if a member is free for a moment.
             if not self._free or self._line:
                 return None
             member = self._free.pop()
@@ -132,7 +138,7 @@ class Roster:
             if self._free:
                 self._offer(self._free.pop())
             starts = self._top_up()
-        self._start(starts)
+        self._start(starts, 0.0)
 
     def leave(self, ticket: InstanceTicket) -> None:
         """Leave the line, and return a member that was handed over but not taken."""
@@ -151,6 +157,7 @@ class Roster:
             raise UsageError("the pool was closed", code="pool-closed")
         waited_s = time.monotonic() - ticket.since
         with self.lock:
+            # Sums for the mean, the last thousand for the median: the counts of a long run stay small.
             self._waited_s += waited_s
             self._longest_wait_s = max(self._longest_wait_s, waited_s)
             self._last_waits.append(waited_s)
@@ -171,16 +178,18 @@ class Roster:
                 member.state = "dead"
                 self.tally["dead"] += 1
                 self.tally["recycles"] += due
+                # One that its owner ended, or that ends with the pool, did not fail.
                 self.tally["faults"] += not due and not self._closed and not member.instance.alive
                 starts = self._top_up()
         if member.state == "dead":
             self._end(member)
-        self._start(starts)
+        self._start(starts, 0.0)
 
     def add(self, member: Member) -> None:
         """Add a member that has been started."""
         with self.lock:
             self._starting -= 1
+            self._failures, self.failure = 0, None
             if not self._closed:
                 self._offer(member)
                 return
@@ -189,27 +198,41 @@ class Roster:
         self._end(member)
 
     def report_failure(self, error: AdjudgeError) -> None:
-        """Hand a failed start to the first in line: the next start for it would probably fail in the same way.
+        """Try a failed start again, after a pause, for as long as somebody waits.
 
-        An error of the call, such as a missing package, goes to all: every start would fail in the same way.
+        Nobody in line has done anything wrong: each waits until its own time is up. An error of the call, such as a
+        missing package, goes to all at once: every start would fail in the same way.
         """
-        is_for_all = isinstance(error, UsageError)
         with self.lock:
             self._starting -= 1
             self.tally["dead"] += 1
             self.tally["faults"] += 1
-            while self._line:
+            self.failure = error
+            # Short at first, because most failures are one killed process. Longer for what cannot start at all.
+            pause_s = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**self._failures)
+            self._failures = min(self._failures + 1, _MOST_FAILURES)
+            while self._line and isinstance(error, UsageError):
                 ticket, _ = self._line.popitem(last=False)
                 ticket.error = copy(error)
-                if ticket.call() and not is_for_all:
-                    break
+                ticket.call()
             starts = self._top_up()
-        self._start(starts)
+        self._start(starts, pause_s)
+
+    def withdraw_start(self) -> bool:
+        """Take back a start that has waited for its pause; False if somebody still needs it."""
+        with self.lock:
+            if self._line and not self._closed:
+                return False
+            self._starting -= 1
+            self.tally["starts"] -= 1
+            return True
 
     def close(self) -> None:
         """End what is free and refuse whoever waits; what is leased ends when it comes back."""
         with self.lock:
             self._closed = True
+            # What is leased is not touched here: a call may be in progress, and it comes back with the end of its
+            # lease.
             free, self._free = self._free, []
             line, self._line = list(self._line), OrderedDict()
             for member in free:
@@ -224,7 +247,8 @@ class Roster:
         """In a forked child: all members belong to the parent."""
         self.lock = threading.Lock()
         self._free, self._line, self._out = [], OrderedDict(), set()
-        self._starting = 0
+        self._starting = self._failures = 0
+        self.failure = None
         self.tally = dict.fromkeys(self.tally, 0)
 
     def counts(self) -> Counts:
@@ -252,6 +276,7 @@ class Roster:
         """Hand a member to the first in line whose loop still runs, or keep it."""
         while self._line:
             ticket, _ = self._line.popitem(last=False)
+            # Put in before the call: the task may run on another thread at once.
             ticket.member = member
             self._out.add(member)
             if ticket.call():

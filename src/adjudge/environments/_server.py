@@ -94,6 +94,7 @@ class EnvServer:
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         try:
+            # Inside, so that a port that is taken leaves nothing behind either.
             site = web.TCPSite(runner, host, port)
             await site.start()
             yield runner.addresses[0][1]
@@ -156,8 +157,10 @@ class EnvServer:
             raise UsageError(
                 f"this server's {pool.spec.kind} has the spec {ours}, not {given['spec']}", code="other-spec"
             )
+        # Sessions that have expired are dropped when the next one opens: no timer is needed, and the dict stays small.
         for ended in [name for name, (lease, _) in self._sessions.items() if not lease.is_open]:
             del self._sessions[ended]
+        # Whoever knows the name may act in the session, so it must not be guessed.
         name = secrets.token_urlsafe(18)
         lease = await pool.acquire(name, timeout=min(600.0, float(given.get("timeout", 60.0))))
         self._sessions[name] = (lease, _Answers(_KEPT))
@@ -170,6 +173,7 @@ class EnvServer:
                 return is_loopback(request.url.host or "")
             except ValueError:  # a header without a valid host
                 return False
+        # Compared in constant time: the time of an answer must not tell how much of a guess was right.
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(errors="surrogateescape"), f"Bearer {self._token}".encode())
 
@@ -186,6 +190,7 @@ async def _call(lease: LeasedEnvironment, what: str, given: dict[str, Any]) -> o
         return await lease.step(given.get("action"))  # type: ignore[arg-type]  # which rejects what is not text
     if what == "outcome":
         outcome = await lease.outcome()
+        # Our own client never asks before a reset, because its lease knows that there was none.
         if outcome.done_reason == NO_EPISODE:
             raise EnvError("no episode was started", code=NO_EPISODE)
         return outcome
@@ -205,6 +210,7 @@ def _failure(caught: Caught) -> Answer:
     error = caught.error
     if not isinstance(error, AdjudgeError):
         error = EnvError(str(caught.reason))
+    # What the caller can mend, and what it cannot; the body says the rest.
     status = 400 if isinstance(error, UsageError) else 409
     return status, _ENCODER.encode({"error": describe_error(error)})
 

@@ -138,6 +138,7 @@ def start_episode(world: World, task: Any) -> Step:
     observation = world.reset(task)
     if not isinstance(observation, str):
         raise EnvProtocolError(f"the world's first observation must be text, not {type(observation).__name__}")
+    # Optional, so that a world of four methods is a whole world.
     info = getattr(world, "info", None)
     if callable(info):
         info = info()
@@ -146,6 +147,7 @@ def start_episode(world: World, task: Any) -> Step:
 
 def whole(value: object) -> int | None:
     """Return a whole number, also one of another library such as numpy's; None for anything else, true included."""
+    # A flag in the place of a number is a mistake in the row, although Python would count it as 0 or 1.
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         return None
     try:

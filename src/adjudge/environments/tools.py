@@ -67,6 +67,7 @@ async def webshop_actions(*, context: Resources) -> str:
     actions = last.info.get("actions")
     if not isinstance(actions, Mapping):
         return last.observation
+    # The search bar takes any words, so it is shown as a form and not as a list.
     lines = ["search[...]"] if actions.get("has_search_bar") else []
     return "\n".join([*lines, *(f"click[{target}]" for target in actions.get("clickables", ()))])
 
@@ -138,6 +139,7 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
     >>> tool_schema(alfworld_step)["function"]["parameters"]["required"]
     ['command']
     """
+    # The docstring is the only description, so that what the model reads cannot differ from what people read.
     first, _, rest = (inspect.getdoc(tool) or "").partition("\n\n")
     names = [name for name in inspect.signature(tool).parameters if name != "context"]
     descriptions = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
@@ -155,6 +157,7 @@ async def call_tool(name: str, arguments: Mapping[str, Any], context: Resources)
     wanted = tool_schema(known[name])["function"]["parameters"]["required"]
     if not isinstance(arguments, Mapping):
         arguments = {f"a {type(arguments).__name__}": arguments}
+    # A model that writes wrong arguments should read what is wrong, as with any other action that does nothing.
     if set(arguments) != set(wanted) or not all(isinstance(value, str) for value in arguments.values()):
         return (
             f"{name} takes {', '.join(wanted) or 'nothing'} as text, got {', '.join(map(str, arguments)) or 'nothing'}."
@@ -169,6 +172,7 @@ def _name(tool: Tool) -> str:
 async def _running(context: Resources, kind: str) -> LeasedEnvironment:
     """Return the rollout's environment, in which an episode must be running."""
     lease: LeasedEnvironment = await context.acquire_resource(kind)
+    # No first step means no episode, or one that was lost: the error that ended it says more than "no episode".
     if lease.first is None:
         await lease.outcome()  # raises the error that ended the episode, if there was one
         raise UsageError(

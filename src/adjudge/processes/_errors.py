@@ -14,7 +14,15 @@ After `JobFailed` and `MessageTooLarge` the worker is unharmed. After `JobTimeou
 
 from adjudge.errors import ProcessError
 
-__all__ = ["JobCrashed", "JobFailed", "JobTimeout", "MessageTooLarge", "WorkerClosed", "WorkerStartError"]
+__all__ = [
+    "JobCrashed",
+    "JobFailed",
+    "JobTimeout",
+    "MessageTooLarge",
+    "WorkerClosed",
+    "WorkerDiedStarting",
+    "WorkerStartError",
+]
 
 
 class JobTimeout(ProcessError):
@@ -60,6 +68,10 @@ class WorkerStartError(ProcessError):
     """No worker could be started."""
 
     default_code = "worker-start"
+
+
+class WorkerDiedStarting(WorkerStartError):
+    """The worker died before it was ready: the job was never with it, and another worker may do it."""
 
 
 class WorkerClosed(ProcessError):

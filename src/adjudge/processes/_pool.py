@@ -11,17 +11,21 @@ import time
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Self
 
 from adjudge.errors import ProcessError, UsageError
 from adjudge.processes import _launch
 from adjudge.processes._drive import resolve
-from adjudge.processes._errors import WorkerClosed, WorkerStartError
+from adjudge.processes._errors import WorkerClosed, WorkerDiedStarting, WorkerStartError
 from adjudge.processes._fork import register_after_fork
 from adjudge.processes._limits import JobLimits
 from adjudge.processes._worker import Worker, pack
 
 __all__ = ["WorkerPool"]
+
+_MOST_STARTS = 3
+"""How many workers in a row may die while they start before a job is told."""
 
 
 class WorkerClaim:
@@ -262,12 +266,11 @@ class WorkerPool:
         """Do one job and wait for its result."""
         limits = self._limits_of(cpu_s)
         request = pack(payload, cpu_s=limits.cpu_s)
-        crew = self._crew
-        worker = crew.free_worker() or _wait_for(crew)
-        try:
-            return worker.call_packed(request, limits)
-        finally:
-            crew.give_back(worker)
+        # A worker that dies while it starts never had the job: somebody else's kill is not the job's failure.
+        for _ in range(_MOST_STARTS - 1):
+            with suppress(WorkerDiedStarting):
+                return self._run_once(request, limits)
+        return self._run_once(request, limits)
 
     async def arun(self, payload: object, *, cpu_s: float | None = None) -> Any:
         """Do one job while the event loop continues. When cancelled, the job's worker is replaced."""
@@ -278,12 +281,10 @@ class WorkerPool:
             # In a thread: the first job's imports take longer than a loop should wait.
             await asyncio.get_running_loop().run_in_executor(None, _launch.load_means)
         request = pack(payload, cpu_s=limits.cpu_s)
-        crew = self._crew
-        worker = crew.free_worker() or await _wait_for_async(crew)
-        try:
-            return await worker.acall_packed(request, limits)
-        finally:
-            crew.give_back(worker)
+        for _ in range(_MOST_STARTS - 1):
+            with suppress(WorkerDiedStarting):
+                return await self._arun_once(request, limits)
+        return await self._arun_once(request, limits)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -311,6 +312,22 @@ class WorkerPool:
     def _make_crew(self) -> None:
         self._crew = Crew(self._new_worker, size=self._size, idle_s=self._idle_s)
         self._finalizer = weakref.finalize(self, self._crew.close)
+
+    def _run_once(self, request: bytes, limits: JobLimits) -> Any:
+        crew = self._crew
+        worker = crew.free_worker() or _wait_for(crew)
+        try:
+            return worker.call_packed(request, limits)
+        finally:
+            crew.give_back(worker)
+
+    async def _arun_once(self, request: bytes, limits: JobLimits) -> Any:
+        crew = self._crew
+        worker = crew.free_worker() or await _wait_for_async(crew)
+        try:
+            return await worker.acall_packed(request, limits)
+        finally:
+            crew.give_back(worker)
 
     def _limits_of(self, cpu_s: float | None) -> JobLimits:
         if cpu_s is None:

@@ -17,6 +17,7 @@ from adjudge.processes._errors import (
     JobTimeout,
     MessageTooLarge,
     WorkerClosed,
+    WorkerDiedStarting,
     WorkerStartError,
 )
 from adjudge.processes._fork import register_after_fork
@@ -102,7 +103,7 @@ class Worker:
         try:
             self._send(memoryview(pack(setup)))
         except JobCrashed as error:
-            raise WorkerStartError(f"a worker for {target} did not start: {error.message}") from error
+            raise WorkerDiedStarting(f"a worker for {target} did not start: {error.message}") from error
 
     @property
     def pid(self) -> int:
@@ -274,7 +275,7 @@ class Worker:
             self._condemn()
             raise WorkerStartError(f"a worker for {self.target} did not start within {_START_S:g} s") from error
         except JobCrashed as error:
-            raise WorkerStartError(f"a worker for {self.target} did not start: {error.message}") from error
+            raise WorkerDiedStarting(f"a worker for {self.target} did not start: {error.message}") from error
         if reply.kind != "ready":
             self._condemn()
             raise WorkerStartError(f"a worker for {self.target} could not load it: {reply.value}")

@@ -78,6 +78,7 @@ class AlfworldSpec(EnvSpec):
                 f"{task[:_NAME_SHOWN]!r} is not the name of a game: "
                 "names are made of letters, digits and _ + , . - with / between"
             )
+        # Official names cannot be checked here: only the worker knows its data folder.
         known = [game.name for game in games()]
         if len(parts) == 1 and task not in known:
             raise EnvBadTask(
@@ -103,6 +104,7 @@ def official(name: str, data: str | None) -> dict[str, str]:
             f"{name!r} is an official game, but there is no folder {folder}: {_GET_DATA}", code="missing-data"
         )
     inner = root / "json_2.1.1"  # what the download makes
+    # Resolved first: a link inside the folder must not lead to a file outside of it, because a game is code.
     file = ((inner if inner.is_dir() else root) / name / _OFFICIAL_FILE).resolve()
     if not file.is_relative_to(root) or not file.is_file():
         raise EnvBadTask(f"there is no game {name!r} in the data folder {folder}")

@@ -37,6 +37,7 @@ class Alfworld:
     def __init__(self, spec: AlfworldSpec) -> None:
         self._spec = spec
         self._episode: _Episode | None = None
+        # The import itself writes to the user's home unless a data folder is set.
         with _without_data_folder():
             try:
                 from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
@@ -49,6 +50,8 @@ class Alfworld:
         found = find_spec("alfworld")
         if found is None or found.origin is None:
             raise MissingExtra.of("alfworld", "ALFWorld")
+        # The rules and the words of our own games are the package's, so that an agent reads what it reads in official
+        # ones.
         folder = Path(found.origin).parent / "data"
         self._domain = (folder / "alfred.pddl").read_text(encoding="utf-8")
         self._grammar = (folder / "alfred.twl2").read_text(encoding="utf-8")
@@ -57,6 +60,7 @@ class Alfworld:
         """Start a game and return the first scene: the room, and the task."""
         self._episode = None
         name = self._spec.task(task)
+        # The name decides where a game comes from; `task` has checked that it cannot lead out of either place.
         if "/" in name:
             files = official(name, self._spec.data)
         else:  # our own games use the package's rules and words

@@ -28,6 +28,10 @@ _OPTIONS = (
     "-XX:CompressedClassSpaceSize=32m",  # all of it is reserved, and a worker's address space may be limited
     "-XX:ReservedCodeCacheSize=48m",
     "-XX:+ExitOnOutOfMemoryError",  # with a full heap the process must die, not answer
+    # The simulator keeps objects in sets, ordered by Java's identity hashes, which depend on all that the process has
+    # done before. With one hash for every object the order depends on the episode alone: a replay is the same anywhere.
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
     "-XX:-UsePerfData",  # no file in the temporary folder that a killed process leaves behind
 )
 _CHARS_SHOWN = 300
@@ -61,6 +65,7 @@ class Jvm:
         from py4j.protocol import Py4JError, Py4JJavaError
 
         try:
+            # Asked first: a call to a dead process would connect again, to a port that may be somebody else's by now.
             if self._process.poll() is not None:
                 raise Py4JError(f"it ended with status {self._process.returncode}")
             return function(*arguments)

@@ -70,6 +70,7 @@ class ScienceWorldSpec(EnvSpec):
         if not isinstance(task, ScienceWorldTask):
             raise EnvBadTask(f"a ScienceWorld task must be a ScienceWorldTask or a mapping, not {type(task).__name__}")
         fields = asdict(task)
+        # Rows read with numpy or pandas bring their own whole numbers.
         number = whole(task.variation)
         if number is not None:
             fields["variation"] = number

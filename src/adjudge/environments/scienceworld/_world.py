@@ -113,6 +113,7 @@ class ScienceWorld:
         wanted = self._spec.task(task)
         name, variation = wanted["name"], wanted["variation"]
         server = self._jvm.server
+        # Asked once, because it takes a call for each of the 30 tasks.
         if not self._variations:
             names = self._jvm.call(lambda: list(server.getTaskNames()))
             self._variations = {str(one): int(self._jvm.call(server.getTaskMaxVariations, one)) for one in names}

@@ -67,6 +67,7 @@ def _items(rows: list[Any], notes: Mapping[str, Any]) -> Iterator[Item]:
         asin = row.get("asin") if isinstance(row, dict) else None
         if not isinstance(asin, str):
             raise DataError(f"item {number} of the item file has no asin")
+        # What the original leaves out when it reads the same files: task numbers depend on it.
         if asin == "nan" or len(asin) > _LONGEST_ASIN or asin.lower() in known:
             continue
         known.add(asin.lower())
@@ -100,6 +101,7 @@ def _item(row: Mapping[str, Any], asin: str, attributes: tuple[str, ...]) -> Ite
 
 def _price(asin: str, pricing: Any) -> tuple[float, str]:
     """Return what an item costs and its tag: "$10.00$20.00" is a range, in which its number picks a place."""
+    # The original takes the first two numbers of a price tag, whatever else is in it.
     prices = [float(re.sub(r"[^\d.]", "", part)) for part in str(pricing or "").split("$")[1:]]
     if not prices:
         return _NO_PRICE, f"${_NO_PRICE}"
@@ -143,6 +145,7 @@ def _synthetic(items: tuple[Item, ...], notes: Mapping[str, Any]) -> Iterator[Go
         note = notes.get(item.asin)
         if not isinstance(note, dict) or not isinstance(note.get("instruction"), str):
             continue
+        # Sorted, as the original does: the order of the goals, and so of the tasks, depends on it.
         names = sorted(item.options)
         for values in product(*(item.options[name] for name in names)):
             options = dict(zip(names, values, strict=True))

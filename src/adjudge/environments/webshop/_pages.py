@@ -59,6 +59,7 @@ class Page:
     @property
     def clickables(self) -> list[str]:
         """What `click[...]` takes here, in lower case; `Search` is an action of its own, not a click."""
+        # Options of two axes may have the same text; a click chooses the first, so it is listed once.
         clickables = (part.text.lower() for part in self.parts if part.role != "text" and part.text != "Search")
         return list(dict.fromkeys(clickables))
 
@@ -165,6 +166,7 @@ def read_action(text: str) -> Action | None:
     (Action(name='click', text='< prev'), Action(name='search', text='a [b] & c'), None)
     """
     head, bracket, rest = text.strip().partition("[")
+    # The last one: product names and queries may have brackets in them.
     end = rest.rfind("]")
     inner = rest[:end].strip().casefold() if bracket and end >= 0 else ""
     match head.strip().casefold():
@@ -187,6 +189,7 @@ class Shop(NamedTuple):
         if action is None or visit.page == "done":
             return visit
         if action.name == "search":
+            # The search bar is on the first page only, as in the original.
             if visit.page != "search":
                 return visit
             hits = tuple(self.catalogue.index.search(action.text, MOST_RESULTS))
@@ -209,6 +212,7 @@ class Shop(NamedTuple):
             return replace(visit, number=visit.number + 1)
         if text == PREVIOUS.lower() and visit.number > 1:
             return replace(visit, number=visit.number - 1)
+        # A number that is not on this page does nothing: an agent must find an item before it can open it.
         place = self.catalogue.places.get(text)
         if place is None or place not in visible_items(visit):
             return visit

@@ -91,6 +91,7 @@ def play_oracle(world: ShopWorld, task: int) -> Outcome:
     goal = world.catalogue.goals[task]
     step = world.step(f"search[{goal.title}]")
     wanted = goal.asin.lower()
+    # Near-duplicates may come first: the goal's own item can be on a later page.
     while wanted not in _clickables(step) and NEXT.lower() in _clickables(step):
         step = world.step(f"click[{NEXT}]")
     world.step(f"click[{wanted}]")

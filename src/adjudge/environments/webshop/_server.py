@@ -8,6 +8,7 @@ agent: the last page has the goal in a hidden part.
 """
 
 import secrets
+import socket
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from http.client import HTTPException
@@ -120,8 +121,11 @@ class WebShopServerSpec(EnvSpec):
     timeout: float = 30.0
 
     def build(self) -> "ServerWorld":
-        """Make the world; nothing is asked of the server yet."""
-        return ServerWorld(self.url, timeout=self.timeout)
+        """Make the world, if the server listens; nothing is asked of it yet."""
+        world = ServerWorld(self.url, timeout=self.timeout)
+        # A start that fails is tried again while the rollout has time. A first page that fails would be its episode.
+        world.check_listening()
+        return world
 
     def task(self, task: Any) -> int:
         """Return the number of the task; only the server knows how many there are."""
@@ -140,6 +144,15 @@ class ServerWorld:
         self._page = ServerPage()
         self._kind = "search"
         self._reward = 0.0
+
+    def check_listening(self) -> None:
+        """Raise `EnvDied` unless the server takes a connection."""
+        parts = urlsplit(self._base)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            socket.create_connection((parts.hostname or "", port), timeout=self._timeout).close()
+        except OSError as error:
+            raise EnvDied(f"the server cannot be reached: {error}; is it running?") from None
 
     def reset(self, task: Any) -> str:
         """Open a session with the goal of that number."""
@@ -199,11 +212,13 @@ class ServerWorld:
         return " [SEP] ".join(self._page.texts)
 
     def _go(self, link: Link, form: dict[str, str] | None = None) -> None:
+        # A page of the server may contain any text: a link in it must not send us, or the query, to another server.
         address = urljoin(f"{self._base}/", quote(link.address, safe=_KEPT))
         if not _is_same_origin(address, self._base):
             raise EnvProtocolError("the server's page links to another server")
         body = urlencode(form or {}).encode() if link.method == "POST" else None
         text, landed = self._fetch(Request(address, data=body, method=link.method))  # noqa: S310 (checked above)
+        # All three at once: a page that cannot be read leaves the visitor on the one before.
         page, kind = ServerPage(text), _kind_of(landed)
         reward = _score(page.reward) if kind == "done" else 0.0
         self._page, self._kind, self._reward = page, kind, reward
@@ -227,6 +242,7 @@ class ServerWorld:
             raise EnvDied(f"the server cannot be reached: {reason}; is it running?") from None
         if len(body) > LARGEST_PAGE:
             raise EnvProtocolError(f"the server's page is larger than {LARGEST_PAGE:,} bytes")
+        # A page that was cut short would lack buttons, and the agent would pay for it.
         if announced.isdigit() and int(announced) != len(body):
             raise EnvProtocolError("the server broke off its answer")
         return body.decode("utf-8", "replace"), landed

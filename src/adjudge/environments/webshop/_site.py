@@ -92,6 +92,7 @@ class ShopSite:
             world.reset(number)
         except EnvBadTask as error:
             return _respond(message_page("No such task", error.message), 404)
+        # Whoever knows the address may act, so it must not be guessed.
         visitor = secrets.token_urlsafe(12)
         self._visitors[visitor] = (int(number), world)
         if len(self._visitors) > MOST_VISITORS:
@@ -114,6 +115,7 @@ class ShopSite:
         self._visitors.move_to_end(visitor)
         form = await request.post()
         action, query = form.get("action"), form.get("search_query")
+        # The form of a search sends its button too; the words are what counts.
         if isinstance(query, str):
             found[1].step(f"search[{query}]")
         elif isinstance(action, str):
@@ -142,6 +144,7 @@ SAMPLES = 12
 def home_page(catalogue: Catalogue) -> str:
     """Return the first page: what this is, and tasks to choose from."""
     count = len(catalogue.goals)
+    # Spread over all tasks, because neighbours are often of the same kind.
     every = max(1, count // SAMPLES)
     tasks = "".join(
         f'<li class="card"><a href="/task/{number}">Task {number}</a> <span>{escape(goal.instruction)}</span></li>'

@@ -51,6 +51,7 @@ class WebShopSpec(EnvSpec):
 
     def catalogue(self) -> Catalogue:
         """Return the items and goals that every world of this spec shares."""
+        # Only what changes the items is in the key: specs that differ in their pages share them.
         key = (self.data, self.goals, self.products) if self.data is not None else (None, "", None)
         with _building:
             if key not in _built:
@@ -75,6 +76,7 @@ def read_task(task: Any, count: int | None = None) -> int:
     (0, 7)
     """
     number = whole(task)
+    # Digits only, and few: int() would also take signs, underscores and the digits of other scripts.
     if isinstance(task, str) and task.strip().isascii() and task.strip().isdigit() and len(task) < 12:
         number = int(task)
     if number is None:
@@ -121,6 +123,7 @@ class ShopWorld:
             self._go(after)
         info = _info(self._page, is_valid=after is not before)
         reward = 0.0
+        # A step after the end shows the purchase again, but its reward was already given.
         if after.purchase is not None:
             info["purchase"] = after.purchase.to_dict()
             reward = after.purchase.reward if after is not before else 0.0
