@@ -71,12 +71,13 @@ class Atoms(Numerals):
         """Brackets."""
 
     def read_enclosed(self, *closers: str) -> Node:
-        """Return what is between the bracket here and its closer; bars outside of it do not count inside."""
+        """Return what is between the bracket here and its closer; bars and colons outside of it do not count inside."""
         self.enter()
         self.advance()
         bars, self.bars = self.bars, 0
+        ends, self.colon_ends = self.colon_ends, False
         inner = self.sequence(closers)
-        self.bars = bars
+        self.bars, self.colon_ends = bars, ends
         if self.value not in closers:
             raise Unreadable(f"{' or '.join(map(repr, closers))} expected before {self.value!r}")
         self.advance()
@@ -128,7 +129,7 @@ class Atoms(Numerals):
     def _name(self) -> Node:
         name = self.value
         self.advance()
-        while True:
+        for _ in self.rounds():
             if self.value == "_":
                 self.advance()
                 name += "_" + self.raw_argument()
@@ -233,7 +234,10 @@ class Atoms(Numerals):
             return node
         if value in {"\\pm", "\\mp"}:
             self.advance()
-            return PlusMinus(1 if value == "\\pm" else -1, self.expression(15))
+            self.enter()
+            item = self.expression(15)
+            self.leave()
+            return PlusMinus(1 if value == "\\pm" else -1, item)
         if value in _BIG:
             return self._big(_BIG[value])
         if value in CLOSERS:
@@ -247,7 +251,10 @@ class Atoms(Numerals):
             return Call("binom", (self.argument(), self.argument()))
         if value in _SKIPPED:
             self.advance()
-            return self.operand()
+            self.enter()
+            item = self.operand()
+            self.leave()
+            return item
         if value in {"\\mathbb", *_FONTS}:
             self.advance()
             return self._with_suffix(f"{name}({self.raw_argument()})")
@@ -291,7 +298,9 @@ class Atoms(Numerals):
         r"""Return the argument of `\sin 2x`: factors up to the next operator or function."""
         self.enter()
         factors = [self.expression(20)]
-        while self.starts_operand() and self.value not in OPENING:
+        for _ in self.rounds():
+            if not self.starts_operand() or self.value in OPENING:
+                break
             if self.kind == "command" and self.value[1:] in FUNCTIONS and self.value != "\\sqrt":
                 break
             factors.append(self.expression(20))
@@ -324,7 +333,9 @@ class Atoms(Numerals):
             self.raw_argument()
         self.enter()
         rows: list[tuple[Node, ...]] = [()]
-        while self.value != "\\end":
+        for _ in self.rounds():
+            if self.value == "\\end":
+                break
             if self.kind == "end":
                 raise Unreadable("the matrix is not closed")
             if self.value == "&":
@@ -338,7 +349,7 @@ class Atoms(Numerals):
                 rows[-1] = (*rows[-1], self.expression(0))
                 if self.value == ",":
                     self.advance()
-        self.advance()
+        self.expect("\\end")
         self.raw_argument()
         self.leave()
         entries = tuple(row for row in rows if row)

@@ -50,6 +50,9 @@ def _matrix_product(items: tuple[Node, ...]) -> Matrix | None:
                 for row in result.rows
             )
         )
+        # Every factor multiplies the size of the entries: it is counted before anything goes through them.
+        for _ in walk(result):
+            pass
     if result is None or not scale:
         return result
     return Matrix(tuple(tuple(Mul((*scale, entry)) for entry in row) for row in result.rows))

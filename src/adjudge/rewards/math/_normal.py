@@ -36,6 +36,9 @@ _EQUALITIES = frozenset({"=", "~"})
 def substitute(node: Node, name: str, value: Node) -> Node:
     """Return the tree with a variable replaced."""
     if node == Sym(name):
+        # Whoever goes through the result visits the value again at each of its places.
+        for _ in walk(value):
+            pass
         return value
     return rebuild(node, partial(substitute, name=name, value=value))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded, spend
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
@@ -50,6 +50,7 @@ class ComparisonRules:
 
 def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     """Whether two answers are the same, and by which reason."""
+    spend()
     gold, answer = normal(gold), normal(answer)
     if gold == answer:
         return True, reason_of(gold)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded, spend
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import real_value
 from adjudge.rewards.math._tree import (
@@ -131,6 +131,7 @@ def _point(node: Node) -> list[IntervalPiece]:
 
 
 def _merge(found: list[IntervalPiece]) -> list[IntervalPiece]:
+    spend(len(found))
     result: list[IntervalPiece] = []
     for piece in sorted(found, key=lambda piece: (piece.start, not piece.closed_low, piece.stop)):
         last = result[-1] if result else None
@@ -160,6 +161,7 @@ def _complement(found: list[IntervalPiece]) -> list[IntervalPiece]:
 
 
 def _intersection(left: list[IntervalPiece], right: list[IntervalPiece]) -> list[IntervalPiece]:
+    spend(len(left) * len(right))
     result: list[IntervalPiece] = []
     for one in left:
         for other in right:

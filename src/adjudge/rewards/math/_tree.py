@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
+from adjudge.rewards.math._limits import spend
+
 T = TypeVar("T")
 
 _INSIDE: dict[type, tuple[str, ...]] = {}
@@ -210,6 +212,7 @@ def children(node: Node) -> "tuple[Node, ...]":
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return a node with every node directly under it changed."""
+    spend()
     values = (getattr(node, name) for name in node.__match_args__)
     return type(node)(*map(partial(_change_part, change), values))
 
@@ -226,6 +229,7 @@ def walk(node: Node) -> Iterator[Node]:
     waiting = [node]
     while waiting:
         current = waiting.pop()
+        spend()
         yield current
         waiting.extend(children(current))
 
