@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from fractions import Fraction
 
+from adjudge.rewards.math._derivatives import derivative, match_derivative
 from adjudge.rewards.math._lexer import FUNCTIONS
 from adjudge.rewards.math._limits import Unreadable
 from adjudge.rewards.math._numerals import NOT_OPERANDS, OPENING, Numerals, negate, repeating
@@ -27,20 +28,12 @@ from adjudge.text.numbers import read_numeral
 
 _HALF = Num(Fraction(1, 2))
 CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}
-_BIG = {"\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim"}
+_BIG = {
+    "\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim", "\\iint": "iint", "\\iiint": "iiint",
+    "\\oint": "oint", "\\limsup": "limsup", "\\liminf": "liminf",
+}  # fmt: skip
 _SKIPPED = frozenset(
-    {
-        "\\$",
-        "\\angle",
-        "\\triangle",
-        "\\boxed",
-        "\\forall",
-        "\\exists",
-        "\\therefore",
-        "\\because",
-        "\\ensuremath",
-        "\\mathop",
-    }
+    "\\$ \\angle \\triangle \\boxed \\forall \\exists \\therefore \\because \\ensuremath \\mathop".split()
 )
 _FONTS = frozenset(
     "\\mathcal \\mathfrak \\mathscr \\overrightarrow \\vec \\overline \\bar \\hat \\widehat \\tilde \\dot \\widetilde"
@@ -127,6 +120,9 @@ class Atoms(Numerals):
         raise Unreadable(f"unexpected {value!r}" if value else "the expression ends too early")
 
     def _name(self) -> Node:
+        found = self._derivative_in_line() if self.value == "d" else None
+        if found is not None:
+            return found
         name = self.value
         self.advance()
         for _ in self.rounds():
@@ -141,6 +137,18 @@ class Atoms(Numerals):
         if self.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._is_applied(name)):
             return Call("?" + name, self._arguments())
         return Sym(name)
+
+    def _derivative_in_line(self) -> Node | None:
+        """Return the derivative `dy/dx` or `d/dx` that begins here, if one does."""
+        above = 1 if self.tokens[self.position + 1].value == "/" else 2
+        ahead = self.tokens[self.position : self.position + above + 3]
+        if [token.value for token in (ahead[0], *ahead[above : above + 2])] != ["d", "/", "d"]:
+            return None
+        if ahead[-1].kind not in {"letter", "command"} or ahead[-1].spaced or len(ahead) < above + 3:
+            return None
+        self.move_to(self.position + len(ahead))
+        sides = [[Sym(token.value.lstrip("\\")) for token in side] for side in (ahead[:above], ahead[-2:])]
+        return self._quotient(single(Mul, [*sides[0]]), single(Mul, [*sides[1]]))
 
     def _is_applied(self, name: str) -> bool:
         """Whether `P(x)` is a function's value: a capital of one letter, or any name that is being defined."""
@@ -174,7 +182,19 @@ class Atoms(Numerals):
     def fraction(self) -> Node:
         r"""`\frac` and its two arguments."""
         self.advance()
-        return ratio(self.argument(), self.argument())
+        return self._quotient(self.argument(), self.argument())
+
+    def _quotient(self, top: Node, bottom: Node) -> Node:
+        """Return a fraction, or the derivative that looks like one with what it applies to."""
+        found = match_derivative(top, bottom)
+        if found is None:
+            return ratio(top, bottom)
+        sign, variables, inner = found
+        if inner is None and self.starts_operand():
+            self.enter()
+            inner = self.expression(15)
+            self.leave()
+        return derivative(sign, variables, inner)
 
     def _root(self) -> Node:
         self.advance()

@@ -172,7 +172,7 @@ class Numerals(ABC):
         r"""`2\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
         at = self.position
         tokens = self.tokens
-        if self.value == "\\frac":
+        if self.value == "\\frac" and self._is_plain_fraction():
             saved = self.tokens[at : at + 8]
             fraction = self.fraction()
             match fraction:
@@ -199,6 +199,13 @@ class Numerals(ABC):
                     self.advance()
                 return Num(whole.value + Fraction(part, parts))
         return whole
+
+    def _is_plain_fraction(self) -> bool:
+        r"""Whether the arguments of the `\frac` here are numerals, so that nothing else is read twice."""
+        ahead = self.tokens[self.position + 1 : self.position + 7]
+        shape = "".join("n" if token.kind == "number" else token.value for token in ahead)
+        digits = len(ahead[0].value) if ahead[0].kind == "number" else 0
+        return shape.startswith(("{n}{n}", "{n}n", "n{n}", "nn")) or digits > 1
 
     def read_based(self, digits: str) -> Node:
         """Return digits with the base that is below them, as a number or in words."""

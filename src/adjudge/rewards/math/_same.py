@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from adjudge.rewards.math._derivatives import is_derivative
 from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded, spend
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
@@ -142,7 +143,7 @@ def _same_labelled(
     if isinstance(other, Relation):
         return _equations(gold, answer, rules)
     # The arguments of `f(x) = ...` are bound variables.
-    if isinstance(label, Call | Group):
+    if isinstance(label, Call | Group) and not is_derivative(label):
         rules = replace(rules, bound=rules.bound | names(label))
     return same(value, other, rules) if gold_label is not None else same(other, value, rules)
 

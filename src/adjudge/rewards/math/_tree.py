@@ -174,7 +174,7 @@ class Matrix:
 
 @_node
 class Big:
-    """A sum, product, integral or limit over a bound variable."""
+    """A sum, product, integral or limit over a bound variable; a derivative (`diff`), whose variable stays free."""
 
     kind: str
     body: "Node"
@@ -241,7 +241,7 @@ MINUS_ONE = Num(Fraction(-1))
 def names(node: Node) -> frozenset[str]:
     """Return the variables of a tree, without named constants and the variables that a sum or integral binds."""
     parts = list(walk(node))
-    bound = {part.variable for part in parts if isinstance(part, Big)}
+    bound = {part.variable for part in parts if isinstance(part, Big) and part.kind != "diff"}
     return frozenset(part.name for part in parts if isinstance(part, Sym)) - CONSTANTS - bound
 
 
