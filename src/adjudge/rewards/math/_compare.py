@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
+from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Memo, Unreadable, open_budget
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._read import ParsedAnswer, read
@@ -14,11 +15,12 @@ from adjudge.rewards.math._show import describe
 from adjudge.rewards.math._tree import Node
 from adjudge.rewards.math._verdict import MathVerdict, Reason
 from adjudge.rewards.math._weight import is_heavy
-from adjudge.rewards.math._words import choice_of, squash
+from adjudge.rewards.math._words import choice_of, choices_of, squash
 from adjudge.text.numbers import read_numeral
 
 _LARGE = 64 * 1024
 _LOOKED_AT = 1024 * 1024  # extraction is linear and takes less than 10 ms for this much
+_DECIMAL_COMMA = r"[-+]?\d+,\d+"
 _DEFAULT = MathPolicy()
 
 
@@ -84,6 +86,11 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
     if len(found.text) > 40 or len(gold_text) > 40:
         return None
     one, other = read_numeral(gold_text), read_numeral(found.text)
+    # `3,5` is 3.5 where the gold is that decimal: elsewhere it may be a list.
+    if one is not None and one.places and other is None and compile_once(_DECIMAL_COMMA).fullmatch(found.text):
+        comma = read_numeral(found.text.replace(",", "."))
+        if comma is not None and comma.value == one.value:
+            return _number_verdict(found, gold_text, gold_text, equal=True, if_equal=f"{found.text} is {gold_text}")
     if one is None or other is None or "," in gold_text or "," in found.text:
         return None
     shown, wanted = show_number(other.value), show_number(one.value)
@@ -174,6 +181,10 @@ def _decide_text(
 
 
 def _choices(gold: str, answer: str) -> bool | None:
+    several = choices_of(gold), choices_of(answer)
+    # `BD` beside `B, D`: two of one kind are compared as lists or products.
+    if None not in several and gold.isalpha() != answer.isalpha():
+        return several[0] == several[1]
     wanted = choice_of(gold)
     if wanted is None:
         return None

@@ -169,7 +169,7 @@ def _integer_power(base: Form, exponent: int) -> Form:
         monomial, factor = _times(tuple((atom, power * exponent) for atom, power in key), ())
         return Form({monomial: _check_bits(coefficient**exponent * factor)}, _ONE)
     if exponent > 64:
-        raise NotExact("the power is too high to expand")
+        return _high_power(base, exponent)
     terms = max(len(base.top), len(base.bottom))
     if math.comb(exponent + terms - 1, terms - 1) > MAX_TERMS:
         raise NotExact("the power has too many terms to expand")
@@ -181,6 +181,15 @@ def _integer_power(base: Form, exponent: int) -> Form:
         if exponent:
             square = _multiply(square, square)
     return result
+
+
+def _high_power(base: Form, exponent: int) -> Form:
+    """Return a power that is not expanded, of the base with the sign that its first term is positive."""
+    sign = 1
+    if min(base.top.items())[1] < 0:
+        base = _multiply(base, _constant(Fraction(-1)))
+        sign = -1 if exponent % 2 else 1
+    return _multiply(_constant(Fraction(sign)), _atom(f"@({canonical(base)})^({exponent})"))
 
 
 def _root_of_number(value: Fraction, exponent: Fraction) -> Form:

@@ -22,7 +22,8 @@ _MEASURE = r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\
 _DENIAL = r"(?i)(?:\bnot|\bcannot|n't|\bnever)\s+(?:be\s+|equal\s+(?:to\s+)?)?$"
 _OR = r"(?i)\b(?:or|maybe|perhaps|possibly)\b"
 _MONEY = r"(\d+[.,]\d{2})\s*[$€£]"
-_NUMBER = r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?(?!\w)"
+# A root is taken with what is under it, and what is under a root or above a power is not a number by itself.
+_NUMBER = r"(?<![\w.√^])[-+−]?(?:(?:\d+(?:\.\d+)?)?√\d+|\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?)(?![\w√^])"
 
 
 def readable(text: str) -> Node | None:
