@@ -191,7 +191,8 @@ def normal(node: Node) -> Node:
             if not isinstance(node, Relation):
                 return normal(node)
         case Relation(
-            ("in",), (Sym() | Call() | Group(), Items() | SetOf() | Group() | SetOperation() | Sym() as inside)
+            ("in",),
+            (Sym() | Call() | Group(), Items() | SetOf() | Group() | SetOperation() | Builder() | Sym() as inside),
         ):
             return normal(inside)
         case Items(items, choice):

@@ -53,8 +53,16 @@ def _turn_brackets(text: str) -> str:
     pattern = compile_once(_INTERVAL)
     if compile_once(_AROUND).fullmatch(pattern.sub(" ", text)) is None:
         return text
-    turned = {"]": "(", "[": "["}, {"[": ")", "]": "]"}
-    return pattern.sub(lambda found: turned[0][found[1]] + found[2] + turned[1][found[3]], text)
+    return pattern.sub(_turn_interval, text)
+
+
+def _turn_interval(found: re.Match[str]) -> str:
+    left, ends, right = found.groups()
+    if (left, right) != ("]", "["):
+        return ("(" if left == "]" else "[") + ends + (")" if right == "[" else "]")
+    # `(1,2)` might be a point: what is open at both ends is written as the set that it can only be.
+    low, *rest = ends.replace(";", ",").split(",")
+    return rf"\{{t : {low} < t < {rest[0]}\}}" if len(rest) == 1 else found.group()
 
 
 def _divide_units(found: re.Match[str]) -> str:
