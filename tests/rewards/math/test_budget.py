@@ -134,3 +134,9 @@ def test_answers_from_a_grammar_stay_within_the_budget() -> None:
         except NeedsWorker:
             continue
         assert "too many steps" not in verdict.detail, (response, gold)
+
+
+def test_the_longest_list_stays_within_the_budget() -> None:
+    """A list of as many elements as are allowed may stand in any order."""
+    shown = [rf"\frac{{{number}}}{{7}}" for number in range(128)]
+    assert compare(rf"\boxed{{{', '.join(shown[::-1])}}}", ", ".join(shown)).equal

@@ -28,7 +28,7 @@ MAX_BITS = 40_000
 MAX_TERMS = 400
 """Terms of an expanded polynomial."""
 
-MAX_STEPS = 200_000
+MAX_STEPS = 400_000
 """Steps of one comparison: a token read, a node visited, a pair of terms multiplied, 1,000 bits of a number."""
 
 _LEFT: ContextVar[list[int] | None] = ContextVar("steps left", default=None)
