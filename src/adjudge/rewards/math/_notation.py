@@ -14,7 +14,7 @@ _INTERVAL = r"([\[\]])([^\[\]()]{1,200})([\[\]])"
 _AROUND = r"(?:\$?\s*[a-zA-Z]\s*(?:\\in|∈))?(?:[\s$∪∩]|\\(?:cup|cap|left)(?![a-zA-Z]))*"
 _UNIT_PRODUCT = (
     r"(?<![a-zA-Z\\])(mol|km|cm|mm|kg|m|g|J|N)(?:\s|~|\\[,;: ]|\\cdot(?![a-zA-Z])|[·*])+(mol|min|kg|s|h|m|L|K)(\})?"
-    r"\s*\^\s*\{?\s*[-−]\s*([1-9])\s*\}?"
+    r"\s*\^\s*(?:\{\s*)?[-−]\s*([1-9])\s*\}?"
 )
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = r"(january|february|march|april|may|june|july|august|september|october|november|december|[a-z]{3})\.?"
