@@ -18,6 +18,7 @@ BARS = {
     "issue-derived": (1.0, 0),
     "constructed": (0.998, 0),
     "policy": (1.0, 0),
+    "notation": (1.0, 0),
 }
 KNOWN_WRONG = "natural-responses-qwen-0524"  # gold `10{,}000`, answer `10000`, labelled as different
 

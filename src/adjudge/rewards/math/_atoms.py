@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from fractions import Fraction
 
+from adjudge.rewards.math._derivatives import derivative, match_derivative
 from adjudge.rewards.math._lexer import FUNCTIONS
 from adjudge.rewards.math._limits import Unreadable
 from adjudge.rewards.math._numerals import NOT_OPERANDS, OPENING, Numerals, negate, repeating
@@ -27,20 +28,12 @@ from adjudge.text.numbers import read_numeral
 
 _HALF = Num(Fraction(1, 2))
 CLOSERS = {"(": (")", "]"), "[": ("]", ")"), "\\langle": ("\\rangle",)}
-_BIG = {"\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim"}
+_BIG = {
+    "\\sum": "sum", "\\prod": "prod", "\\int": "int", "\\lim": "lim", "\\iint": "iint", "\\iiint": "iiint",
+    "\\oint": "oint", "\\limsup": "limsup", "\\liminf": "liminf",
+}  # fmt: skip
 _SKIPPED = frozenset(
-    {
-        "\\$",
-        "\\angle",
-        "\\triangle",
-        "\\boxed",
-        "\\forall",
-        "\\exists",
-        "\\therefore",
-        "\\because",
-        "\\ensuremath",
-        "\\mathop",
-    }
+    "\\$ \\angle \\triangle \\boxed \\forall \\exists \\therefore \\because \\ensuremath \\mathop".split()
 )
 _FONTS = frozenset(
     "\\mathcal \\mathfrak \\mathscr \\overrightarrow \\vec \\overline \\bar \\hat \\widehat \\tilde \\dot \\widetilde"
@@ -71,12 +64,13 @@ class Atoms(Numerals):
         """Brackets."""
 
     def read_enclosed(self, *closers: str) -> Node:
-        """Return what is between the bracket here and its closer; bars outside of it do not count inside."""
+        """Return what is between the bracket here and its closer; bars and colons outside of it do not count inside."""
         self.enter()
         self.advance()
         bars, self.bars = self.bars, 0
+        ends, self.colon_ends = self.colon_ends, False
         inner = self.sequence(closers)
-        self.bars = bars
+        self.bars, self.colon_ends = bars, ends
         if self.value not in closers:
             raise Unreadable(f"{' or '.join(map(repr, closers))} expected before {self.value!r}")
         self.advance()
@@ -126,9 +120,12 @@ class Atoms(Numerals):
         raise Unreadable(f"unexpected {value!r}" if value else "the expression ends too early")
 
     def _name(self) -> Node:
+        found = self._derivative_in_line() if self.value == "d" else None
+        if found is not None:
+            return found
         name = self.value
         self.advance()
-        while True:
+        for _ in self.rounds():
             if self.value == "_":
                 self.advance()
                 name += "_" + self.raw_argument()
@@ -140,6 +137,18 @@ class Atoms(Numerals):
         if self.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._is_applied(name)):
             return Call("?" + name, self._arguments())
         return Sym(name)
+
+    def _derivative_in_line(self) -> Node | None:
+        """Return the derivative `dy/dx` or `d/dx` that begins here, if one does."""
+        above = 1 if self.tokens[self.position + 1].value == "/" else 2
+        ahead = self.tokens[self.position : self.position + above + 3]
+        if [token.value for token in (ahead[0], *ahead[above : above + 2])] != ["d", "/", "d"]:
+            return None
+        if ahead[-1].kind not in {"letter", "command"} or ahead[-1].spaced or len(ahead) < above + 3:
+            return None
+        self.move_to(self.position + len(ahead))
+        sides = [[Sym(token.value.lstrip("\\")) for token in side] for side in (ahead[:above], ahead[-2:])]
+        return self._quotient(single(Mul, [*sides[0]]), single(Mul, [*sides[1]]))
 
     def _is_applied(self, name: str) -> bool:
         """Whether `P(x)` is a function's value: a capital of one letter, or any name that is being defined."""
@@ -173,7 +182,19 @@ class Atoms(Numerals):
     def fraction(self) -> Node:
         r"""`\frac` and its two arguments."""
         self.advance()
-        return ratio(self.argument(), self.argument())
+        return self._quotient(self.argument(), self.argument())
+
+    def _quotient(self, top: Node, bottom: Node) -> Node:
+        """Return a fraction, or the derivative that looks like one with what it applies to."""
+        found = match_derivative(top, bottom)
+        if found is None:
+            return ratio(top, bottom)
+        sign, variables, inner = found
+        if inner is None and self.starts_operand():
+            self.enter()
+            inner = self.expression(15)
+            self.leave()
+        return derivative(sign, variables, inner)
 
     def _root(self) -> Node:
         self.advance()
@@ -233,7 +254,10 @@ class Atoms(Numerals):
             return node
         if value in {"\\pm", "\\mp"}:
             self.advance()
-            return PlusMinus(1 if value == "\\pm" else -1, self.expression(15))
+            self.enter()
+            item = self.expression(15)
+            self.leave()
+            return PlusMinus(1 if value == "\\pm" else -1, item)
         if value in _BIG:
             return self._big(_BIG[value])
         if value in CLOSERS:
@@ -247,7 +271,10 @@ class Atoms(Numerals):
             return Call("binom", (self.argument(), self.argument()))
         if value in _SKIPPED:
             self.advance()
-            return self.operand()
+            self.enter()
+            item = self.operand()
+            self.leave()
+            return item
         if value in {"\\mathbb", *_FONTS}:
             self.advance()
             return self._with_suffix(f"{name}({self.raw_argument()})")
@@ -291,7 +318,9 @@ class Atoms(Numerals):
         r"""Return the argument of `\sin 2x`: factors up to the next operator or function."""
         self.enter()
         factors = [self.expression(20)]
-        while self.starts_operand() and self.value not in OPENING:
+        for _ in self.rounds():
+            if not self.starts_operand() or self.value in OPENING:
+                break
             if self.kind == "command" and self.value[1:] in FUNCTIONS and self.value != "\\sqrt":
                 break
             factors.append(self.expression(20))
@@ -324,7 +353,9 @@ class Atoms(Numerals):
             self.raw_argument()
         self.enter()
         rows: list[tuple[Node, ...]] = [()]
-        while self.value != "\\end":
+        for _ in self.rounds():
+            if self.value == "\\end":
+                break
             if self.kind == "end":
                 raise Unreadable("the matrix is not closed")
             if self.value == "&":
@@ -338,7 +369,7 @@ class Atoms(Numerals):
                 rows[-1] = (*rows[-1], self.expression(0))
                 if self.value == ",":
                     self.advance()
-        self.advance()
+        self.expect("\\end")
         self.raw_argument()
         self.leave()
         entries = tuple(row for row in rows if row)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
-from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
+from adjudge.rewards.math._lexer import compile_once
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Memo, Unreadable, open_budget
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._read import ParsedAnswer, read
 from adjudge.rewards.math._same import ComparisonRules, NeedsWorker, contains, same
@@ -14,18 +15,21 @@ from adjudge.rewards.math._show import describe
 from adjudge.rewards.math._tree import Node
 from adjudge.rewards.math._verdict import MathVerdict, Reason
 from adjudge.rewards.math._weight import is_heavy
-from adjudge.rewards.math._words import choice_of, squash
+from adjudge.rewards.math._words import choice_of, choices_of, squash
 from adjudge.text.numbers import read_numeral
 
 _LARGE = 64 * 1024
 _LOOKED_AT = 1024 * 1024  # extraction is linear and takes less than 10 ms for this much
+_DECIMAL_COMMA = r"[-+]?\d+,\d+"
 _DEFAULT = MathPolicy()
 
 
 @lru_cache(maxsize=1024)
 def _gold(gold: str) -> tuple[str, tuple[str, str]]:
     """Return the text of a gold, and what the same text looks like squashed, alone and with all around it."""
-    text = extract_gold(gold).text
+    # What the gold takes is not held against the response, so that it has a budget of its own.
+    with open_budget():
+        text = extract_gold(gold).text
     squashed = squash(text)
     return text, (squashed, squashed if text == gold else squash(gold))
 
@@ -33,10 +37,11 @@ def _gold(gold: str) -> tuple[str, tuple[str, str]]:
 @lru_cache(maxsize=1024)
 def _gold_reading(text: str) -> ParsedAnswer | str:
     """Return the reading of a gold, or the reason why there is none."""
-    try:
-        return read(text)
-    except (Unreadable, LimitExceeded) as problem:
-        return str(problem)
+    with open_budget():
+        try:
+            return read(text)
+        except (Unreadable, LimitExceeded) as problem:
+            return str(problem)
 
 
 class _Decision(NamedTuple):
@@ -81,6 +86,11 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
     if len(found.text) > 40 or len(gold_text) > 40:
         return None
     one, other = read_numeral(gold_text), read_numeral(found.text)
+    # `3,5` is 3.5 where the gold is that decimal: elsewhere it may be a list.
+    if one is not None and one.places and other is None and compile_once(_DECIMAL_COMMA).fullmatch(found.text):
+        comma = read_numeral(found.text.replace(",", "."))
+        if comma is not None and comma.value == one.value:
+            return _number_verdict(found, gold_text, gold_text, equal=True, if_equal=f"{found.text} is {gold_text}")
     if one is None or other is None or "," in gold_text or "," in found.text:
         return None
     shown, wanted = show_number(other.value), show_number(one.value)
@@ -94,6 +104,16 @@ def decide(
 
     With `light`, an answer that may take tier 1 more than a few milliseconds needs a worker too.
     """
+    with open_budget():
+        try:
+            return _decide_response(response, gold, policy, oracle, light=light)
+        except (LimitExceeded, RecursionError) as problem:
+            return MathVerdict(False, "too-large", None, None, None, None, 1, str(problem))
+
+
+def _decide_response(
+    response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None, *, light: bool
+) -> MathVerdict:
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
     # Two plain whole numbers need no parser, no memo and no policy.
@@ -161,6 +181,10 @@ def _decide_text(
 
 
 def _choices(gold: str, answer: str) -> bool | None:
+    several = choices_of(gold), choices_of(answer)
+    # `BD` beside `B, D`: two of one kind are compared as lists or products.
+    if None not in several and gold.isalpha() != answer.isalpha():
+        return several[0] == several[1]
     wanted = choice_of(gold)
     if wanted is None:
         return None
@@ -170,12 +194,14 @@ def _choices(gold: str, answer: str) -> bool | None:
     return wanted[0] == given[0]
 
 
-@lru_cache(maxsize=4096)
-def _decide_trees(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> _Decision:
+def _decide_readings(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> _Decision:
     # Rules are equal where their policies are: who decides beyond tier 1 makes no difference to the decision.
     equal, reason = _compare_all(gold, answer, replace(rules, bound=gold.bound | answer.bound))
     asked = isinstance(rules.oracle, Oracle) and rules.oracle.asked
     return _Decision(equal, reason, 2 if asked else 1)
+
+
+_decide_trees = Memo(_decide_readings, maxsize=4096)
 
 
 def _compare_all(gold: ParsedAnswer, answer: ParsedAnswer, rules: ComparisonRules) -> tuple[bool, Reason]:

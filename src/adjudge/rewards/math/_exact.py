@@ -10,10 +10,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import TypeAlias
 
-from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, LimitExceeded
+from adjudge.rewards.math._limits import MAX_BITS, MAX_TERMS, LimitExceeded, Memo, spend
 from adjudge.rewards.math._tree import Add, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
 
 Monomial: TypeAlias = tuple[tuple[str, Fraction], ...]
@@ -21,6 +20,7 @@ Polynomial: TypeAlias = dict[Monomial, Fraction]
 
 _UNIT = Fraction(1)
 _ONE: Polynomial = {(): Fraction(1)}
+_CHARACTERS = 16  # of a rendered form, for one step
 _SMALL_PRIMES = tuple(p for p in range(2, 1000) if all(p % q for q in range(2, math.isqrt(p) + 1)))
 
 
@@ -60,13 +60,16 @@ def _bits(value: Fraction) -> int:
 
 
 def _check_bits(value: Fraction) -> Fraction:
-    if _bits(value) > MAX_BITS:
+    bits = _bits(value)
+    if bits > MAX_BITS:
         raise LimitExceeded("a number has too many digits")
+    spend(bits // 1000)
     return value
 
 
 def _times(left: Monomial, right: Monomial) -> tuple[Monomial, Fraction]:
     """Return the product of two monomials, with whatever roots and powers of i make rational."""
+    spend(1 + len(right))
     powers = dict(left)
     for atom, exponent in right:
         powers[atom] = powers.get(atom, Fraction(0)) + exponent
@@ -90,6 +93,7 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
     # Refused before the work, not after it.
     if len(left) * len(right) > MAX_TERMS * 10:
         raise LimitExceeded("the expanded product has too many terms")
+    spend(len(left) * len(right))
     whole = all(value.denominator == 1 for side in (left, right) for value in side.values())
     first = [(key, value.numerator if whole else value) for key, value in left.items()]
     second = [(key, value.numerator if whole else value) for key, value in right.items()]
@@ -111,6 +115,7 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
 
 
 def _sum(left: Polynomial, right: Polynomial) -> Polynomial:
+    spend(len(left) + len(right))
     result = dict(left)
     for key, value in right.items():
         result[key] = result.get(key, Fraction(0)) + value
@@ -164,7 +169,7 @@ def _integer_power(base: Form, exponent: int) -> Form:
         monomial, factor = _times(tuple((atom, power * exponent) for atom, power in key), ())
         return Form({monomial: _check_bits(coefficient**exponent * factor)}, _ONE)
     if exponent > 64:
-        raise NotExact("the power is too high to expand")
+        return _high_power(base, exponent)
     terms = max(len(base.top), len(base.bottom))
     if math.comb(exponent + terms - 1, terms - 1) > MAX_TERMS:
         raise NotExact("the power has too many terms to expand")
@@ -176,6 +181,15 @@ def _integer_power(base: Form, exponent: int) -> Form:
         if exponent:
             square = _multiply(square, square)
     return result
+
+
+def _high_power(base: Form, exponent: int) -> Form:
+    """Return a power that is not expanded, of the base with the sign that its first term is positive."""
+    sign = 1
+    if min(base.top.items())[1] < 0:
+        base = _multiply(base, _constant(Fraction(-1)))
+        sign = -1 if exponent % 2 else 1
+    return _multiply(_constant(Fraction(sign)), _atom(f"@({canonical(base)})^({exponent})"))
 
 
 def _root_of_number(value: Fraction, exponent: Fraction) -> Form:
@@ -209,6 +223,7 @@ def _factors(number: int) -> list[tuple[int, int]]:
             break
         count = 0
         while number % prime == 0:
+            spend()
             number //= prime
             count += 1
         if count:
@@ -246,13 +261,8 @@ def _power(base: Node, exponent: Node) -> Form:
     return _atom(f"@({canonical(inner)})^({value})")
 
 
-@lru_cache(maxsize=256)
-def exact_form(node: Node) -> Form:
-    """Return the canonical form of a scalar; `NotExact` where it has none, `LimitExceeded` where it would not fit."""
-    return _form(node)
-
-
 def _form(node: Node) -> Form:
+    spend()
     match node:
         case Num(value):
             return _constant(_check_bits(value))
@@ -280,6 +290,10 @@ def _form(node: Node) -> Form:
             return _call(name, [_form(arg) for arg in args])
         case _:
             raise NotExact(f"no exact form for {type(node).__name__}")
+
+
+exact_form = Memo(_form, maxsize=256)
+"""Returns the canonical form of a scalar; `NotExact` where it has none, `LimitExceeded` where it would not fit."""
 
 
 _OF_ONE_NUMBER: dict[str, Callable[[Fraction], Fraction | int]] = {"abs": abs, "floor": math.floor, "ceil": math.ceil}
@@ -334,6 +348,8 @@ def show_number(value: Fraction) -> str:
 def _render_polynomial(polynomial: Polynomial) -> str:
     if not polynomial:
         return "0"
+    # An atom's name holds the text of all that is inside it, so that each nesting may multiply the length.
+    spend(sum(len(atom) for key in polynomial for atom, _ in key) // _CHARACTERS)
     parts = []
     for key in sorted(polynomial):
         shown = "*".join(f"{atom}^({power})" if power != 1 else atom for atom, power in key)

@@ -52,7 +52,7 @@ _FINAL = (
     r"(?:the\s+final\s+answer\s+is\s*:?\s*)?"
 )
 _STATEMENT = (
-    r"(?i)\banswer\b(?:\s+(?:to|of|for)\s[^.\n]{1,80}?)?[\s*_\"]*"
+    r"(?i)(?:\banswer|\b(?:correct|right|best)\s+(?:option|choice))\b(?:\s+(?:to|of|for)\s[^.\n]{1,80}?)?[\s*_\"]*"
     r"(?:(?:is|are|:|=|->|equals|would be|should be|must be|will be)[\s*_:\"]*|(?=\s*(?:\$|\\[\[(])))"
     r"(?:the\s+final\s+answer\s+is\s*:?\s*)?"
 )

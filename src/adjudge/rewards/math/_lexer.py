@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from adjudge.rewards.math._limits import MAX_TOKENS, LimitExceeded
+from adjudge.rewards.math._limits import MAX_TOKENS, LimitExceeded, spend
 from adjudge.text.number_words import NUMBER_WORDS
 from adjudge.text.numbers import VULGAR, fold_symbols
 from adjudge.text.units import UNIT_WORDS
@@ -173,6 +173,7 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> It
     pattern = compile_once(_TOKENS)
     position, count, spaced = start, 0, False
     while position < stop:
+        spend()
         found = pattern.match(text, position, stop)
         if found is None:
             position += 1

@@ -1,6 +1,6 @@
 """Matrices worked out entry by entry: sums, products, multiples."""
 
-from adjudge.rewards.math._tree import Add, Group, Matrix, Mul, Node, walk
+from adjudge.rewards.math._tree import Add, Group, Matrix, Mul, Node, children, walk
 
 
 def matrix_value(node: Node) -> Matrix | None:
@@ -8,6 +8,8 @@ def matrix_value(node: Node) -> Matrix | None:
     match node:
         case Matrix():
             return node
+        case Group(items, "[", "]") if all(_is_row(item, items[0]) for item in items):
+            return Matrix(tuple(children(item) for item in items))
         case Group(items, _, _):
             return Matrix(tuple((item,) for item in items))
         case Add(items):
@@ -26,6 +28,12 @@ def matrix_value(node: Node) -> Matrix | None:
             return _matrix_product(items)
         case _:
             return None
+
+
+def _is_row(item: Node, first: Node) -> bool:
+    """Whether an element of `[[1, 2], [3, 4]]` is a row as long as the first."""
+    is_list = isinstance(item, Group) and (item.left, item.right) == ("[", "]")
+    return is_list and len(children(item)) == len(children(first))
 
 
 def _matrix_product(items: tuple[Node, ...]) -> Matrix | None:
@@ -50,6 +58,9 @@ def _matrix_product(items: tuple[Node, ...]) -> Matrix | None:
                 for row in result.rows
             )
         )
+        # Every factor multiplies the size of the entries: it is counted before anything goes through them.
+        for _ in walk(result):
+            pass
     if result is None or not scale:
         return result
     return Matrix(tuple(tuple(Mul((*scale, entry)) for entry in row) for row in result.rows))

@@ -4,18 +4,22 @@ from fractions import Fraction
 from functools import partial
 
 from adjudge.rewards.math._limits import LimitExceeded
+from adjudge.rewards.math._policy import MathPolicy
+from adjudge.rewards.math._scalar import same_scalar
 from adjudge.rewards.math._tree import (
     CONSTANTS,
     MINUS_ONE,
     Based,
     Builder,
     Call,
+    Degree,
     Group,
     Items,
     Matrix,
     Mul,
     Node,
     Num,
+    Percent,
     PlusMinus,
     Pow,
     Quantity,
@@ -31,11 +35,17 @@ from adjudge.rewards.math._tree import (
 )
 
 _EQUALITIES = frozenset({"=", "~"})
+# Sides in other units, or of another kind, say nothing against each other.
+_MEASURED = (Quantity, Degree, Percent, Based, Text, Relation, Items, SetOf, Group, SetOperation, Matrix, Builder)
+_ROUGHLY = MathPolicy(gold_digits=1, answer_digits=1)
 
 
 def substitute(node: Node, name: str, value: Node) -> Node:
     """Return the tree with a variable replaced."""
     if node == Sym(name):
+        # Whoever goes through the result visits the value again at each of its places.
+        for _ in walk(value):
+            pass
         return value
     return rebuild(node, partial(substitute, name=name, value=value))
 
@@ -63,8 +73,6 @@ def _is_name(node: Node) -> bool:
             return _is_name(item)
         case Mul((Sym(name), Relation())):
             return name.isupper()
-        case Mul((Mul((Sym("d"), Sym())), Pow(Mul((Sym("d"), Sym())), _))):
-            return True
         case _:
             return _capitals(node)
 
@@ -113,14 +121,27 @@ def _chain(operators: tuple[str, ...], items: tuple[Node, ...]) -> Node:
     first, last = kept[0], kept[-1]
     if _is_name(first) and not _mentions(last, first):
         return Relation(("=",), (first, last))
+    if len(kept) > 2 and _is_name(kept[-2]) and any(names(item) for item in kept):
+        return Relation(("=",), (kept[-2], last))
+    # `7 = 1` states nothing: only sides that may be equal are worked out to one value.
+    values = [item for item in kept if not _is_name(item)]
+    if any(_contradicts(item, values[-1]) for item in values[:-1]):
+        return Relation(("=",) * (len(kept) - 1), tuple(kept))
     # `2+2 = 4` is worked out to its last value.
     if not any(names(item) for item in kept):
         return last
-    if len(kept) > 2 and _is_name(kept[-2]):
-        return Relation(("=",), (kept[-2], last))
     if _is_name(last) and not isinstance(last, Group) and not _mentions(first, last) and not names(first):
         return Relation(("=",), (last, first))
     return Relation(("=",), (first, last))
+
+
+def _contradicts(one: Node, other: Node) -> bool:
+    """Whether two sides of a chain are surely different: numbers, or expressions in the same variables."""
+    if names(one) != names(other) or any(isinstance(part, _MEASURED) for side in (one, other) for part in walk(side)):
+        return False
+    return not any(
+        same_scalar(left, right, _ROUGHLY)[0] is not False for left in _signs(one) for right in _signs(other)
+    )
 
 
 def _signs(node: Node) -> "list[Node]":
@@ -170,7 +191,8 @@ def normal(node: Node) -> Node:
             if not isinstance(node, Relation):
                 return normal(node)
         case Relation(
-            ("in",), (Sym() | Call() | Group(), Items() | SetOf() | Group() | SetOperation() | Sym() as inside)
+            ("in",),
+            (Sym() | Call() | Group(), Items() | SetOf() | Group() | SetOperation() | Builder() | Sym() as inside),
         ):
             return normal(inside)
         case Items(items, choice):

@@ -1,10 +1,11 @@
 """A place in the tokens, and numbers as they are written there: digits, words, mixed numbers, bases, repeats."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
 
 from adjudge.rewards.math._lexer import Token
-from adjudge.rewards.math._limits import MAX_DEPTH, LimitExceeded, Unreadable
+from adjudge.rewards.math._limits import MAX_DEPTH, LimitExceeded, Unreadable, spend
 from adjudge.rewards.math._tree import MINUS_ONE, Based, Mul, Node, Num, Pow
 from adjudge.text.number_words import NUMBER_WORDS, PART_WORDS, read_number_words
 from adjudge.text.numbers import MAX_DIGITS, Numeral, read_numeral
@@ -40,6 +41,17 @@ class Numerals(ABC):
         self.position = position
         self.token = self.tokens[position]
         self.kind, self.value, _, _ = self.token
+
+    def rounds(self) -> Iterator[None]:
+        """Go round a loop as often as its body takes a token: a body that takes none has gone round for the last time.
+
+        Every loop of the parser whose body calls other rules is written with this, so that none can be endless.
+        """
+        before = -1
+        while self.position > before:
+            spend()
+            before = self.position
+            yield
 
     def expect(self, value: str) -> None:
         """Step over a token that must be there."""
@@ -160,7 +172,7 @@ class Numerals(ABC):
         r"""`2\frac{1}{3}` and `2 1/3`: a whole number and a proper fraction side by side are added."""
         at = self.position
         tokens = self.tokens
-        if self.value == "\\frac":
+        if self.value == "\\frac" and self._is_plain_fraction():
             saved = self.tokens[at : at + 8]
             fraction = self.fraction()
             match fraction:
@@ -188,6 +200,13 @@ class Numerals(ABC):
                 return Num(whole.value + Fraction(part, parts))
         return whole
 
+    def _is_plain_fraction(self) -> bool:
+        r"""Whether the arguments of the `\frac` here are numerals, so that nothing else is read twice."""
+        ahead = self.tokens[self.position + 1 : self.position + 7]
+        shape = "".join("n" if token.kind == "number" else token.value for token in ahead)
+        digits = len(ahead[0].value) if ahead[0].kind == "number" else 0
+        return shape.startswith(("{n}{n}", "{n}n", "n{n}", "nn")) or digits > 1
+
     def read_based(self, digits: str) -> Node:
         """Return digits with the base that is below them, as a number or in words."""
         self.advance()
@@ -201,17 +220,20 @@ class Numerals(ABC):
         """Return a number in words."""
         if self.value.lower() in {"minus", "negative"}:
             self.advance()
-            return negate(self.operand())
+            self.enter()
+            number = self.operand()
+            self.leave()
+            return negate(number)
         words: list[str] = []
         while self.number_word() or (words and self.value == "and" and words[-1].lower() in {"hundred", "thousand"}):
             words.append(self.value)
             self.advance()
             if self.value == "-" and self.tokens[self.position + 1].value.lower() in NUMBER_WORDS:
                 self.advance()
-        number = read_number_words(" ".join(words))
-        if number is None:
+        count = read_number_words(" ".join(words))
+        if count is None:
             raise Unreadable("these number words are not a number")
-        return self._parts(Num(Fraction(number)))
+        return self._parts(Num(Fraction(count)))
 
     def _parts(self, count: Num) -> Node:
         """Return `two thirds` as 2/3; an ordinal after one number is a part of it."""

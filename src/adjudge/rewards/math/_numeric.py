@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from adjudge.rewards.math._exact import NotExact, rational
-from adjudge.rewards.math._limits import LimitExceeded
+from adjudge.rewards.math._limits import LimitExceeded, spend
 from adjudge.rewards.math._tree import (
     Add,
     Big,
@@ -135,6 +135,7 @@ def evaluate(node: Node, values: Mapping[str, complex], work: list[int] | None =
 
 
 def _evaluate(node: Node, point: _Point) -> Bounded:
+    spend()
     point.work[0] -= 1
     if point.work[0] < 0:
         raise LimitExceeded("the value takes too much work")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from adjudge.rewards.math._atoms import CLOSERS, Atoms
 from adjudge.rewards.math._lexer import repair, tokenize
-from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
+from adjudge.rewards.math._limits import MAX_ANSWER, MAX_ITEMS, LimitExceeded, Unreadable
 from adjudge.rewards.math._numerals import negate
 from adjudge.rewards.math._tree import (
     MINUS_ONE,
@@ -40,6 +40,7 @@ _RELATIONS = {
     "\\ne": "!=", "\\approx": "~", "\\doteq": "~", "\\in": "in", "\\equiv": "=", "\\to": "=", "\\coloneqq": "=",
     "\\subset": "in", "\\subseteq": "in", "\\iff": "iff", "\\Leftrightarrow": "iff", "\\notin": "notin",
 }  # fmt: skip
+_FACTOR_SIGNS = frozenset({"*", "\\cdot", "/", "\\div", "\\bullet"})
 _SET_OPERATORS = {"\\cup": "union", "\\cap": "intersection", "\\setminus": "minus"}
 _SEPARATORS = frozenset({",", ";", "\\\\", "\\wedge", "\\vee"})
 _APPROXIMATORS = frozenset(
@@ -94,17 +95,13 @@ class _Parser(Atoms):
         """Items up to a closer; one item stands for itself."""
         items: list[Node] = []
         choice = False
-        while True:
+        for _ in self.rounds():
             while self._separator():
                 choice = choice or self.value in {"or", "\\vee"}
                 self.advance()
             if self.value in closers or self.kind == "end":
                 break
-            before = self.position
             items.append(self.item(closers))
-            # An item that takes no token would loop for ever.
-            if self.position == before:
-                raise Unreadable(f"unexpected {self.value!r}")
             if not (self._separator() or self.value in closers or self.kind == "end"):
                 raise Unreadable(f"unexpected {self.value!r}")
         if not items:
@@ -213,7 +210,7 @@ class _Parser(Atoms):
     def _with_unit(self, node: Node) -> Node:
         """Attach the words after a value; a parenthesis after them belongs to them."""
         words: list[str] = []
-        while True:
+        for _ in self.rounds():
             token = self.token
             if token.kind == "word" and not self._separator() and token.value.lower() not in _CLAUSES | _VERBS:
                 words.append(token.value)
@@ -241,7 +238,10 @@ class _Parser(Atoms):
             self.advance()
         items = [self.expression(0)]
         operators: list[str] = []
-        while (operator := _RELATIONS.get(self.value)) is not None:
+        for _ in self.rounds():
+            operator = _RELATIONS.get(self.value)
+            if operator is None:
+                break
             self.advance()
             if operator == "<" and self.value == "=":
                 operator = "<="
@@ -256,11 +256,14 @@ class _Parser(Atoms):
     def expression(self, level: int) -> Node:
         """Operators that bind tighter than `level`: 5 sets, 10 sums, 20 products, 30 sign, 40 powers."""
         left = self.operand()
-        while True:
+        for wrapped, _ in enumerate(self.rounds()):
+            # Every round wraps what was read so far, and what walks trees goes as deep as they are.
+            if wrapped > MAX_ITEMS:
+                raise LimitExceeded("too many signs follow one another")
             value = self.value
             if value in {"+", "-", "\\pm", "\\mp"} and level < 10:
                 left = self._sum(left)
-            elif level < 20 and value in {"*", "\\cdot", "/", "\\div", ":", "\\bullet"}:
+            elif level < 20 and (value in _FACTOR_SIGNS or (value == ":" and not self.colon_ends)):
                 left = self._product(left)
             elif level < 20 and self.starts_operand():
                 # `2 3` is not a product: nobody writes one so.
@@ -289,12 +292,15 @@ class _Parser(Atoms):
             elif value == "'" and isinstance(left, Num | Degree):
                 self.advance()
             else:
-                return left
+                break
+        return left
 
     def _sum(self, first: Node) -> Node:
         items = [first]
-        while self.value in {"+", "-", "\\pm", "\\mp"}:
+        for _ in self.rounds():
             operator = self.value
+            if operator not in {"+", "-", "\\pm", "\\mp"}:
+                break
             self.advance()
             if self.dangling():
                 if operator == "+" and len(items) == 1 and isinstance(first, Num):
@@ -313,7 +319,7 @@ class _Parser(Atoms):
     def _product(self, first: Node) -> Node:
         items = [first]
         ratio: list[Node] = []
-        while True:
+        for _ in self.rounds():
             value = self.value
             if value in {"*", "\\cdot", "\\bullet"}:
                 self.advance()
@@ -342,19 +348,21 @@ class _Parser(Atoms):
         if self.value == "\\}":
             self.advance()
             return SetOf(())
+        outside = self.bars, self.colon_ends
         bar = self.find_bar()
+        variable: Node | None = None
         if bar is not None:
-            self.colon_ends = True
+            self.bars, self.colon_ends = 0, True
             variable = self.relation()
-            self.colon_ends = False
             if self.position != bar:
                 raise Unreadable("a set builder needs one variable")
             self.advance()
-            condition = self.sequence(("\\}",))
-            self.expect("\\}")
-            return Builder(variable, condition)
+        self.bars, self.colon_ends = 0, False
         inner = self.sequence(("\\}",))
+        self.bars, self.colon_ends = outside
         self.expect("\\}")
+        if variable is not None:
+            return Builder(variable, inner)
         return SetOf(inner.items if isinstance(inner, Items) else (inner,))
 
     def group(self, opener: str) -> Node:

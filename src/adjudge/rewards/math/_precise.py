@@ -5,10 +5,11 @@ from decimal import Decimal, DecimalException, localcontext
 from fractions import Fraction
 
 from adjudge.rewards.math._exact import NotExact, rational
-from adjudge.rewards.math._limits import LimitExceeded
+from adjudge.rewards.math._limits import LimitExceeded, spend
 from adjudge.rewards.math._tree import Add, Call, Degree, Mul, Node, Num, Percent, Pow, Quantity, Ratio, Sym
 
 DIGITS = 60
+_LONG = 20  # steps of one root, logarithm or series
 _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
 
 
@@ -35,6 +36,7 @@ def precise(node: Node) -> Decimal | None:
 
 
 def _value(node: Node) -> Decimal:
+    spend()
     match node:
         case Num(number):
             return Decimal(number.numerator) / Decimal(number.denominator)
@@ -64,6 +66,7 @@ def _value(node: Node) -> Decimal:
 
 
 def _power(base: Decimal, exponent: Node) -> Decimal:
+    spend(_LONG)
     power = rational(exponent)
     if power is None:
         if base <= 0:
@@ -89,6 +92,7 @@ def _root(base: Decimal, power: Fraction) -> Decimal:
 
 
 def _call(name: str, args: tuple[Node, ...]) -> Decimal:
+    spend(_LONG)
     exact = rational(Call(name, args))
     if exact is not None:
         return Decimal(exact.numerator) / Decimal(exact.denominator)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from adjudge.rewards.math._lexer import compile_once, repair
 from adjudge.rewards.math._limits import LimitExceeded, Unreadable
+from adjudge.rewards.math._notation import chinese_number, date_of, rewrite
 from adjudge.rewards.math._numerals import literal_of
 from adjudge.rewards.math._parser import parse_with_bound
 from adjudge.rewards.math._tree import Node, Quantity, Text
@@ -43,7 +44,7 @@ def _clean(text: str) -> str:
         text = compile_once(_TIME).sub(
             lambda found: f"{found[1]} {'post' if found[2] in 'pP' else 'ante'}meridian", text
         )
-    return text
+    return rewrite(text)
 
 
 def _price(text: str) -> Node | None:
@@ -70,9 +71,10 @@ def read(text: str) -> ParsedAnswer:
     numeral = read_numeral(text) if len(text) < 40 and "," not in text else None
     if numeral is not None:
         return ParsedAnswer((literal_of(numeral),), frozenset())
-    price = _price(text)
-    if price is not None:
-        return ParsedAnswer((price,), frozenset())
+    for find in (_price, date_of, chinese_number):
+        found = find(text)
+        if found is not None:
+            return ParsedAnswer((found,), frozenset())
     choice = choice_of(text)
     try:
         node, bound = parse_with_bound(text)

@@ -126,7 +126,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
 
 
 @reward(
-    version="1",
+    version="2",
     parts=(),
     range=(0.0, 1.0),
     batch=by_row(_rule(_plain_score)),
@@ -156,7 +156,7 @@ def math_equal_reward(
 
 
 @reward(
-    version="1",
+    version="2",
     parts=("acc",),
     range=(0.0, 1.0),
     batch=by_row(_rule(_tool_score), ("acc",)),

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
+from adjudge.rewards.math._derivatives import is_derivative
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded, spend
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
@@ -50,6 +51,7 @@ class ComparisonRules:
 
 def same(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     """Whether two answers are the same, and by which reason."""
+    spend()
     gold, answer = normal(gold), normal(answer)
     if gold == answer:
         return True, reason_of(gold)
@@ -141,7 +143,7 @@ def _same_labelled(
     if isinstance(other, Relation):
         return _equations(gold, answer, rules)
     # The arguments of `f(x) = ...` are bound variables.
-    if isinstance(label, Call | Group):
+    if isinstance(label, Call | Group) and not is_derivative(label):
         rules = replace(rules, bound=rules.bound | names(label))
     return same(value, other, rules) if gold_label is not None else same(other, value, rules)
 
@@ -308,6 +310,11 @@ def _same_in_any_order(one: tuple[Node, ...], other: tuple[Node, ...], rules: Co
     # Each element of the gold takes one of the answer; what is left over may only repeat some of them.
     waiting = list(other)
     for item in one:
+        spend(len(waiting))
+        # One that is written the same way is found without comparing values.
+        if item in waiting:
+            waiting.remove(item)
+            continue
         for position, candidate in enumerate(waiting):
             if same(item, candidate, rules)[0]:
                 del waiting[position]

@@ -171,10 +171,26 @@ def _units_differ(gold: Node, answer: Node, policy: MathPolicy) -> tuple[bool, N
     if one.dimension != other.dimension:
         # Square units are any area; `60 miles` is short for `60 mph` where only the number was asked for.
         vague = "unit" in {one.dimension.split("^")[0], other.dimension.split("^")[0]}
-        shortened = one.dimension.split("/")[0] == other.dimension.split("/")[0]
+        rates = ["/" in unit.dimension for unit in (one, other)]
+        shortened = rates.count(True) == 1 and one.dimension.split("/")[0] == other.dimension.split("/")[0]
         return not vague and not shortened, gold, answer
     factor = other.factor / one.factor
     return False, gold, Mul((answer.item, Num(factor)))
+
+
+def _minute_of_day(node: Node) -> int | None:
+    """Return a time that says which half of the day it is in: `3:45 PM`, `15:45`, `0:05`."""
+    half = None
+    if isinstance(node, Quantity) and node.unit in {"antemeridian", "postmeridian"}:
+        half = 12 if node.unit == "postmeridian" else 0
+        node = node.item
+    match node:
+        case Ratio((Num(Fraction(denominator=1) as hour), Num(Fraction(denominator=1) as minute))) if minute < 60:
+            if half is not None and 1 <= hour <= 12:
+                return int(hour % 12 + half) * 60 + int(minute)
+            if half is None and (hour == 0 or 13 <= hour < 24):
+                return int(hour * 60 + minute)
+    return None
 
 
 def _percent(node: Node) -> Node:
@@ -189,6 +205,10 @@ def _percent(node: Node) -> Node:
 def same_scalar(gold: Node, answer: Node, policy: MathPolicy) -> Answer:
     """Equality of two scalars under the policy."""
     gold, answer = _percent(gold), _percent(answer)
+    times = _minute_of_day(gold), _minute_of_day(answer)
+    # Two times without a half of the day may be ratios.
+    if None not in times and (isinstance(gold, Quantity) or isinstance(answer, Quantity)):
+        return times[0] == times[1], "exact-rational"
     if isinstance(gold, Based) or isinstance(answer, Based):
         return gold == answer, "exact-rational"
     if isinstance(gold, Ratio) and isinstance(answer, Ratio):

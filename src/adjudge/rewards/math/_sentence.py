@@ -5,7 +5,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from adjudge.rewards.math._lexer import compile_once
-from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable, spend
 from adjudge.rewards.math._tree import CONSTANTS, Items, Node, Relation, Sym, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.number_words import NUMBER_WORDS
@@ -22,19 +22,22 @@ _MEASURE = r"([-+]?\d[\d,]*(?:\.\d+)?)\s*(?:mm|cm|km|kg|ft|m|g|s|h|l)(?:[²³]|\
 _DENIAL = r"(?i)(?:\bnot|\bcannot|n't|\bnever)\s+(?:be\s+|equal\s+(?:to\s+)?)?$"
 _OR = r"(?i)\b(?:or|maybe|perhaps|possibly)\b"
 _MONEY = r"(\d+[.,]\d{2})\s*[$€£]"
-_NUMBER = r"(?<![\w.])[-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?(?!\w)"
+# A root is taken with what is under it, and what is under a root or above a power is not a number by itself.
+_NUMBER = r"(?<![\w.√^])[-+−]?(?:(?:\d+(?:\.\d+)?)?√\d+|\d+(?:,\d{3})*(?:\.\d+)?(?:\s?/\s?\d+)?(?:\s?\\?%)?)(?![\w√^])"
 
 
 def readable(text: str) -> Node | None:
-    """Return the tree of a text that is mathematics through and through, or nothing."""
+    """Return the tree of a text that is all mathematics, or nothing; `LimitExceeded` where it is too large."""
     from adjudge.rewards.math._parser import parse
 
     if len(text) > MAX_ANSWER:
         return None
     try:
         node = parse(text)
-    except (Unreadable, LimitExceeded):
+    except Unreadable:
         return None
+    except RecursionError:
+        raise LimitExceeded("the expression is nested too deeply") from None
     return None if any(isinstance(part, Text) for part in _parts(node)) else node
 
 
@@ -59,26 +62,39 @@ def from_sentence(text: str, start: int, stop: int, *, whole: bool) -> "Found | 
     sentence = text[start:stop]
     if not sentence:
         return None
-    if whole and (len(sentence) > MAX_ANSWER or readable(sentence) is not None or choice_of(sentence) is not None):
-        return Found(sentence, start, stop, "statement")
+    everything = Found(sentence, start, stop, "statement")
     if len(sentence) > MAX_ANSWER:
-        return None
+        return everything if whole else None
+    try:
+        if whole and (readable(sentence) is not None or choice_of(sentence) is not None):
+            return everything
+        return _value_in(sentence, start) or (everything if whole else None)
+    except LimitExceeded:
+        # A part that is small enough would be an answer that nobody gave.
+        return everything
+
+
+def _value_in(sentence: str, start: int) -> "Found | None":
+    """Return what follows a sentence's last verb, or else its last formula or number."""
+    from adjudge.rewards.math._extract import Found
+
     formulas = [found.span() for found in compile_once(_FORMULA).finditer(sentence)]
     # The last verb that is not inside a formula: what follows it is the statement.
     verb = None
     for found in compile_once(_VERB).finditer(sentence):
+        spend(1 + len(formulas))
         if not any(low < found.start() < high for low, high in formulas):
             verb = found
     if verb is not None:
         tail = sentence[verb.end() :].strip(' .*"')
-        at = start + sentence.index(tail, verb.end()) if tail else stop
+        at = start + (sentence.index(tail, verb.end()) if tail else len(sentence))
         measure = compile_once(_MEASURE).fullmatch(tail)
         if measure is not None:
             return Found(measure[1], at, at + len(measure[1]), "statement")
         node = readable(tail) if _mathematical(tail) else None
         if node is not None and not _bare_name(node) and not _is_denied(sentence, at - start):
             return Found(tail, at, at + len(tail), "statement")
-    return _last_formula(sentence, start) or (Found(sentence, start, stop, "statement") if whole else None)
+    return _last_formula(sentence, start)
 
 
 def _mathematical(text: str) -> bool:

@@ -4,11 +4,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded
+from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded, spend
 from adjudge.rewards.math._normal import substitute
 from adjudge.rewards.math._numeric import real_value
 from adjudge.rewards.math._tree import (
     MINUS_ONE,
+    Add,
     Builder,
     Call,
     Group,
@@ -131,6 +132,7 @@ def _point(node: Node) -> list[IntervalPiece]:
 
 
 def _merge(found: list[IntervalPiece]) -> list[IntervalPiece]:
+    spend(len(found))
     result: list[IntervalPiece] = []
     for piece in sorted(found, key=lambda piece: (piece.start, not piece.closed_low, piece.stop)):
         last = result[-1] if result else None
@@ -160,6 +162,7 @@ def _complement(found: list[IntervalPiece]) -> list[IntervalPiece]:
 
 
 def _intersection(left: list[IntervalPiece], right: list[IntervalPiece]) -> list[IntervalPiece]:
+    spend(len(left) * len(right))
     result: list[IntervalPiece] = []
     for one in left:
         for other in right:
@@ -210,8 +213,8 @@ def _solve_one(left: Node, operator: str, right: Node) -> list[IntervalPiece]:
     if not names(right):
         if _is_variable(left):
             return _half_line(operator, right)
-        if isinstance(left, Call) and left.name == "abs" and _is_variable(left.args[0]):
-            return _absolute(operator, right)
+        if isinstance(left, Call) and left.name == "abs" and len(left.args) == 1:
+            return _absolute(left.args[0], operator, right)
         if isinstance(left, Mul) and len(left.items) == 2 and all(isinstance(item, Sym) for item in left.items):
             raise NotInterval("two variables")
     variables = names(left) | names(right)
@@ -221,26 +224,58 @@ def _solve_one(left: Node, operator: str, right: Node) -> list[IntervalPiece]:
 
 
 def _linear(difference: Node, operator: str, name: str) -> list[IntervalPiece]:
-    """Solve `difference operator 0` where the difference is linear in the variable."""
+    """Solve `difference operator 0` where the difference is linear in the variable, or else a quadratic."""
     # Three points show whether it is a straight line; two of them give the line.
-    at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3)]
-    zero, one, three = (_value(value) for value in at)
+    at = [substitute(difference, name, Num(Fraction(value))) for value in (0, 1, 3, -1)]
+    zero, one, three, _ = (_value(value) for value in at)
     slope = one - zero
-    if abs(three - zero - 3 * slope) > 1e-9 * (abs(three) + abs(zero) + abs(slope)) or abs(slope) < 1e-12:
-        raise NotInterval("the inequality is not linear")
+    size = abs(three) + abs(zero) + abs(slope)
+    if abs(three - zero - 3 * slope) > 1e-9 * size:
+        return _quadratic((at[0], at[1], at[3]), three, operator)
+    if abs(slope) < 1e-12:
+        raise NotInterval("the inequality has no variable in it")
     bound = Mul((MINUS_ONE, at[0], Pow(minus(at[1], at[0]), MINUS_ONE)))
     return _half_line(operator if slope > 0 else FLIPPED.get(operator, operator), bound)
 
 
-def _absolute(operator: str, bound: Node) -> list[IntervalPiece]:
-    opposite = Mul((MINUS_ONE, bound))
+def _quadratic(at: tuple[Node, Node, Node], three: float, operator: str) -> list[IntervalPiece]:
+    """Solve a quadratic inequality from its values at 0, 1 and -1; its value at 3 shows whether it is one."""
+    last, one, other = at
+    half = Num(Fraction(1, 2))
+    first = minus(Mul((half, Add((one, other)))), last)
+    middle = Mul((half, minus(one, other)))
+    a, b, c = _value(first), _value(middle), _value(last)
+    size = 9 * abs(a) + 3 * abs(b) + abs(c)
+    if abs(9 * a + 3 * b + c - three) > 1e-9 * size or abs(a) < 1e-9 * size:
+        raise NotInterval("the inequality is not quadratic")
+    if a < 0:
+        operator = FLIPPED.get(operator, operator)
+    under_root = minus(Pow(middle, Num(Fraction(2))), Mul((Num(Fraction(4)), first, last)))
+    inside = b * b - 4 * a * c
+    roots: list[Node] = []
+    if inside > -1e-12 * size * size:
+        root = Mul((MINUS_ONE if a < 0 else Num(Fraction(1)), Pow(under_root, half)))
+        scale = Pow(Mul((Num(Fraction(2)), first)), MINUS_ONE)
+        opposite = Mul((MINUS_ONE, middle))
+        roots = [Mul((minus(opposite, root), scale)), Mul((Add((opposite, root)), scale))]
+    # Where the parabola touches the axis, both roots are its vertex.
+    if abs(inside) <= 1e-12 * size * size:
+        roots = [Mul((opposite, scale))] * 2
     match operator:
-        case "<" | "<=":
-            closed = operator == "<="
-            return _piece(opposite, bound, closed_low=closed, closed_high=closed)
-        case ">" | ">=":
-            return _merge(_half_line(FLIPPED[operator], opposite) + _half_line(operator, bound))
-        case "=":
-            return _merge(_point(opposite) + _point(bound))
+        case "<" | ">=":
+            between = _piece(*roots, closed_low=False, closed_high=False) if roots else []
+        case "<=" | ">":
+            between = _piece(*roots, closed_low=True, closed_high=True) if roots else []
+        case "=" | "!=":
+            between = _merge([piece for root in roots for piece in _point(root)])
         case _:
-            raise NotInterval(f"{operator} of an absolute value")
+            raise NotInterval(f"{operator} is not an inequality")
+    return between if operator in {"<", "<=", "="} else _complement(between)
+
+
+def _absolute(inner: Node, operator: str, bound: Node) -> list[IntervalPiece]:
+    """Solve an inequality of an absolute value as two of what is inside it."""
+    one = _solve_one(inner, operator, bound)
+    other = _solve_one(inner, FLIPPED.get(operator, operator), Mul((MINUS_ONE, bound)))
+    # Below a bound both must hold, above it one of them; `=` and `!=` are an above and a below.
+    return _intersection(one, other) if operator in {"<", "<=", "!="} else _merge(one + other)

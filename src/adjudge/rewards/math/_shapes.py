@@ -1,5 +1,6 @@
 """What an answer's tree is: a word, a scalar, a function, an order of names, values of names."""
 
+from adjudge.rewards.math._derivatives import is_derivative
 from adjudge.rewards.math._normal import assignment
 from adjudge.rewards.math._sets import is_interval
 from adjudge.rewards.math._tree import (
@@ -56,7 +57,7 @@ def is_scalar(node: Node) -> bool:
 def function_of(label: Node) -> tuple[str, Node] | None:
     """Return the name and the argument of `f(x)`; None for any other label."""
     match label:
-        case Call(name, (arg,)):
+        case Call(name, (arg,)) if not is_derivative(label):
             return name.lstrip("?"), arg
         case _:
             return None

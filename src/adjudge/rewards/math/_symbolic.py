@@ -75,6 +75,8 @@ class _Builder:
         if not node.variable:
             raise _NoCounterpart(node.kind)
         variable = self.symbol(node.variable)
+        if node.kind == "diff":
+            return sympy.diff(body, variable)
         if node.kind == "int" and node.low is None:
             return sympy.Integral(body, variable)
         if node.kind == "lim" and node.low is not None:

@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
+from adjudge.rewards.math._limits import spend
+
 T = TypeVar("T")
 
 _INSIDE: dict[type, tuple[str, ...]] = {}
@@ -172,7 +174,7 @@ class Matrix:
 
 @_node
 class Big:
-    """A sum, product, integral or limit over a bound variable."""
+    """A sum, product, integral or limit over a bound variable; a derivative (`diff`), whose variable stays free."""
 
     kind: str
     body: "Node"
@@ -210,6 +212,7 @@ def children(node: Node) -> "tuple[Node, ...]":
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return a node with every node directly under it changed."""
+    spend()
     values = (getattr(node, name) for name in node.__match_args__)
     return type(node)(*map(partial(_change_part, change), values))
 
@@ -226,6 +229,7 @@ def walk(node: Node) -> Iterator[Node]:
     waiting = [node]
     while waiting:
         current = waiting.pop()
+        spend()
         yield current
         waiting.extend(children(current))
 
@@ -237,7 +241,7 @@ MINUS_ONE = Num(Fraction(-1))
 def names(node: Node) -> frozenset[str]:
     """Return the variables of a tree, without named constants and the variables that a sum or integral binds."""
     parts = list(walk(node))
-    bound = {part.variable for part in parts if isinstance(part, Big)}
+    bound = {part.variable for part in parts if isinstance(part, Big) and part.kind != "diff"}
     return frozenset(part.name for part in parts if isinstance(part, Sym)) - CONSTANTS - bound
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adjudge.rewards.math._limits import MAX_TERMS
+from adjudge.rewards.math._limits import MAX_TERMS, LimitExceeded, open_budget, spend
 from adjudge.rewards.math._tree import (
     Add,
     Big,
@@ -43,7 +43,12 @@ def is_heavy(nodes: Iterable[Node]) -> bool:
     >>> [is_heavy([parse(text)]) for text in ("(x+1)^2", "(a+b+c+1)^{8}(a-b)^9", r"\int_0^1 \sin(x^x) dx")]
     [False, True, True]
     """
-    return sum(map(_weight, nodes)) > _LIGHT
+    # With a budget of its own: the estimate must not change the verdict.
+    with open_budget():
+        try:
+            return sum(map(_weight, nodes)) > _LIGHT
+        except (LimitExceeded, RecursionError):
+            return True
 
 
 def _weight(node: Node) -> int:
@@ -80,6 +85,7 @@ class _Size:
 
 def _expand(node: Node, variables: int, work: list[int]) -> _Size:
     """Return the size of an expression once it is expanded; the products on the way there are added to `work`."""
+    spend()
     match node:
         case Num():
             return _Size(degree=0)

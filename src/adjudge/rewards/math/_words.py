@@ -27,6 +27,7 @@ _FRAC = r"\\[dtc]frac"
 _DIGITS = r"(?<=\d)\s+(?=\d)"
 _SIGNS = r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])"
 _CHOICE = r"(?s)[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)"
+_CHOICES = r"[A-J]{2,6}|(?:[A-J]|\([A-J]\))(?:\s*(?:,|;|and|&)\s*(?:and\s+)?(?:[A-J]|\([A-J]\)))+"
 _PUNCTUATION = r"[^\w\s']+"
 
 
@@ -65,12 +66,26 @@ def choice_of(text: str) -> tuple[str, str] | None:
     """
     if len(text) > 400:
         return None
+    text = text.replace("**", "")
     text = compile_once(_WRAPPED).sub(r"\1", text).replace("\\ ", " ").replace("\\quad", " ").replace("~", " ")
     found = compile_once(_CHOICE).fullmatch(text.strip().rstrip("."))
     if found is None:
         return None
     letter, rest = found.groups()
     return letter, rest.strip(" .$")
+
+
+def choices_of(text: str) -> frozenset[str] | None:
+    r"""Return the letters of several choices, listed (`B, D`, `(B) and (D)`) or side by side (`BD`).
+
+    >>> sorted(choices_of("B and D")), sorted(choices_of("BD")), choices_of("B")
+    (['B', 'D'], ['B', 'D'], None)
+    """
+    if len(text) > 60:
+        return None
+    found = compile_once(_CHOICES).fullmatch(compile_once(_WRAPPED).sub(r"\1", text).strip(" $*."))
+    letters = [] if found is None else [char for char in found.group() if char.isupper()]
+    return frozenset(letters) if 1 < len(letters) == len(set(letters)) else None
 
 
 def _family(node: Node, words: str | None) -> int | None:
