@@ -292,7 +292,7 @@ def test_bad_data(folder: Path, kind: str) -> None:
     rows = [{**row, "image": None} for row in dataset(2)]
     write(folder / "data.jsonl", [rows[0], line, rows[1]])
     done = adjudge(*call("run", "--judge", "local"), cwd=folder)
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert place in said(done)
     assert not (folder / "asked.txt").exists()
 
@@ -312,7 +312,7 @@ def test_bad_turn_data(folder: Path) -> None:
     ]:
         (folder / "turns.jsonl").write_text("\n".join(lines))
         done = adjudge(*call("evaluate", "--judge", "local"), cwd=folder)
-        assert done.returncode == 3
+        assert done.returncode == 2
         assert place in said(done)
 
 
