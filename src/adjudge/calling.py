@@ -11,11 +11,21 @@ source_digest(function)               tells whether its source has changed
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from adjudge.errors import AdjudgeError, Caught, UsageError, closest
 
-__all__ = ["folders", "for_each", "in_thread", "load_code", "run_sync", "source_digest"]
+__all__ = [
+    "check_code_allowed",
+    "code_allowed",
+    "folders",
+    "for_each",
+    "in_thread",
+    "load_code",
+    "run_sync",
+    "source_digest",
+]
 
 T = TypeVar("T")
 
@@ -27,6 +37,16 @@ folders: list[str] = []
 
 It is on Python's path only once somebody has named code: a file there never stands in for a library.
 """
+
+
+code_allowed: ContextVar[bool] = ContextVar("adjudge_code_allowed", default=True)
+"""Whether code and commands that somebody names may be run; `--no-code` says no."""
+
+
+def check_code_allowed(place: str) -> None:
+    """Raise `UsageError` for code or a command, where none may be run."""
+    if not code_allowed.get():
+        raise UsageError(f"{place} is code, and --no-code allows none", code="code-refused")
 
 
 def load_code(place: str) -> Any:
@@ -41,6 +61,8 @@ def load_code(place: str) -> Any:
     module_name, _, attribute = place.rpartition(":")
     if not module_name or not attribute:
         raise UsageError(f"{place!r} does not name code: write module:function or ./file.py:function", code="no-code")
+    if not module_name.startswith("adjudge."):  # the built-in rewards are found in the same way
+        check_code_allowed(place)
     with Caught() as caught:
         found: Any = _module(module_name)
     if caught.reason is not None:

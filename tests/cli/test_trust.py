@@ -1,13 +1,19 @@
 """What the commands do with code, files and text that came from somebody else."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adjudge import open_run
 from adjudge.runs._records import write_meta
 from adjudge.runs._store import Store
+from adjudge.testing import ChatServer
 from cli.command import adjudge, said
 
 ROW = {"id": "a", "answer": "Paris", "final_response": "Paris"}
@@ -116,3 +122,55 @@ def test_an_edited_plan_is_not_obeyed(tmp_path: Path, plan: dict[str, Any]) -> N
     assert result.returncode == 2
     assert "was not started by you on this machine" in said(result)
     assert not {"ran", "pwned"} & {path.name for path in tmp_path.iterdir()}
+
+
+def test_no_code(tmp_path: Path) -> None:
+    """With --no-code nothing that is named as code or as a command is run, wherever it is named."""
+    (tmp_path / "mine.py").write_text(
+        "from pathlib import Path\nPath('ran').touch()\ndef answer(question):\n    return '!'\n"
+    )
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    scenario = "id: a\nquestion: Hi?\nscorers: ['mine:answer']\n"
+    (tmp_path / "scenarios.yaml").write_text(scenario)
+    for command in (
+        ("score", "rows.jsonl", "--scorer", "mine:answer"),
+        ("check", "scenarios.yaml", "--agent", "mine:answer"),
+        ("check", "scenarios.yaml", "--agent", "command: touch ran"),
+        ("check", "scenarios.yaml", "--agent", "http://127.0.0.1:1/"),
+    ):
+        result = adjudge(*command, "--no-code", cwd=tmp_path)
+        assert result.returncode == 2, (command, result.stderr)
+        assert "--no-code" in said(result)
+    assert not (tmp_path / "ran").exists()
+    assert adjudge("score", "rows.jsonl", "--scorer", "qa_f1_reward", "--no-code", cwd=tmp_path).returncode == 0
+
+
+def test_a_packed_run(tmp_path: Path) -> None:
+    """`runs pack` makes one file of a run that was killed, with all that was paid for."""
+    with ChatServer(process=True, latency_s=0.01) as server:
+        rows = [{"id": n, "question": "?", "reference": "red", "response": f"blue {n}"} for n in range(2000)]
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        options = ("--judge", "openai:m", "--base-url", server.base_url, "--run", "a.run", "--cache", "off")
+        command = [sys.executable, "-m", "adjudge", "judge", "run", "rows.jsonl", *options]
+        process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "OPENAI_API_KEY": "k"})
+        while server.counts.calls < 300:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+    beside = len(list(tmp_path.glob("a.run*")))
+    result = adjudge("runs", "pack", "a.run", "--out", "one.run", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert [path.name for path in tmp_path.glob("one.run*")] == ["one.run"]
+    assert len(list(tmp_path.glob("a.run*"))) == beside
+    replies = sum(reply.reply is not None for reply in open_run(tmp_path / "one.run").replies())
+    assert replies >= 300 - 32
+
+
+def test_out_on_a_full_disk(tmp_path: Path) -> None:
+    """An output that does not fit is one line and exit code 2, and leaves nothing half written."""
+    (tmp_path / "rows.jsonl").write_text((json.dumps({**ROW, "id": "x" * 400}) + "\n") * 2000)
+    limited = f"ulimit -f 100; exec {sys.executable} -m adjudge score rows.jsonl --scorer qa_f1_reward --out out.jsonl"
+    result = subprocess.run(["/bin/sh", "-c", limited], cwd=tmp_path, capture_output=True, check=False)
+    assert result.returncode == 2, result.stderr
+    assert "out.jsonl: File too large" in said(result)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]

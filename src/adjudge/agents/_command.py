@@ -6,7 +6,9 @@ r"""A program as an agent: one JSON line in, one JSON line out, as many processe
 
 import asyncio
 import json
+import os
 import shlex
+import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -51,6 +53,7 @@ class CommandAgent:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LARGEST,
+                start_new_session=True,  # a group of its own: what it starts is ended with it
             )
         except OSError as error:
             message = f"{self.command}: {error.strerror or error}"
@@ -84,10 +87,10 @@ class CommandAgent:
         return decode_json(line, place="the agent's answer: ")
 
     def _end(self, process: asyncio.subprocess.Process) -> None:
-        self._all.discard(process)
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
+        if process in self._all:
+            self._all.discard(process)
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
 
     async def aclose(self) -> None:
         """End every process."""

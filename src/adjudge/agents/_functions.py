@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.agents._answer import to_trajectory
-from adjudge.calling import in_thread, load_code
+from adjudge.calling import check_code_allowed, in_thread, load_code
 from adjudge.errors import AdjudgeError, Caught, DataError, UsageError
 from adjudge.model import Agent, Case, Message, Trajectory
 
@@ -30,6 +30,7 @@ def get_agent(agent: Any, **options: Any) -> Agent:
             # Each kind is imported where it is named: most runs need one of them.
             from adjudge.agents._command import CommandAgent
 
+            check_code_allowed(spec)
             named: Agent = CommandAgent(rest.strip(), **options)
         elif kind in ("http", "https") and rest.startswith("//"):
             from adjudge.agents._http import HttpAgent

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from adjudge.calling import code_allowed
+
 _CI_COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -129,6 +131,13 @@ CANARIES = click.option(
 )
 ACCEPT_CHANGES = click.option(
     "--accept-changes", is_flag=True, help="Resume although the agent's or a scorer's source changed; that is recorded."
+)
+NO_CODE = click.option(
+    "--no-code",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda _context, _option, is_given: code_allowed.set(not is_given),
+    help="Refuse module:function and command:, wherever they are named.",
 )
 BUDGETS = (
     click.option("--max-calls", type=_COUNT, help="Stop before more calls than this are made, retries included."),

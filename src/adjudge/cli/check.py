@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import ACCEPT_CHANGES, SECONDS, exit_on_sigterm, new_command, printable, with_options
+from adjudge.cli._options import ACCEPT_CHANGES, NO_CODE, SECONDS, exit_on_sigterm, new_command, printable, with_options
 from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ OPTIONS = (
     click.option("--run", help="The run file; one that exists is resumed."),
     click.option("--retry-failed", is_flag=True, help="Repeat runs that ended in an error."),
     ACCEPT_CHANGES,
+    NO_CODE,
 )
 
 

@@ -12,6 +12,7 @@ from adjudge.cli._options import (
     ACCEPT_CHANGES,
     BUDGETS,
     LIMITS,
+    NO_CODE,
     exit_on_sigterm,
     new_command,
     new_group,
@@ -78,6 +79,7 @@ OUT = (
     ),
     click.option("--retry-failed", is_flag=True, help="Repeat turns that ended in an error."),
     ACCEPT_CHANGES,
+    NO_CODE,
 )
 
 

@@ -8,6 +8,7 @@ import click
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
     BUDGETS,
+    NO_CODE,
     SECONDS,
     Price,
     Share,
@@ -38,6 +39,7 @@ Examples:
 @click.option("--retry-failed", is_flag=True, help="Ask again about rows that ended in an error.")
 @click.option("--retry-unscored", is_flag=True, help="Ask again about rows that have no score, though nothing failed.")
 @ACCEPT_CHANGES
+@NO_CODE
 @click.option("--base-url", help="Another address for the judge's endpoint.")
 @click.option("--workers", type=click.IntRange(min=1), help="Calls in flight.")
 @click.option("--deadline", type=SECONDS, help="Seconds a row may take in all.")

@@ -19,9 +19,9 @@ class _Listing(click.Group):
 command = new_group(
     "runs",
     _Listing,
-    short_help="List run files, or merge shards.",
+    short_help="List run files, merge shards, or pack a run.",
     epilog="\b\nExamples:\n  adjudge runs\n  adjudge runs results/\n  adjudge runs merge all.run a.run b.run c.run",
-    help="List the run files of a folder (`adjudge runs [FOLDER]`), or make one run of several.",
+    help="List the run files of a folder (`adjudge runs [FOLDER]`), make one run of several, or one file of a run.",
 )
 
 
@@ -74,3 +74,22 @@ def merge(out: str, files: tuple[str, ...], partial: bool) -> None:
         click.echo(f"rows that more than one file has, kept once: {merged.repeated:,} ({named}{more}){other}")
     if merged.missing:
         click.echo(f"{merged.missing:,} rows have no score yet; to score them: adjudge resume {merged.file}")
+
+
+@new_command(
+    "pack",
+    command,
+    short_help="Make one file of a run.",
+    epilog="\b\nExample:\n  adjudge runs pack killed.run --out artefact.run",
+)
+@click.argument("file")
+@click.option("--out", required=True, help="The one file.")
+def pack(file: str, out: str) -> None:
+    """Copy the run in FILE, with what stands beside it (its log, its tail), into one file that can be sent anywhere.
+
+    A run at rest is one file already; one that runs, or was killed, is not.
+    """
+    from adjudge.runs import open_run, pack_run
+
+    state = open_run(pack_run(file, out)).state
+    click.echo(f"{out}: {state.done:,} of {state.cases:,} rows")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import ACCEPT_CHANGES, ColumnMapping, Share, new_command
+from adjudge.cli._options import ACCEPT_CHANGES, NO_CODE, ColumnMapping, Share, new_command
 
 
 @new_command(
@@ -37,6 +37,7 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
 )
 @click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
 @ACCEPT_CHANGES
+@NO_CODE
 @click.option("--format", "format_", help="jsonl, csv or parquet; by default the file's ending says.")
 def command(
     rows: str,

@@ -1,12 +1,13 @@
 """Rows to a file: one JSON object a line, and the file is there only when it is whole."""
 
+import errno
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import msgspec
 
@@ -45,12 +46,40 @@ def _finite(row: Mapping[str, Any]) -> bool:
     return True
 
 
+class _Output:
+    """A file whose faults are ours to explain: a full disk is not a bug."""
+
+    def __init__(self, path: str, place: Path) -> None:
+        self._path = path
+        self.is_refused = False
+        try:
+            self.file = place.open("wb")
+        except OSError as error:
+            raise self.refused(error) from None
+
+    def refused(self, error: OSError) -> UsageError:
+        """Return what is said of a file that cannot be written."""
+        self.is_refused = True
+        code = "disk-full" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "cannot-write"
+        return UsageError(f"{self._path}: {error.strerror or error}", code=code)
+
+    def write(self, data: bytes) -> int:
+        """Write, as a file does."""
+        try:
+            return self.file.write(data)
+        except OSError as error:
+            raise self.refused(error) from None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
 @contextmanager
 def whole_file(path: str) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only if the block ends well; `-` is standard output.
 
     Until then what was written is in `PATH.part` beside it. Pipes and devices are written to as they are; a
-    link stays a link.
+    link stays a link. Where there is no room for it, nothing is left of it.
     """
     if path == "-":
         yield sys.stdout.buffer
@@ -62,14 +91,19 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     target = Path(path).resolve()
     is_file = target.is_file() or not target.exists()
     part = target.with_name(f"{target.name}.part") if is_file else target
+    output = _Output(path, part)
     try:
-        file = part.open("wb")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}", code="cannot-write") from None
-    with file:
-        yield file
-        file.flush()
-        if is_file:
-            os.fsync(file.fileno())
-    if is_file:
-        part.replace(target)
+        yield cast("IO[bytes]", output)
+        try:
+            output.file.flush()
+            if is_file:
+                os.fsync(output.file.fileno())
+                part.replace(target)
+        except OSError as error:
+            raise output.refused(error) from None
+    finally:
+        with suppress(OSError):  # what could not be written above cannot be written now
+            output.file.close()
+        # What a failure of the caller leaves is worth keeping; what did not fit is not.
+        if output.is_refused and is_file:
+            part.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
-    from adjudge.runs._merge import merge_runs
+    from adjudge.runs._merge import merge_runs, pack_run
     from adjudge.runs._plan import Job, Plan, RunConfig, make_job
     from adjudge.runs._reading import (
         Attempt,
@@ -75,6 +75,7 @@ __all__ = [
     "merge_runs",
     "new_run_file",
     "open_run",
+    "pack_run",
     "rescore_run",
     "resume_run",
     "run_session",
@@ -92,7 +93,7 @@ __getattr__, __dir__ = lazy_names(
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),
-        "_merge": ("merge_runs",),
+        "_merge": ("merge_runs", "pack_run"),
         "_plan": ("Job", "Plan", "RunConfig", "make_job"),
         "_reading": (
             "Attempt",

@@ -21,6 +21,7 @@ from adjudge.runs._export import KNOWN, known_in
 from adjudge.runs._journal import Tail
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import COMPLETE, RUN_ID, CaseRecord, Write, write_case, write_meta
+from adjudge.runs._score_file import check_place
 from adjudge.runs._seal import is_sealed, write_plan
 from adjudge.runs._store import Store, run_lock
 
@@ -87,6 +88,26 @@ def merge_runs(out: str | Path, files: Sequence[str | Path], *, partial: bool = 
         lock.acquire()
         stack.callback(lock.release)
         return _write_merged(target, shards)
+
+
+def pack_run(file: str | Path, out: str | Path) -> Path:
+    """Copy a run with everything that stands beside its file into one file, also while it is written.
+
+    What a killed process left in the tail is in the copy too; the run itself is left as it is.
+    """
+    source, target = Path(file), Path(out)
+    check_place(target, source)
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with Store.read(source) as store:
+            left = list(Tail(source, store.meta(RUN_ID)).read())
+            store.copy_to(part)
+        with Store.write(part) as copy:
+            copy.commit(left)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
 
 
 def _open_shard(stack: ExitStack, index: int, path: Path) -> _Shard:

@@ -9,7 +9,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -166,6 +166,12 @@ class Store:
     def fold(self) -> None:
         """Move what was committed from the log beside the file into the file, as far as readers allow it."""
         self.rows("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole file as it is now, what is in its log included."""
+        path.unlink(missing_ok=True)
+        with translate_errors(path), closing(connect(path)) as target:
+            self._connection.backup(target)
 
     def meta(self, name: str) -> Any:
         """Return the value that the run keeps under that name, or None."""
