@@ -128,9 +128,9 @@ def has_schema(connection: sqlite3.Connection, statements: str) -> bool:
     # Statements are compared word by word; SQLite keeps them as they were written.
     made = statements.replace("IF NOT EXISTS ", "").split(";")
     wanted = {" ".join(one.split()) for one in made if "CREATE" in one}
-    # What SQLite makes by itself has a reserved name.
-    found = connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-    return {" ".join((sql or "").split()) for (sql,) in found} == wanted
+    # The indexes that SQLite makes by itself have no statement. Names decide nothing: a prepared file may use any.
+    found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    return {" ".join(sql.split()) for (sql,) in found} == wanted
 
 
 def file_kind(connection: sqlite3.Connection, application: int) -> int | None:

@@ -21,6 +21,8 @@ from cli.command import adjudge
 ROWS = [{"id": n, "answer": "Paris", "final_response": "Paris"} for n in range(3)]
 CASES = [{**row, "question": "?"} for row in ROWS]
 OFF = RunConfig(cache="off")
+TRIGGER = "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM scores; END"
+RESERVED = "UPDATE sqlite_master SET name = 'sqlite_t', sql = replace(sql, 'R t', 'R sqlite_t') WHERE name = 't'"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT i, i, i, i FROM n"
 
 
@@ -36,7 +38,8 @@ def made(path: Path) -> Path:
         f"ALTER TABLE cases RENAME TO other; CREATE VIEW cases(seq, unit, body, sum) AS {ENDLESS}",
         f"DROP TABLE scores; CREATE VIEW scores(seq, scorer, status, value) AS {ENDLESS}",
         f"CREATE VIEW more AS {ENDLESS}",
-        "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM scores; END",
+        TRIGGER,
+        f"{TRIGGER}; PRAGMA writable_schema = ON; {RESERVED}",
         "CREATE TABLE more (a)",
         "DROP INDEX requests_by_case; CREATE INDEX requests_by_case ON requests (abs(seq))",
     ],

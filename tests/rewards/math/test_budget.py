@@ -54,7 +54,8 @@ for response in (chr(92) + "boxed{" + answer + "}", "The answer is " + answer + 
 def test_every_comparison_ends(name: str) -> None:
     """What could go on for ever ends, in a call and in an event loop, and is not equal."""
     # In a process of its own, which alone would hang.
-    subprocess.run([sys.executable, "-c", _ALONE, *ENDLESS[name]], check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", _ALONE, *ENDLESS[name]], check=False, timeout=60)
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(("response", "gold"), [(r"\boxed{\{x : x < 4\}}", r"(-\infty, 4)"), (r"\{x : x<4\}", "x<4")])
