@@ -1,24 +1,39 @@
-"""Files that are shared with other processes: one holder at a time, and SQLite files opened alike.
+"""Files that are shared with other processes: one holder at a time, SQLite files opened alike, and this user's seal.
 
     with FileLock(path, OutboxError, code="outbox-locked"):     the operating system's lock on `FILE.lock` beside it
     connection = connect(path)
+    seal(content)                                               an HMAC that only this user on this machine can make
 
 The lock ends with its process, however that ends, so a dead holder never has to be recognised; the number in the lock
 file only tells a person which process to look for.
 """
 
 import fcntl
+import hmac
 import os
+import secrets
 import sqlite3
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 from adjudge.errors import AdjudgeError
 
-__all__ = ["FileLock", "SqliteFault", "connect", "file_kind", "has_schema", "sqlite_fault"]
+__all__ = [
+    "FileLock",
+    "SqliteFault",
+    "connect",
+    "file_kind",
+    "has_schema",
+    "is_sealed",
+    "seal",
+    "sqlite_fault",
+    "state_folder",
+]
 
 LARGEST_VALUE = 1 << 28  # bytes of one cell: more is refused, whatever a file says
+KEY_BYTES = 32
 
 SqliteFault: TypeAlias = Literal["full", "io", "damaged", "locked", "other"]
 
@@ -152,3 +167,30 @@ def sqlite_fault(error: sqlite3.DatabaseError) -> SqliteFault:
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return "damaged"
     return "locked" if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) else "other"
+
+
+def state_folder() -> Path:
+    """Return the user's state folder, which also holds the key of the seals."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge"
+
+
+def seal(content: bytes, *, create: bool = True) -> str | None:
+    """Return the HMAC of a content with this user's key; None where there is no key, and none can be made."""
+    path = state_folder() / "key"
+    key = b""
+    with suppress(OSError):
+        if create and not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(KEY_BYTES))
+    with suppress(OSError):  # another process may have made it at the same time
+        key = path.read_bytes()
+    return hmac.new(key, content, sha256).hexdigest() if len(key) >= KEY_BYTES else None
+
+
+def is_sealed(content: bytes, stored: object) -> bool:
+    """Return whether this user sealed the content, on this machine."""
+    ours = seal(content, create=False)
+    return isinstance(stored, str) and ours is not None and hmac.compare_digest(stored.encode(), ours.encode())

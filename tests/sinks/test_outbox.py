@@ -240,3 +240,79 @@ def test_not_an_outbox(tmp_path: Path) -> None:
         Outbox(tmp_path / "text.outbox")
     with pytest.raises(UsageError, match="there is no such outbox"):
         resend(tmp_path / "nothing.outbox")
+
+
+def test_another_address(tmp_path: Path) -> None:
+    """What is pending for one address stays there when the same outbox is used with another."""
+    path = tmp_path / "a.outbox"
+    with ScoreServer([Fault("401")], keys=KEYS) as first, ScoreServer(keys=KEYS) as second:
+        assert send(path, first.host, good_scores(3)).pending == 3
+        others = [replace(score, name="other") for score in good_scores(2)]
+        receipt = send(path, second.host, others)
+        assert (receipt.delivered, receipt.pending, len(second.scores), len(first.scores)) == (2, 0, 2, 0)
+        receipts = resend(path)
+        assert [one.delivered for one in receipts.values()] == [3, 2]
+        assert {score["name"] for score in first.scores.values()} == {score.name for score in good_scores(3)}
+
+
+def test_another_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is pending for one project is not sent with the keys of another, though the address is the same."""
+    path = tmp_path / "a.outbox"
+    with ScoreServer([Fault("401")]) as server:
+        assert send(path, server.host, good_scores(3)).pending == 3
+        monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk-of-another")
+        with pytest.raises(UsageError, match="another project") as caught:
+            resend(path)
+        assert (caught.value.code, server.scores) == ("untrusted", {})
+        monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", KEYS[0])
+        assert resend(path)["langfuse"].delivered == 3
+
+
+def test_an_older_outbox(tmp_path: Path) -> None:
+    """A receiver that was written down without its project is adopted by the first that has its address."""
+    path = tmp_path / "a.outbox"
+    with ScoreServer() as server:
+        with Outbox(path) as outbox:
+            outbox.add("langfuse", {"kind": "langfuse", "host": server.host}, good_scores(2))
+        assert send(path, server.host, good_scores(3)).delivered == 3
+        with Outbox(path) as outbox:
+            assert list(outbox.sinks()) == ["langfuse"]
+
+
+def strangers_outbox(path: Path, host: str) -> None:
+    """Write an outbox as another user has it: sealed with another key."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(path.parent / "stranger"))
+        with Outbox(path) as outbox:
+            outbox.add("langfuse", {"kind": "langfuse", "host": host, "project": ""}, good_scores(3))
+
+
+def test_an_outbox_does_not_say_where_keys_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys go to the address in a stranger's outbox only with the same host in the environment, `host` or `trust`."""
+    with ScoreServer() as server:
+        strangers_outbox(tmp_path / "a.outbox", server.host)
+        for host in (None, "http://127.0.0.1:9"):
+            if host is not None:
+                monkeypatch.setenv("LANGFUSE_HOST", host)
+            with pytest.raises(UsageError, match="say where to send them") as caught:
+                resend(tmp_path / "a.outbox")
+            assert (caught.value.code, server.calls) == ("untrusted", [])
+        said: list[str] = []
+        assert resend(tmp_path / "a.outbox", trust=True, on_trust=said.append)["langfuse"].delivered == 3
+        assert said == [f"langfuse: scores and keys go to {server.host}"]
+    for way in ("host", "environment"):
+        with ScoreServer() as server:
+            path = tmp_path / f"{way}.outbox"
+            strangers_outbox(path, server.host)
+            monkeypatch.setenv("LANGFUSE_HOST", server.host if way == "environment" else "http://127.0.0.1:9")
+            receipt = resend(path, host=server.host if way == "host" else None)["langfuse"]
+            assert receipt.delivered == 3
+
+
+def test_the_environment_wins_over_our_own_outbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores that we left for one host are not sent while the environment names another."""
+    with ScoreServer([Fault("401")]) as server:
+        assert send(tmp_path / "a.outbox", server.host, good_scores(3)).pending == 3
+        monkeypatch.setenv("LANGFUSE_HOST", "http://127.0.0.1:9")
+        with pytest.raises(UsageError, match=r"LANGFUSE_\w+ is http://127.0.0.1:9"):
+            resend(tmp_path / "a.outbox")

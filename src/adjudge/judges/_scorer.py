@@ -9,6 +9,7 @@ columns count as question, reference and response is the table in `columns`.
 from __future__ import annotations
 
 import inspect
+from asyncio import CancelledError, current_task
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -141,8 +142,6 @@ class JudgeScorer(Scorer):
         self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
         del contexts, labels
-        from asyncio import CancelledError, current_task
-
         scores, ready = self._read(rows)
         if self._batches and ready:
             judge: Any = self.judge

@@ -62,9 +62,9 @@ def material_of(row: Mapping[str, Any], *, by_rubric: bool = False) -> Material:
     if references is None and not by_rubric:
         raise _missing("reference to judge by", REFERENCES)
     # An empty cell is a response that says nothing; only a row without the column is at fault.
-    if not any(name in row for name in RESPONSES):
-        raise _missing("response to judge", RESPONSES)
     response = text_in(row, RESPONSES)
+    if response is None and row.keys().isdisjoint(RESPONSES):
+        raise _missing("response to judge", RESPONSES)
     if not by_rubric:
         return Material(question, check_references(references or ()), response)
     criteria = texts_of(_first(row, CRITERIA)[1], "criteria") or references or ()

@@ -95,13 +95,13 @@ class Scorer:
         labels: Sequence[object] | None = None,
     ) -> list[Score]:
         """Return one Score a row, in order, without blocking the event loop."""
-        from asyncio import sleep
-
         rows, contexts, labels = _prepare(rows, contexts, labels)
         if self.has_async:
             return await self._ascore_rows(rows, contexts, labels)
         if self.is_group:
             return self._score_slice(rows, contexts, labels)
+        from asyncio import sleep
+
         # Rules are pure and quick: slices with a pause between them keep the event loop alive.
         scores: list[Score] = []
         for start in range(0, len(rows), SLICE):

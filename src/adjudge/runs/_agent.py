@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.judges.columns import QUESTIONS, text_in
 from adjudge.model import Message, asking
+from adjudge.runs._ask import CallInFlight
 from adjudge.runs._cases import case_of
 from adjudge.runs._records import TrajectoryRecord, encode, write_trajectory
 
@@ -62,7 +63,7 @@ class AgentCalls:
                 asking.reset(token)
         else:
             body = encode({"agent": agent.name, "case": str(case.id)})
-            async with self._asker.call(row, b"", body) as call:
+            async with CallInFlight(self._asker, row, b"", body) as call:
                 record, written = await self._respond(case, row, history)
                 call.fault = record.fault
         if written is not None:

@@ -11,13 +11,13 @@ can cost is set aside first, and its real cost is booked when it is known.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextvars import Token
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
-from adjudge.http import attempt_watch
+from adjudge.http import AttemptWatch, attempt_watch
 from adjudge.model import Ask, ChatModel, ChatReply, ChatRequest
 from adjudge.runs._cache import Cache, Entry, is_worth_keeping, request_key
 from adjudge.runs._journal import Journal
@@ -181,24 +181,84 @@ class Clock:
 
 @dataclass(slots=True, eq=False)
 class CallInFlight:
-    """One call in flight, and how it ended.
+    """One call: `async with CallInFlight(...) as call:` makes room for it within the budgets, and writes it down.
 
-    As an `AttemptWatch` it counts the call's attempts against the budget and its row, and keeps why they failed.
+    Whoever makes the call fills in its reply or its fault. Without a request it is a call of an agent that has its own
+    client. `keep` says whether the reply may go to the cache. As an `AttemptWatch` it counts the call's attempts
+    against the budget and its row, and keeps why they failed.
     """
 
-    number: int
-    journal: Journal
-    budget: Budget
+    asker: "Asker"
     row: Row
+    key: bytes
+    body: bytes
+    request: ChatRequest | None = None
+    keep: bool = False
+    number: int = 0
     attempts: int = 1
     wasted: tuple[int, int] = (0, 0)  # prompt and completion tokens of attempts that were worth nothing
     lost: float = 0.0  # what they cost
     has_begun: bool = False
-    began: float = field(default_factory=time.monotonic)  # the attempt that is in progress
+    began: float = 0.0  # the attempt that is in progress
     reply: ChatReply | None = None
     fault: str | None = "cancelled: the call was given up"  # unless it comes to its end
     error: BaseException | None = None
     written: asyncio.Future[None] | None = None  # done when the reply is on disk
+    _reserve: Reserve = Reserve(0, 0.0)
+    _started: float = 0.0
+    _token: "Token[AttemptWatch | None] | None" = None
+
+    async def __aenter__(self) -> Self:
+        asker, row = self.asker, self.row
+        if asker.stopping is not None:
+            asker.refuse(row, asker.stopping)
+        with row.clock:
+            try:
+                self._reserve = await asker.budget.reserve(self.request)
+            except RunStopped as error:
+                asker.stop(row, error)
+                raise
+            await asker.places.acquire()
+        asker.in_flight += 1
+        try:
+            if asker.stopping is not None:  # while the row waited
+                asker.refuse(row, asker.stopping)
+            asker.last_number += 1
+            self.number = asker.last_number
+            asker.journal.keep(write_request(self.number, row.seq, self.key, time.time(), self.body))
+        except AdjudgeError:
+            asker.in_flight -= 1
+            asker.places.release()
+            raise
+        self._started = self.began = time.monotonic()
+        self._token = attempt_watch.set(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        asker, reply = self.asker, self.reply
+        try:
+            if self._token is not None:
+                attempt_watch.reset(self._token)
+            # A client that knows that its endpoint takes no schemas fails without calling anybody.
+            made = self.has_begun or getattr(self.error, "code", None) != "schema-unsupported"
+            cost = asker.budget.settle(self._reserve, reply, made=made)
+            if self.lost:
+                cost = self.lost + (cost or 0.0)
+            seconds, attempts = time.monotonic() - self._started, self.attempts if made else 0
+            source: Source = "agent" if self.request is None else "call"
+            record = ReplyRecord(reply, self.fault, source, seconds, attempts, cost, self.wasted)
+            if reply is None:
+                if asker.journal.fault is None:
+                    asker.journal.put(write_reply(self.number, record, key=self.key))
+                return
+            # Before the place is free: at most `workers` replies can be lost to a kill.
+            raw = encode(reply)
+            self.written = asker.journal.keep(write_reply(self.number, record, raw, key=self.key))
+            if self.keep and asker.cache is not None and is_worth_keeping(reply):
+                self.row.entries.append((self.key, raw))
+        finally:
+            asker.in_flight -= 1
+            asker.places.release()
 
     def waiting(self) -> Clock:
         """Return the context in which the row's clock is paused."""
@@ -209,7 +269,7 @@ class CallInFlight:
         self.has_begun = True
         self.row.attempts += 1
         if attempt > 1:
-            self.budget.retry()
+            self.asker.budget.retry()
             self.attempts += 1
         self.began = time.monotonic()
 
@@ -220,8 +280,8 @@ class CallInFlight:
         # Endpoints charge for replies that are worth nothing, too.
         prompt, completion = getattr(error, "usage", (0, 0))
         self.wasted = (self.wasted[0] + prompt, self.wasted[1] + completion)
-        self.lost += self.budget.book(prompt, completion) or 0.0
-        self.journal.put(write_attempt(self.number, attempt, seconds, error.reason))
+        self.lost += self.asker.budget.book(prompt, completion) or 0.0
+        self.asker.journal.put(write_attempt(self.number, attempt, seconds, error.reason))
 
 
 @dataclass(slots=True, eq=False)
@@ -289,7 +349,7 @@ class Asker:
         self, row: Row, request: ChatRequest, body: bytes, key: bytes, transport: Ask, *, keep: bool = True
     ) -> ChatReply:
         """Call the model; its reply is on disk when this returns."""
-        async with self.call(row, key, body, request, keep=keep) as call:
+        async with CallInFlight(self, row, key, body, request, keep) as call:
             with Caught(fatal_too=True) as caught:
                 call.reply = await transport(request)
             call.fault = caught.reason
@@ -306,57 +366,6 @@ class Asker:
         if call.reply is None:
             raise AdjudgeError(f"the model failed: {call.fault}", code="model-failed")
         return call.reply
-
-    @asynccontextmanager
-    async def call(
-        self, row: Row, key: bytes, body: bytes, request: ChatRequest | None = None, *, keep: bool = False
-    ) -> AsyncIterator[CallInFlight]:
-        """Make room for one call, within the budgets, and write it down: before it is made, and how it ended.
-
-        Whoever makes the call fills in its reply or its fault. Without a request it is a call of an agent that has its
-        own client. `keep` says whether the reply may go to the cache.
-        """
-        if self.stopping is not None:
-            self.refuse(row, self.stopping)
-        with row.clock:
-            try:
-                reserve = await self.budget.reserve(request)
-            except RunStopped as error:
-                self.stop(row, error)
-                raise
-            await self.places.acquire()
-        self.in_flight += 1
-        try:
-            if self.stopping is not None:  # while the row waited
-                self.refuse(row, self.stopping)
-            self.last_number += 1
-            call = CallInFlight(self.last_number, self.journal, self.budget, row)
-            self.journal.keep(write_request(call.number, row.seq, key, time.time(), body))
-            started = time.monotonic()
-            token = attempt_watch.set(call)
-            try:
-                yield call
-            finally:
-                attempt_watch.reset(token)
-                # A client that knows that its endpoint takes no schemas fails without calling anybody.
-                made = call.has_begun or getattr(call.error, "code", None) != "schema-unsupported"
-                cost = self.budget.settle(reserve, call.reply, made=made)
-                if call.lost:
-                    cost = call.lost + (cost or 0.0)
-                seconds, attempts = time.monotonic() - started, call.attempts if made else 0
-                source: Source = "agent" if request is None else "call"
-                record = ReplyRecord(call.reply, call.fault, source, seconds, attempts, cost, call.wasted)
-                if call.reply is None and self.journal.fault is None:
-                    self.journal.put(write_reply(call.number, record, key=key))
-            # Before the place is free: at most `workers` replies can be lost to a kill.
-            if call.reply is not None:
-                raw = encode(call.reply)
-                call.written = self.journal.keep(write_reply(call.number, record, raw, key=key))
-                if keep and self.cache is not None and is_worth_keeping(call.reply):
-                    row.entries.append((key, raw))
-        finally:
-            self.in_flight -= 1
-            self.places.release()
 
     def _write_both(self, row: Row, body: bytes, key: bytes, record: ReplyRecord) -> None:
         """Write a request together with its reply, which cost nothing."""

@@ -133,7 +133,7 @@ def keepable(value: Any) -> Any:
             raise TypeError(f"JSON has no {value}")
         return float(value)
     if isinstance(value, Mapping):
-        return {name: keepable(one) for name, one in value.items()}
+        return {name: one if type(one) in _PLAIN else keepable(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [keepable(one) for one in value]
     unwrap = getattr(value, "tolist", None)

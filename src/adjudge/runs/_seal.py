@@ -5,23 +5,18 @@ addresses. `adjudge resume FILE` does what they say only for a run that carries 
 id and its plan, with a key in the state folder. Of any other file they are compared with what the caller gives.
 """
 
-import hmac
-import os
 import re
-import secrets
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
+from adjudge import files
 from adjudge.errors import RunError, UsageError
 from adjudge.runs._plan import PLAN, Plan
 from adjudge.runs._records import RUN_ID, Write, write_meta
-from adjudge.runs._store import Store, state_folder
+from adjudge.runs._store import Store
 
 SEAL = "seal"  # the name in `meta`
-KEY_BYTES = 32
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(\([\w\s=.,'\"-]*\))?")  # a reward by its name, maybe with plain options
 _PLAIN_JUDGE = re.compile(r"(panel:|cascade:)?(local(:[01])?|(openai|anthropic|litellm):[\w./@:-]+)(,[\w./@:-]+)*")
 _PLAIN_OPTIONS = ("error_budget",)
@@ -44,16 +39,15 @@ class GivenAgain:
 def write_plan(run_id: str | None, plan: Plan, *, sealed: bool = True) -> list[Write]:
     """Return the writes of a plan and its seal, which is missing where there is no place for a key."""
     write = write_meta(PLAN, plan)
-    seal = _seal(run_id, write[1][1], create=True) if sealed else None
+    seal = files.seal(b"%b\0%b" % (run_id.encode(), write[1][1])) if sealed and run_id is not None else None
     return [write] if seal is None else [write, write_meta(SEAL, seal)]
 
 
 def is_sealed(store: Store) -> bool:
     """Return whether this user started the run, on this machine."""
-    stored = store.meta(SEAL)
+    run_id = store.meta(RUN_ID)
     (plan,) = store.rows("SELECT body FROM meta WHERE name = ?", PLAN)[0]
-    seal = _seal(store.meta(RUN_ID), plan, create=False)
-    return isinstance(stored, str) and seal is not None and hmac.compare_digest(stored, seal)
+    return isinstance(run_id, str) and files.is_sealed(b"%b\0%b" % (run_id.encode(), plan), store.meta(SEAL))
 
 
 def check_trust(path: str, plan: Plan, given: GivenAgain, options: Mapping[str, Any], *, sealed: bool) -> None:
@@ -92,20 +86,3 @@ def _is_judge(text: str) -> bool:
 
 def _in_words(value: Sequence[str] | str | None) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _seal(run_id: str | None, plan: bytes, *, create: bool) -> str | None:
-    """Return the seal of a plan with this user's key; None where there is no key, and none can be made."""
-    path = state_folder() / "key"
-    key = b""
-    with suppress(OSError):
-        if create and not path.exists():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(secrets.token_bytes(KEY_BYTES))
-    with suppress(OSError):  # another process may have made it at the same time
-        key = path.read_bytes()
-    if len(key) < KEY_BYTES or run_id is None:
-        return None
-    return hmac.new(key, run_id.encode() + b"\0" + plan, sha256).hexdigest()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from adjudge.errors import RunError, UsageError
-from adjudge.files import FileLock, connect, sqlite_fault
+from adjudge.files import FileLock, connect, sqlite_fault, state_folder
 from adjudge.model import ChatReply, Score, Status
 from adjudge.runs._journal import Tail
 from adjudge.runs._records import (
@@ -369,12 +369,6 @@ def runs_folder() -> Path:
     """Return the folder of runs whose file nobody named: `ADJUDGE_RUNS`, else the user's state folder."""
     given = os.environ.get("ADJUDGE_RUNS")
     return Path(given) if given else state_folder() / "runs"
-
-
-def state_folder() -> Path:
-    """Return the user's state folder, which also holds the key of the seals."""
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge"
 
 
 def new_run_file(kind: str) -> Path:

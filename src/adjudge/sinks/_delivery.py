@@ -43,14 +43,14 @@ class RemoteSink:
         if self._client is not None:
             return await asyncio.to_thread(self._hand_over, list(scores))
         with Outbox(self.outbox) as outbox:
-            outbox.add(self._wire.name, self._wire.about(), scores)
+            sink = outbox.add(self._wire.name, self._wire.about(), scores)
             try:
-                return await deliver(outbox, self._wire, self._limits)
+                return await deliver(outbox, sink, self._wire, self._limits)
             except OutboxError as error:
                 if error.code != "outbox-locked":
                     raise
                 # They are kept, and another process is sending them.
-                return outbox.receipt(self._wire.name, error.reason)
+                return outbox.receipt(sink, error.reason)
 
     def _hand_over(self, scores: Iterable[OutScore]) -> Receipt:
         """Give the scores to the client; an exception is that score's reason."""
@@ -86,19 +86,20 @@ def run_sync(work: Coroutine[Any, Any, Receipt]) -> Receipt:
     raise UsageError("sending has to wait for the network: inside an event loop use `await sink.asend(...)`")
 
 
-async def deliver(outbox: Outbox, wire: Wire, limits: Limits = LIMITS) -> Receipt:
+async def deliver(outbox: Outbox, sink: str, wire: Wire, limits: Limits = LIMITS) -> Receipt:
     """Send the pending scores of one receiver; those not acknowledged stay, with the reason in the receipt."""
     with outbox.sending():
         async with HttpClient(limits) as client:
-            fault = await _Delivery(outbox, wire, client).run()
-    return outbox.receipt(wire.name, fault)
+            fault = await _Delivery(outbox, sink, wire, client).run()
+    return outbox.receipt(sink, fault)
 
 
 class _Delivery:
     """One pass over the pending scores of a receiver."""
 
-    def __init__(self, outbox: Outbox, wire: Wire, client: HttpClient) -> None:
+    def __init__(self, outbox: Outbox, sink: str, wire: Wire, client: HttpClient) -> None:
         self._outbox = outbox
+        self._sink = sink
         self._wire = wire
         self._client = client
         self._fault: str | None = None
@@ -108,7 +109,7 @@ class _Delivery:
         """Send everything that is pending, and return why something still is, or None."""
         after = 0
         # By number, not from the start: an entry that stays pending must not be tried for ever in one pass.
-        while self._failures < _FAILURES and (entries := self._outbox.pending(self._wire.name, after, _READ)):
+        while self._failures < _FAILURES and (entries := self._outbox.pending(self._sink, after, _READ)):
             after = entries[-1].number
             for batch in self._batches(await self._find_traces(self._sendable(entries))):
                 await self._post(batch)
@@ -150,13 +151,12 @@ class _Delivery:
         return found
 
     async def _trace(self, session: str) -> str | None:
-        name = self._wire.name
         # What the receiver said once is kept: every attempt must send a score to the same place.
-        known, trace = self._outbox.trace_of(name, session)
+        known, trace = self._outbox.trace_of(self._sink, session)
         if not known:
             known, trace = await self._wire.trace_of(self._client, session)
             if known:
-                self._outbox.keep_trace(name, session, trace)
+                self._outbox.keep_trace(self._sink, session, trace)
         return trace
 
     def _batches(self, entries: Iterable[Entry]) -> Iterator[list[Entry]]:

@@ -15,9 +15,8 @@ from adjudge.errors import Caught, UsageError
 from adjudge.http import HttpClient, HttpReply, Limits
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._scores import OutScore, Receipt
-from adjudge.sinks._wire import REFUSALS, BasicKeys, BatchRefused, DeliveryFault, Wire, address, each, setting
+from adjudge.sinks._wire import REFUSALS, BasicKeys, BatchRefused, DeliveryFault, Wire, each, setting
 
-_HOST = "https://cloud.langfuse.com"
 _NAMES = ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY")
 
 
@@ -83,9 +82,12 @@ class LangfuseWire(Wire):
     name = "langfuse"
     receiver = "Langfuse"
     variables = " and ".join(_NAMES)
+    addresses = ("LANGFUSE_BASE_URL", "LANGFUSE_HOST")
+    default = "https://cloud.langfuse.com"
 
     def __init__(self, host: str | None, environment: str | None, keys: BasicKeys) -> None:
         super().__init__(host, keys)
+        self._keys = keys
         self._given_environment = environment
         self._form: Literal["list", "object"] | None = None  # None: not known yet
 
@@ -95,9 +97,9 @@ class LangfuseWire(Wire):
         return 8 if self._form == "object" else 100
 
     @property
-    def host(self) -> str:
-        """The address to send to."""
-        return address(self._given, "LANGFUSE_BASE_URL", "LANGFUSE_HOST") or _HOST
+    def project(self) -> str:
+        """A public key belongs to one project."""
+        return self._keys.owner
 
     @property
     def _environment(self) -> dict[str, str]:
@@ -105,7 +107,7 @@ class LangfuseWire(Wire):
         return {"environment": found} if found else {}
 
     def about(self) -> dict[str, str]:
-        """Return host and environment."""
+        """Return address, project and environment."""
         return {**super().about(), **self._environment}
 
     async def trace_of(self, client: HttpClient, session: str) -> tuple[bool, str | None]:

@@ -11,7 +11,7 @@ import msgspec
 from adjudge.http import HttpClient, Limits
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._scores import OutScore
-from adjudge.sinks._wire import REFUSALS, DeliveryFault, TokenKey, Unready, Wire, address, each
+from adjudge.sinks._wire import REFUSALS, DeliveryFault, TokenKey, Unready, Wire, each
 
 _PREFIX = "tr-"  # MLflow's trace id is an OpenTelemetry one with this before it
 
@@ -34,14 +34,10 @@ class MlflowWire(Wire):
     name = "mlflow"
     receiver = "MLflow"
     variables = "MLFLOW_TRACKING_TOKEN"
+    addresses = ("MLFLOW_TRACKING_URI",)
 
     def __init__(self, host: str | None, token: str | None = None) -> None:
         super().__init__(host, TokenKey(token, self.variables))
-
-    @property
-    def host(self) -> str:
-        """The address to send to, which may be missing until something is sent."""
-        return address(self._given, "MLFLOW_TRACKING_URI") or ""
 
     def why_not(self, score: OutScore) -> str | None:
         """Ask for a value and a trace."""

@@ -18,7 +18,6 @@ from adjudge.sinks._scores import OutScore, why_not_sendable
 from adjudge.sinks._wire import REFUSALS, Wire, address, setting
 
 EVENT = "gen_ai.evaluation.result"
-_HOST = "http://localhost:4318"
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -86,6 +85,8 @@ class OtelWire(Wire):
     name = "otel"
     receiver = "the OTLP endpoint"
     variables = OtelHeaders.variable
+    addresses = ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    default = "http://localhost:4318"
     most = 1
 
     def __init__(self, endpoint: str | None) -> None:
@@ -95,8 +96,8 @@ class OtelWire(Wire):
     def host(self) -> str:
         """The address of log records."""
         # The variable for logs is the whole address; the general one is the part before /v1/logs.
-        exact = None if self._given else address(None, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT")
-        base = address(self._given, "OTEL_EXPORTER_OTLP_ENDPOINT") or _HOST
+        exact = None if self._given else address(None, self.addresses[0])
+        base = address(self._given, self.addresses[1]) or self.default
         return exact or (base if base.endswith("/v1/logs") else f"{base}/v1/logs")
 
     def why_not(self, score: OutScore) -> str | None:

@@ -1,6 +1,6 @@
 """The outbox: one SQLite file that holds scores before they are sent, and until they are acknowledged.
 
-    sinks       where scores go, without keys
+    sinks       where scores go: kind, address and project, without keys, with this user's seal
     scores      what is to be sent, as it is sent, once for each sink and id
     ends        what became of a score: delivered, or rejected with the reason; without an end it is pending
     sessions    the trace of a session, once a receiver has named it
@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from adjudge.errors import UsageError
-from adjudge.files import FileLock, connect, file_kind, has_schema, sqlite_fault
+from adjudge.files import FileLock, connect, file_kind, has_schema, is_sealed, seal, sqlite_fault
 from adjudge.sinks._scores import OutScore, Receipt, Rejected, cleaned_score
 from adjudge.sinks._wire import OutboxError
 
@@ -82,6 +82,7 @@ class Outbox:
     >>> with TemporaryDirectory() as folder, Outbox(Path(folder) / "scores.outbox") as outbox:
     ...     outbox.add("langfuse", {}, [OutScore("f1", 0.5, trace_id="t1"), OutScore("f1", 0.5, trace_id="t1")])
     ...     outbox.receipt("langfuse").pending
+    'langfuse'
     1
     """
 
@@ -107,8 +108,11 @@ class Outbox:
         in_use = "is being sent by another process: wait for it, or end it"
         return FileLock(self.path, OutboxError, code="outbox-locked", in_use=in_use)
 
-    def add(self, sink: str, about: Mapping[str, str], scores: Iterable[OutScore]) -> None:
-        """Keep scores for a sink; all of them are on disk when this returns.
+    def add(self, kind: str, about: Mapping[str, str], scores: Iterable[OutScore]) -> str:
+        """Keep scores for a receiver, and return the name of its sink; all of them are on disk when this returns.
+
+        Receivers of one kind with other addresses or projects are other sinks: what was meant for one of them never
+        goes to another. The first of a kind has its name.
 
         A score that the outbox has already stays as it was. One with the same id and another value replaces it, with
         the time of the first, and is pending again.
@@ -116,10 +120,17 @@ class Outbox:
         # Before the transaction: cleaning may take a while, and others wait for the lock.
         cleaned = [cleaned_score(score) for score in scores]
         with self._transaction() as connection:
-            body = msgspec.json.encode(dict(about))
-            connection.execute("INSERT OR REPLACE INTO sinks VALUES (?, ?)", (sink, body))
+            known = self.sinks()
+            sink = next((name for name, other in known.items() if _is_same(other, about)), None)
+            if sink is None:
+                host, project = about.get("host", ""), about.get("project", "")
+                sink = next(name for name in (kind, f"{kind} {host}", f"{kind} {host} {project}") if name not in known)
+            body = {**known.get(sink, {}), **about}
+            body["seal"] = seal(_content(body)) or ""
+            connection.execute("INSERT OR REPLACE INTO sinks VALUES (?, ?)", (sink, msgspec.json.encode(body)))
             for score in cleaned:
                 self._add(connection, sink, score)
+        return sink
 
     def _add(self, connection: sqlite3.Connection, sink: str, score: OutScore) -> None:
         query = "SELECT number, body FROM scores WHERE sink = ? AND id = ?"
@@ -138,7 +149,12 @@ class Outbox:
     def sinks(self) -> dict[str, dict[str, str]]:
         """Return where scores in this outbox go, by the sinks' names."""
         rows = self._rows("SELECT name, about FROM sinks ORDER BY name")
-        return {name: msgspec.json.decode(about, type=dict[str, str]) for name, about in rows}
+        try:
+            return {name: msgspec.json.decode(about, type=dict[str, str]) for name, about in rows}
+        except (msgspec.DecodeError, TypeError):
+            raise OutboxError(
+                f"{self.path} is damaged: a receiver in it cannot be read", code="outbox-damaged"
+            ) from None
 
     def pending(self, sink: str, after: int, most: int) -> list[Entry]:
         """Return the next pending scores, in order."""
@@ -192,6 +208,23 @@ class Outbox:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+
+def is_ours(about: Mapping[str, str]) -> bool:
+    """Return whether this user sent scores to that receiver from this machine."""
+    return is_sealed(_content(about), about.get("seal"))
+
+
+def _content(about: Mapping[str, str]) -> bytes:
+    return msgspec.json.encode(["outbox", *(about.get(name, "") for name in ("kind", "host", "project"))])
+
+
+def _is_same(known: Mapping[str, str], about: Mapping[str, str]) -> bool:
+    """Return whether two receivers are one: an address or a project that was not known yet fits any."""
+    if known.get("kind") != about.get("kind"):
+        return False
+    pairs = [(known.get(name), about.get(name)) for name in ("host", "project")]
+    return all(not one or not other or one == other for one, other in pairs)
 
 
 def _decode(body: bytes) -> OutScore:

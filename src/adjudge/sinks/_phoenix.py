@@ -7,9 +7,7 @@ from typing import Any
 from adjudge.http import HttpClient, Limits
 from adjudge.sinks._delivery import RemoteSink
 from adjudge.sinks._scores import OutScore
-from adjudge.sinks._wire import REFUSALS, TokenKey, Unready, Wire, address
-
-_HOST = "http://localhost:6006"
+from adjudge.sinks._wire import REFUSALS, TokenKey, Unready, Wire
 
 
 class PhoenixSink(RemoteSink):
@@ -30,6 +28,8 @@ class PhoenixWire(Wire):
     name = "phoenix"
     receiver = "Phoenix"
     variables = "PHOENIX_API_KEY"
+    addresses = ("PHOENIX_COLLECTOR_ENDPOINT",)
+    default = "http://localhost:6006"
     most = 50
 
     def __init__(self, host: str | None, api_key: str | None = None) -> None:
@@ -38,7 +38,7 @@ class PhoenixWire(Wire):
     @property
     def host(self) -> str:
         """The address to send to."""
-        return (address(self._given, "PHOENIX_COLLECTOR_ENDPOINT") or _HOST).removesuffix("/v1/traces")
+        return super().host.removesuffix("/v1/traces")
 
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send the annotations of each kind in one request."""

@@ -9,6 +9,7 @@ import asyncio
 import os
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
 from typing import Any, ClassVar, Protocol, cast
 
 import msgspec
@@ -81,6 +82,12 @@ class BasicKeys:
         self._user, self._password = Key(public, names[0]), Key(secret, names[1])
         self._names = " and ".join(names)
 
+    @property
+    def owner(self) -> str:
+        """Whose keys these are: a digest of the public one, empty where it is missing."""
+        user = self._user.reveal()
+        return sha256(user.encode()).hexdigest()[:16] if user else ""
+
     def headers(self) -> dict[str, str]:
         """Return the header; without keys raise a `DeliveryFault` that names the missing variables."""
         if not self._user.reveal() or not self._password.reveal():
@@ -116,11 +123,13 @@ class Unready(str):
 
 
 class Wire:
-    """One receiver: what it takes and how to send it; a class for each kind has its own `post` and `host`."""
+    """One receiver: what it takes and how to send it; a class for each kind has its own `post`."""
 
     name: ClassVar[str]
     receiver: ClassVar[str]  # what messages call it
     variables: ClassVar[str]  # of the environment, that hold its keys
+    addresses: ClassVar[tuple[str, ...]]  # variables that hold its address
+    default: ClassVar[str] = ""  # its address where none is given or set
     most_bytes: ClassVar[int] = 900_000  # of scores in one request; Langfuse takes a body of 1 MB
 
     def __init__(self, host: str | None, credentials: Credentials) -> None:
@@ -134,12 +143,17 @@ class Wire:
 
     @property
     def host(self) -> str:
-        """The address to send to."""
-        raise NotImplementedError
+        """The address to send to, which may be missing until something is sent."""
+        return address(self._given, *self.addresses) or self.default
+
+    @property
+    def project(self) -> str:
+        """Which of the receiver's projects our keys open; empty where keys do not say."""
+        return ""
 
     def about(self) -> dict[str, str]:
         """Return what is needed to send again later; never a key."""
-        return {"kind": self.name, "host": self.host}
+        return {"kind": self.name, "host": self.host, "project": self.project}
 
     def why_not(self, score: OutScore) -> str | None:
         """Return why this receiver cannot take a score, or None: it needs a value, and a trace or a session."""
