@@ -1,10 +1,16 @@
 """Whose time a row's deadline counts, and what the row says when it is over."""
 
+import asyncio
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from adjudge import evaluate
 from adjudge.judges import LLMJudge
+from adjudge.model import Judgement
 from adjudge.runs import RunConfig
 from adjudge.testing import ChatServer, Fault, correct
 from runs.doubles import AskingJudge, Model
@@ -56,3 +62,36 @@ def test_a_row_that_shares_an_answer_has_the_time_of_whoever_asks(tmp_path: Path
     result = evaluate(cases, judge=AskingJudge(model), run=tmp_path / "a.run", config=config)
     assert result.counts == {"scored": 16, "unscored": 0, "error": 0}
     assert model.calls == 8
+
+
+class Loading(AskingJudge):
+    """A judge that imports and loads what it needs when it is asked for the first time, as most do."""
+
+    def __init__(self, *, many: bool) -> None:
+        super().__init__(Model(pause=0.2))
+        self._is_loaded = False
+        if many:
+            self.ajudge_many = self._ajudge_many
+
+    def warm_up(self) -> None:
+        """Load."""
+        if not self._is_loaded:
+            time.sleep(2.0)
+            self._is_loaded = True
+
+    async def ajudge(self, *args: Any, **kwargs: Any) -> Judgement:
+        """Load while the event loop stands still; then ask."""
+        self.warm_up()
+        return await super().ajudge(*args, **kwargs)
+
+    async def _ajudge_many(self, given: Sequence[Any]) -> list[Judgement]:
+        await asyncio.to_thread(self.warm_up)
+        return [Judgement(status="scored", verdict="CORRECT") for _ in given]
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["in the loop", "in a thread"])
+def test_loading_is_not_the_rows_time(many: bool, tmp_path: Path) -> None:
+    """The first rows do not pay for imports and models that are loaded when they are judged."""
+    config = RunConfig(cache="off", workers=4, deadline=1.0)
+    result = evaluate(rows(8), judge=Loading(many=many), run=tmp_path / "a.run", config=config)
+    assert result.counts == {"scored": 8, "unscored": 0, "error": 0}

@@ -166,8 +166,9 @@ class Judge(Protocol):
     the caller gives another way.
 
     A judge that is better asked about many rows at once also has `async ajudge_many(rows)`: mappings with `question`,
-    `reference` (a list of texts) and `response` in, one `Judgement` a row out, in order. `parts` names the numbers
-    beside its verdict, where it gives some.
+    `reference` (a list of texts) and `response` in, one `Judgement` a row out, in order. If it has `warm_up()`, a run
+    calls that before the time of the first rows begins. `parts` names the numbers beside its verdict, where it gives
+    some.
     """
 
     @property

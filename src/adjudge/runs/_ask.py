@@ -153,15 +153,15 @@ class Clock:
     """The time that a row itself has taken.
 
     Waiting for a free place, for a turn at the endpoint, for another row that asks the same, or for the disk does not
-    count: `with clock:` pauses it, and pauses may overlap. The engine looks at all clocks now and then, because a timer
-    for every row would cost more than the row.
+    count: `with clock:` pauses it, and pauses may overlap. `paused` is what they took. The engine looks at all clocks
+    now and then, because a timer for every row would cost more than the row.
     """
 
     task: asyncio.Task[Any] | None = None
     expired: bool = False
     _began: float = field(default_factory=time.monotonic)
+    paused: float = 0.0
     _since: float = 0.0
-    _paused: float = 0.0
     _pauses: int = 0
 
     def __enter__(self) -> None:
@@ -172,11 +172,11 @@ class Clock:
     def __exit__(self, *_: object) -> None:
         self._pauses -= 1
         if not self._pauses:
-            self._paused += time.monotonic() - self._since
+            self.paused += time.monotonic() - self._since
 
     def taken(self) -> float:
         """Return the seconds so far."""
-        return (self._since if self._pauses else time.monotonic()) - self._began - self._paused
+        return (self._since if self._pauses else time.monotonic()) - self._began - self.paused
 
 
 @dataclass(slots=True, eq=False)

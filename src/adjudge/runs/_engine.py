@@ -7,6 +7,7 @@ come out of the file a page at a time, so memory does not grow with their number
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class Gathering:
     expected: int = 0  # workers that may still bring rows
     _batches: dict[int, _Batch] = field(default_factory=dict)  # those that gather, by the id of their judge
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _warm: set[int] = field(default_factory=set)  # judges that have loaded their models
 
     def leave(self) -> None:
         """Expect one worker less; if all the others wait here, judge their rows now."""
@@ -91,16 +93,22 @@ class Gathering:
         """Judge the rows that have gathered, unless they have been judged."""
         if self._batches.get(id(batch.judge)) is batch:
             del self._batches[id(batch.judge)]
-            batch.has_begun.set()
             self._tasks.add(task := asyncio.create_task(self._run(batch)))
             task.add_done_callback(self._tasks.discard)
 
     async def _run(self, batch: _Batch) -> None:
         """Ask the judge once, and expect everybody again before anybody can come back with the next row."""
         with Caught(fatal_too=True) as caught:
+            # Loading a model is nobody's time.
+            load = getattr(batch.judge, "warm_up", None)
+            if callable(load) and id(batch.judge) not in self._warm:
+                await asyncio.to_thread(load)
+                self._warm.add(id(batch.judge))
+            batch.has_begun.set()
             found = await batch.judge.ajudge_many(batch.rows)
             if len(found) != len(batch.rows):
                 raise UsageError(f"{batch.judge.name} gave {len(found)} judgements for {len(batch.rows)} rows")
+        batch.has_begun.set()
         self.expected += batch.waiting
         if caught.reason is None:
             batch.judgements.set_result(found)
@@ -175,9 +183,15 @@ class Engine:
 
     async def _keep_time(self) -> None:
         """Cancel rows that have taken too long."""
+        tick = min(0.1, self._deadline / 10)
         while True:
-            await asyncio.sleep(min(0.1, self._deadline / 10))
+            began = time.monotonic()
+            await asyncio.sleep(tick)
+            # While the loop stands still, because of an import or a busy machine, no row gets any further.
+            lag = time.monotonic() - began - tick
             for clock, deadline in self._clocks.items():
+                if lag > tick:
+                    clock.paused += lag
                 if not clock.expired and clock.task is not None and clock.taken() > deadline:
                     clock.expired = True
                     clock.task.cancel()

@@ -53,6 +53,10 @@ class LocalJudge:
     def __repr__(self) -> str:
         return f"LocalJudge(tier={self.tier})"
 
+    def warm_up(self) -> None:
+        """Load the models of its tier; otherwise they are loaded for the first row."""
+        self._assess([("Who wrote it?", ("Jane Austen",), "The author of Emma did, around 1815.")])
+
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response."""
         return self.judge_many([{"question": question, "reference": reference, "response": response}])[0]
