@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
@@ -174,3 +175,23 @@ def test_out_on_a_full_disk(tmp_path: Path) -> None:
     assert result.returncode == 2, result.stderr
     assert "out.jsonl: File too large" in said(result)
     assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+@pytest.mark.parametrize("hostile", ["\x9b2Ja", "a\u202eb", "\u2066a\u2069", "a\x7fb", "\U000e0001a", "\u2028a"])
+def test_rows_on_a_terminal(tmp_path: Path, hostile: str) -> None:
+    """On a terminal `--out -` shows characters that steer it as JSON escapes them, and the data stays the same."""
+    (tmp_path / "rows.jsonl").write_text(json.dumps({**ROW, "id": hostile}, ensure_ascii=False) + "\n")
+    command = [sys.executable, "-m", "adjudge", "score", "rows.jsonl", "--scorer", "qa_f1_reward", "--out", "-"]
+    ours, theirs = pty.openpty()
+    try:
+        process = subprocess.run(command, cwd=tmp_path, stdout=theirs, stderr=subprocess.PIPE, check=False, timeout=300)
+        assert process.returncode == 0, process.stderr
+        shown = os.read(ours, 100_000).decode()
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    (line,) = shown.splitlines()
+    assert line.isprintable()
+    assert json.loads(line)["id"] == hostile
+    piped = adjudge(*command[3:], cwd=tmp_path)
+    assert hostile in piped.stdout.decode()

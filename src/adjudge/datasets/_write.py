@@ -74,6 +74,24 @@ class _Output:
         return getattr(self.file, name)
 
 
+class _Terminal:
+    """Standard output where a person looks at it: what would steer the terminal is shown as JSON escapes it."""
+
+    def __init__(self, output: IO[bytes]) -> None:
+        self._output = output
+
+    def write(self, data: bytes) -> int:
+        """Write whole lines."""
+        text = data.decode("utf-8", "replace")
+        if not text.replace("\n", "").isprintable():
+            text = "".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text)
+        self._output.write(text.encode())
+        return len(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._output, name)
+
+
 @contextmanager
 def whole_file(path: str) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only if the block ends well; `-` is standard output.
@@ -82,8 +100,9 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     link stays a link. Where there is no room for it, nothing is left of it.
     """
     if path == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        output = sys.stdout.buffer
+        yield cast("IO[bytes]", _Terminal(output)) if output.isatty() else output
+        output.flush()
         return
     if not path or Path(path).is_dir():
         message = f"{path}: Is a directory" if path else "the name of the output is empty"
@@ -91,19 +110,19 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     target = Path(path).resolve()
     is_file = target.is_file() or not target.exists()
     part = target.with_name(f"{target.name}.part") if is_file else target
-    output = _Output(path, part)
+    guarded = _Output(path, part)
     try:
-        yield cast("IO[bytes]", output)
+        yield cast("IO[bytes]", guarded)
         try:
-            output.file.flush()
+            guarded.file.flush()
             if is_file:
-                os.fsync(output.file.fileno())
+                os.fsync(guarded.file.fileno())
                 part.replace(target)
         except OSError as error:
-            raise output.refused(error) from None
+            raise guarded.refused(error) from None
     finally:
         with suppress(OSError):  # what could not be written above cannot be written now
-            output.file.close()
+            guarded.file.close()
         # What a failure of the caller leaves is worth keeping; what did not fit is not.
-        if output.is_refused and is_file:
+        if guarded.is_refused and is_file:
             part.unlink(missing_ok=True)
