@@ -78,8 +78,9 @@ def resumed(folder: Path) -> list[Said]:
     path = folder / "resumed.run"
     evaluate(ROWS, judge=JUDGE, run=path)
     import sqlite3
+    from contextlib import closing
 
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DELETE FROM scores WHERE seq % 2 = 0")
     connection.close()
     assert open_run(path).state.state == "stopped"

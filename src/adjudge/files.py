@@ -157,8 +157,11 @@ def file_kind(connection: sqlite3.Connection, application: int) -> int | None:
     return version
 
 
-def sqlite_fault(error: sqlite3.DatabaseError) -> SqliteFault:
+def sqlite_fault(error: sqlite3.DatabaseError | UnicodeDecodeError) -> SqliteFault:
     """Say what SQLite complains of: no room, a disk that fails, a damaged or another file, or a file in use."""
+    # Names of tables, and messages that quote them, which are not text.
+    if isinstance(error, UnicodeDecodeError):
+        return "damaged"
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNC")):
         return "full"
@@ -193,4 +196,4 @@ def seal(content: bytes, *, create: bool = True) -> str | None:
 def is_sealed(content: bytes, stored: object) -> bool:
     """Return whether this user sealed the content, on this machine."""
     ours = seal(content, create=False)
-    return isinstance(stored, str) and ours is not None and hmac.compare_digest(stored.encode(), ours.encode())
+    return isinstance(stored, str) and ours is not None and hmac.compare_digest(stored.encode("utf-8", "replace"), ours.encode())

@@ -1,6 +1,7 @@
 """Canaries in a run: the judge is tested on answers that are known to be bad, and no row's number changes."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_done_with_the_last_canary(tmp_path: Path) -> None:
     """A run whose rows are scored is not done before its canaries are."""
     path = evaluate(rows(20), judge=AskingJudge(), run=tmp_path / "a.run", config=SOME).file
     assert run_state(path).state == "done"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DELETE FROM scores WHERE seq = (SELECT min(seq) FROM scores)")
     connection.close()
     assert run_state(path).state == "stopped"

@@ -243,13 +243,14 @@ def test_failures_are_not_cached(tmp_path: Path) -> None:
 def test_damaged_cache(tmp_path: Path, damage: str) -> None:
     """A corrupt entry is a miss, and a cache that cannot be used is said to be, and done without."""
     import sqlite3
+    from contextlib import closing
 
     path = tmp_path / "cache.sqlite"
     config = RunConfig(cache=str(path))
     model = Model()
     evaluate(rows(5), judge=AskingJudge(model), run=tmp_path / "a.run", config=config)
     if damage == "entry":
-        with sqlite3.connect(path) as database:
+        with closing(sqlite3.connect(path, isolation_level=None)) as database:
             database.execute("UPDATE replies SET body = replace(body, 'CORRECT', 'WRONG')")
     elif damage == "file":
         path.write_bytes(b"no database at all" * 100)

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -243,7 +244,7 @@ def test_locks(tmp_path: Path) -> None:
 def test_damage_is_not_handed_on(tmp_path: Path, name: str) -> None:
     """A changed record of a shard stops the merge: it must not get a checksum that fits."""
     shards = [run(tmp_path / "a.run", rows(3)), run(tmp_path / "b.run", rows(3, start=3))]
-    with sqlite3.connect(shards[1]) as database:
+    with closing(sqlite3.connect(shards[1], isolation_level=None)) as database:
         database.execute(f"UPDATE {name} SET body = replace(body, 'e', 'f')")  # noqa: S608 (a test's own text)
     with pytest.raises(RunError) as caught:
         merge_runs(tmp_path / "all.run", shards)

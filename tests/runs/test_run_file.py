@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_one_file_at_rest(finished: Path) -> None:
 @pytest.mark.parametrize("table", ["meta", "cases", "replies", "trajectories", "scores"])
 def test_changed_record_is_refused(finished: Path, table: str) -> None:
     """A record whose bytes were changed behind our back is named as damage, never read as true."""
-    with sqlite3.connect(finished) as database:
+    with closing(sqlite3.connect(finished, isolation_level=None)) as database:
         if table == "trajectories":
             database.execute("INSERT INTO trajectories VALUES (1, 0.0, NULL, 'null', x'00')")
         else:
@@ -94,7 +95,7 @@ def test_changed_record_is_refused(finished: Path, table: str) -> None:
 
 def test_newer_schema_is_refused(finished: Path) -> None:
     """A file of a newer release is refused in words, and left as it is."""
-    with sqlite3.connect(finished) as database:
+    with closing(sqlite3.connect(finished, isolation_level=None)) as database:
         database.execute(f"PRAGMA user_version = {VERSION + 1}")
     before = finished.read_bytes()
     for opening in (Store.read, Store.write):
@@ -115,11 +116,11 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_other_database_is_refused(tmp_path: Path) -> None:
     """An SQLite file of somebody else's is refused, and gets no tables of ours."""
-    with sqlite3.connect(tmp_path / "a.run") as database:
+    with closing(sqlite3.connect(tmp_path / "a.run", isolation_level=None)) as database:
         database.execute("CREATE TABLE theirs (a)")
     with pytest.raises(RunError, match="not a run"):
         Store.write(tmp_path / "a.run")
-    with sqlite3.connect(tmp_path / "a.run") as database:
+    with closing(sqlite3.connect(tmp_path / "a.run", isolation_level=None)) as database:
         assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
 
 

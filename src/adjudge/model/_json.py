@@ -58,7 +58,7 @@ def from_json(kind: type[T], line: bytes | str, *, source: str = "", line_number
     plain = decode_json(line, place=place)
     try:
         value = msgspec.convert(plain, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # a lone surrogate where no text should be
         # msgspec's "Expected `str`, got `int` - at `$.id`" with the field in front; a misspelt field explains more.
         message, _, path = str(error).partition(" - at `$")
         name = path.rstrip("`").lstrip(".") or "the row"

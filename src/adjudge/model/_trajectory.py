@@ -146,7 +146,7 @@ def _from_own_json(record: Mapping[str, Any]) -> Trajectory:
 
     try:
         return msgspec.convert(record, Trajectory)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise TrajectoryError(f"a trajectory in adjudge's own form: {error}") from None
 
 

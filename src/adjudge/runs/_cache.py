@@ -82,10 +82,12 @@ class Cache:
         `user` is `ADJUDGE_CACHE`, else a file in the user's cache folder. `RunError` says why it cannot be used.
         """
         path = cache_path(place)
+        opened: list[sqlite3.Connection] = []
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Two connections: the event loop reads while the journal's thread writes.
-            reading, writing = (connect(path, timeout_s=PATIENCE) for _ in "rw")
+            opened.extend(connect(path, timeout_s=PATIENCE) for _ in "rw")
+            reading, writing = opened
             writing.execute("PRAGMA journal_mode = WAL")
             writing.execute("PRAGMA synchronous = NORMAL")
             writing.executescript(SCHEMA)
@@ -97,9 +99,15 @@ class Cache:
             # The key of nonces: with the same one an equal question is an equal request in every run.
             writing.execute("INSERT OR IGNORE INTO secret VALUES (1, ?)", (secrets.token_bytes(32),))
             secret = writing.execute("SELECT body FROM secret").fetchone()[0]
-        except (sqlite3.Error, OSError) as error:
+            if not isinstance(secret, bytes) or not secret:
+                raise RunError(f"the cache {path} is damaged: remove it", code="no-cache")
+        except (sqlite3.Error, OSError, UnicodeDecodeError, RunError) as error:
+            for connection in opened:
+                connection.close()
+            if isinstance(error, RunError):
+                raise
             raise RunError(f"the cache {path} cannot be used: {error}", code="no-cache") from None
-        return cls(path, bytes(secret), reading, writing)
+        return cls(path, secret, reading, writing)
 
     def find(self, key: bytes) -> ChatReply | None:
         """Return the reply to an equal request; None where there is none, or where its record is damaged."""
@@ -108,7 +116,7 @@ class Cache:
             return decode_as(ChatReply, kept)
         try:
             found = self._reading.execute("SELECT body, sum FROM replies WHERE key = ?", (key,)).fetchone()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             self.fault = str(error)
             return None
         if found is None or not isinstance(found[0], bytes) or checksum("cache", found[0], key) != found[1]:
@@ -133,7 +141,7 @@ class Cache:
             for statement, values in join_inserts(writes):
                 self._writing.execute(statement, values)
             self._writing.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             self.fault = str(error)
             if self._writing.in_transaction:
                 self._writing.execute("ROLLBACK")

@@ -135,7 +135,7 @@ def known_in(store: Store) -> Known:
     stored = store.meta(KNOWN)
     try:
         return Known() if stored is None else msgspec.convert(stored, Known)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise RunError(f"{store.path}: its calibration cannot be read: {error}", code="run-damaged") from None
 
 

@@ -271,7 +271,7 @@ def plan_from(stored: Any, path: Path) -> Plan:
         raise RunError(f"{path} does not hold a plan: the run was stopped before it began", code="not-a-run")
     try:
         return msgspec.convert(stored, Plan)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise RunError(f"{path}: its plan cannot be read: {error}", code="run-damaged") from None
 
 

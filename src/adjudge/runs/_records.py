@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -75,6 +75,13 @@ _TRAJECTORY = "INSERT OR REPLACE INTO trajectories VALUES (?, ?, ?, ?, ?)"
 KEPT = (_REQUEST, _REPLY, _TRAJECTORY)
 """The statements of records that must outlive the process from the moment they are made."""
 
+_META: dict[str, Any] = {
+    RUN_ID: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]+$")],
+    AGAIN: dict[str, int],
+    COMPLETE: int,
+    "seal": str,
+    "accepted": list[dict[str, Any]],
+}
 _encode = msgspec.json.Encoder().encode
 _PLAIN = (str, int, bool, type(None))
 
@@ -222,14 +229,24 @@ def write_scores(seq: int, scores: Sequence[Score], first: int = 0) -> list[Writ
 def read_meta(name: str, body: bytes, sum_: bytes) -> Any:
     """Read a value of the whole run."""
     check(sum_, "meta", body, name)
-    return decode_json(body)
+    try:
+        return msgspec.convert(decode_json(body), _META.get(name, Any))
+    except (msgspec.ValidationError, UnicodeEncodeError, RowError) as error:
+        raise RunError(f"the {name} of the run cannot be read: {error}", code="run-damaged") from None
 
 
 def read_case(seq: int, unit: int, body: bytes, sum_: bytes) -> CaseRecord:
     """Read a case."""
     check(sum_, "cases", body, seq, unit)
-    found = decode_json(body)
-    return CaseRecord(seq, unit, found["id"], found["row"], found["fault"])
+    try:
+        found = decode_json(body)
+        id_, row, fault = found["id"], found["row"], found["fault"]
+        is_case = isinstance(row, dict | None) and isinstance(fault, str | None)
+    except (RowError, KeyError, TypeError):
+        is_case = False
+    if not is_case:
+        raise RunError(f"case {seq} in the run file cannot be read", code="run-damaged")
+    return CaseRecord(seq, unit, id_, row, fault)
 
 
 def read_reply(key: bytes, number: int, source: str, fault: str | None, body: bytes, sum_: bytes) -> ChatReply | None:

@@ -97,6 +97,7 @@ class Store:
         # The lock comes first: nothing is read or changed while another process writes.
         lock = run_lock(path)
         lock.acquire()
+        store = None
         try:
             # One name for one run: through another one its lock and its tail would be other files. Links are resolved.
             if path.exists() and path.stat().st_nlink > 1:
@@ -111,6 +112,8 @@ class Store:
                 store.commit(left)
             tail.close()
         except BaseException:
+            if store is not None:
+                store._connection.close()
             lock.release()
             raise
         return store
@@ -123,9 +126,12 @@ class Store:
             raise UsageError(f"{path}: there is no such run file", code="cannot-read")
         with translate_errors(path):
             connection = connect(path, read_only=True)
-            if not check_kind(connection, path):
+            try:
+                if not check_kind(connection, path):
+                    raise RunError(f"{path} does not hold a run yet", code="not-a-run")
+            except BaseException:
                 connection.close()
-                raise RunError(f"{path} does not hold a run yet", code="not-a-run")
+                raise
         return cls(path, connection)
 
     def hold(self) -> None:
@@ -350,9 +356,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     """Raise a `RunError` with its code for whatever SQLite raises."""
     try:
         yield
-    except UnicodeDecodeError as error:  # of the names of tables and columns
-        raise RunError(f"{path} is damaged: {error}", code="run-damaged") from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         fault = sqlite_fault(error)
         if fault == "full":
             message = f"{path}: no room to write ({error}); what was done is kept"

@@ -264,7 +264,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
     """Raise an `OutboxError` with its code for whatever SQLite raises."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         fault = sqlite_fault(error)
         if fault in ("full", "io"):
             raise OutboxError(f"{path}: no room to write ({error})", code="disk-full") from error
