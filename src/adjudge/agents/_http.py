@@ -25,7 +25,7 @@ class HttpAgent:
     def __init__(self, url: str, *, name: str | None = None, limits: Limits | None = None) -> None:
         self.url = url
         self.name = name or url.partition("?")[0]  # what follows may be a key, and run files hold the name
-        self._client = HttpClient(limits or Limits(attempts=3))
+        self._client = HttpClient(limits or Limits(attempts=3), proxied=True)
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Send one case's question, and read the answer; the agent keeps the history by its session."""

@@ -92,7 +92,7 @@ class ChatClient:
         self.name = f"{self._shape.prefix}:{model}"
         # The endpoint is asked for structured output by schema until it rejects that.
         self.structured = True
-        self._http = HttpClient(limits)
+        self._http = HttpClient(limits, proxied=True)
         self._read = partial(read_reply, read=self._shape.read, key=self._key)
         self._without: frozenset[str] = frozenset()
         self._guesses = Counter[str]()

@@ -2,9 +2,9 @@ r"""A secret in a text of somebody else: found however it is spelt, and masked.
 
     hide(b"wrong key sk-open-sesame-012", "sk-open-sesame-012")      b"wrong key ***"
 
-Servers, gateways and error pages repeat what they were sent. They write it in JSON (`\u0073`, `\/`), in URLs (`%73`), in
-HTML (`&#115;`), in hex, in base64 (alone, behind `Bearer ` or as `user:password`), and they cut it. Whoever knows a key
-and wants to show it can; this is for those who do it by accident.
+Servers, gateways and error pages repeat what they were sent. They write it in JSON (`\u0073`, `\/`), in URLs (`%73`),
+in HTML (`&#115;`), in hex, in base64 (alone, behind `Bearer ` or as `user:password`), and they cut it. Whoever knows a
+key and wants to show it can; this is for those who do it by accident.
 """
 
 import re
