@@ -85,6 +85,8 @@ def test_an_agent_with_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
             f"Bearer {SECRET}",
             f"Token {SECRET[::-1]}",
         ]
+        plain = HttpAgent(url, headers={"x-tenant": "Bearer None", "x-project": "Paris Bearer"})
+        assert answer(plain).final_response == "Paris None"
         evaluate(CASES, agent=url, scorers=["qa_f1_reward"], run=tmp_path / "a.run")
     assert SECRET[::-1] not in repr(agent) + repr(vars(agent))
     assert not any(SECRET.encode() in file.read_bytes() for file in tmp_path.iterdir())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.agents._answer import question_of, session_of, to_trajectory
-from adjudge.agents._secret import check_password
+from adjudge.agents._secret import check_password, secrets_of
 from adjudge.chat import Api, ChatClient, Key, client_of
 from adjudge.errors import DataError
 from adjudge.http import HttpClient, Limits, Request, hide
@@ -54,7 +54,7 @@ class HttpAgent:
         headers = {"Content-Type": "application/json", "traceparent": f"00-{session}-{session[:16]}-01"}
         reply = await self._client.fetch(Request(self.url, body, headers=lambda: {**headers, **own()}))
         # The answer is kept: not with a key that it repeats.
-        found = hide(reply.body, *(word for value in own().values() for word in value.split()))
+        found = hide(reply.body, *secrets_of(own()))
         return to_trajectory(case, decode_json(found, place="the agent's answer: "))
 
     async def aclose(self) -> None:

@@ -2,17 +2,19 @@
 
 import re
 import shlex
+from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from adjudge.errors import UsageError
 
-__all__ = ["check_command", "check_password", "check_query"]
+__all__ = ["check_command", "check_password", "check_query", "secrets_of"]
 
 _PASSWORD = re.compile(r"(?i)https?://[^/?#\s]*@")
 _SECRET_NAME = re.compile(
-    r"(?i).*(key|token|secret|passwo?r?d|signature|credentials?|jwt|bearer)|pass|pwd|auth|authorization|sig|sas|code"
+    r"(?i).*(key|token|secret|passwo?r?d|signature|credentials?|jwt|bearer|cookie)"
+    r"|pass|pwd|(proxy-)?auth|authorization|sig|sas|code"
 )
-"""A parameter of a URL that is a key, by its name: `api_key`, `accessToken`, `sig`; not `keyword`, not `author`."""
+"""A parameter or a header that is a key, by its name: `api_key`, `accessToken`, `sig`; not `keyword`, not `author`."""
 _SECRET_WORD = re.compile(r"(?i)-{0,2}[\w-]*(?:api[-_]?key|token|secret|passwo?r?d)(?:=(.*))?")
 """An option or a variable in a command: `--api-key`, `OPENAI_API_KEY=...`; not `--api-key-file`."""
 _SHORTEST_SECRET = 8
@@ -44,6 +46,15 @@ def check_command(command: str) -> None:
         if len(value) >= _SHORTEST_SECRET or _PASSWORD.search(word) or _secret_parameter(word) is not None:
             message = "the agent's command has a key in it, which a run file would keep: put it into a variable of the"
             raise UsageError(f"{message} environment and name that with --agent-env NAME", code="key-in-command")
+
+
+def secrets_of(headers: Mapping[str, str]) -> list[str]:
+    """Return what must not be kept of an agent's headers: of `Bearer KEY` the key.
+
+    >>> secrets_of({"Authorization": "Bearer sk-0123456789", "x-tenant": "production"})
+    ['sk-0123456789']
+    """
+    return [value.split()[-1] for name, value in headers.items() if _SECRET_NAME.fullmatch(name) and value.strip()]
 
 
 def _secret_parameter(text: str) -> str | None:

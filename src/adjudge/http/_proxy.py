@@ -92,7 +92,8 @@ class Proxies:
         if not host or parts.scheme not in ("http", "https"):
             # Its text may hold a password, so it is not shown.
             name = address.scheme.upper() if self.by_scheme.get(address.scheme) else "ALL"
-            raise AddressRefused(f"{name}_PROXY cannot be used: write http://HOST:PORT", code="bad-proxy")
+            message = f"{name}_PROXY cannot be used: write http://HOST:PORT, or name the host in NO_PROXY"
+            raise AddressRefused(message, code="bad-proxy")
         place = f"[{host}]" if ":" in host else host
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         headers = {}
