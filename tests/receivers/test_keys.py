@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, UsageError
 from adjudge.http import Limits
 from adjudge.receivers import LangfuseReceiver, LangSmithReceiver
 from chat.test_keys import shown
@@ -45,6 +45,15 @@ def test_the_keys_are_shown_nowhere(kind: type, how: str, status: int) -> None:
     assert ECHOES[how][-20:-4] not in said
     assert kind is LangSmithReceiver or PUBLIC not in said
     assert SECRET not in repr(receiver) + repr(vars(receiver))
+
+
+@pytest.mark.parametrize("kind", [LangfuseReceiver, LangSmithReceiver])
+@pytest.mark.parametrize("url", [f"http://user:{SECRET}@h", f"https://h/?key={SECRET}"])
+def test_keys_in_addresses(kind: type, url: str) -> None:
+    """An address with a password or a query is refused at once, and not shown: messages have the address."""
+    with pytest.raises(UsageError) as caught:
+        kind(url)
+    assert SECRET not in str(caught.value)
 
 
 def test_a_long_error_page() -> None:

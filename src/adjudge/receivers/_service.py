@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import urlencode
 
 from adjudge.calling import run_sync
-from adjudge.chat import Key, cleaned
+from adjudge.chat import Key, check_base_url, cleaned
 from adjudge.errors import DataError
 from adjudge.http import (
     Again,
@@ -56,7 +56,7 @@ class TraceReceiver:
     variables: ClassVar[str]  # of the environment, that hold its keys
 
     def __init__(self, base_url: str, limits: Limits | None, *keys: Key, allow_private: bool) -> None:
-        self._base_url = base_url.rstrip("/")
+        self._base_url = check_base_url(base_url)  # messages show it, so there is no key in it
         self._keys = keys
         self._client = HttpClient(limits or LIMITS, allow_private=allow_private)
 
