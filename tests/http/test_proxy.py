@@ -1,6 +1,7 @@
 """The proxy and the certificates that the environment names."""
 
 import asyncio
+import socket
 import traceback
 from base64 import b64encode
 from collections.abc import Iterator
@@ -158,6 +159,15 @@ def test_no_proxy_there(monkeypatch: pytest.MonkeyPatch) -> None:
         ask(f"https://{HOST}/v1")
     assert caught.value.code == "proxy"
     assert "word" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_silent_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing comes back, the error names the proxy too: either may be the cause."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:{QUOTED}@127.0.0.1:{silent.getsockname()[1]}")
+        with pytest.raises(ChatError, match=r"^model\.test \(through the proxy 127\.0\.0\.1:\d+\) did not") as caught:
+            ask(f"https://{HOST}/v1", attempts=1, attempt_timeout_s=0.2)
+    assert (caught.value.code, "word" in str(caught.value)) == ("timeout", False)
 
 
 @pytest.mark.parametrize("url", ["socks5://user:pass-word@h:1080", "http://", "http://u:pass-word@h:99999", "ftp://h"])

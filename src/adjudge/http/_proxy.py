@@ -42,9 +42,9 @@ class Proxy:
         """What messages call it."""
         return f"the proxy {urlsplit(self.url).netloc}"
 
-    def failed(self, status: int, host: str) -> Again:
+    def failed(self, status: int) -> Again:
         """Return what it means that the proxy itself answers with an error; only what may pass is tried again."""
-        message = f"{self.shown} answered {status} for {host}"
+        message = f"{self.shown} answered {status}"
         if status == 407:
             message = f"{self.shown} refuses us: give its user name and password as http://USER:PASSWORD@HOST:PORT"
         return Again(ConnectionFailed(message, code="proxy"), times=None if is_transient(status) else 0)
@@ -55,12 +55,12 @@ class Proxy:
             return {"headers": headers, "proxy": self.url, "proxy_headers": self.headers}
         return {"headers": {**headers, **self.headers}, "proxy": self.url}
 
-    def read(self, reply: HttpReply, host: str) -> HttpReply | Again:
+    def read(self, reply: HttpReply) -> HttpReply | Again:
         """Return the reply to a plain request, which may be the proxy's own and repeat the password."""
         if self.is_tunnel:
             return reply
         if reply.status == 407:
-            return self.failed(407, host)
+            return self.failed(407)
         return HttpReply(reply.status, reply.headers, hide(reply.body, self.password, *self.headers.values()))
 
 

@@ -64,6 +64,8 @@ class Sending(Generic[T]):
             trust = trust_of(environ.get("SSL_CERT_FILE"), environ.get("SSL_CERT_DIR")) if is_secure else True
             lane.doors[endpoint] = Door(Pace(limits.in_flight), proxy, trust)
         self._door = lane.doors[endpoint]
+        if self._door.proxy is not None:
+            self._host += f" (through {self._door.proxy.shown})"
         self._now = asyncio.get_running_loop().time
         self._deadline = self._now() + total_s
         self._attempts = 0
@@ -156,7 +158,7 @@ class Sending(Generic[T]):
                 request.method, request.url, data=request.body, allow_redirects=False, ssl=self._door.trust, **options
             ) as response:
                 reply = await read_reply(response, self._limits.max_reply_bytes)
-                return reply if proxy is None else proxy.read(reply, self._host)
+                return reply if proxy is None else proxy.read(reply)
         except (ReplyTooLarge, ReplyUnreadable) as error:
             return Again(error, times=_UNREADABLE_TIMES)
         except TimeoutError:
@@ -167,7 +169,7 @@ class Sending(Generic[T]):
             final = ConnectionFailed(f"{self._host} has no certificate that can be trusted", code="tls")
         except aiohttp.ClientHttpProxyError as error:
             assert proxy is not None  # noqa: S101 (nobody else answers so)
-            return proxy.failed(error.status, self._host)
+            return proxy.failed(error.status)
         except aiohttp.ClientProxyConnectionError as error:
             assert proxy is not None  # noqa: S101 (same)
             return Again(ConnectionFailed(f"{proxy.shown}: {_describe(error)}", code="proxy"))
