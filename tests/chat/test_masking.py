@@ -3,6 +3,7 @@
 import json
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.chat import Key
-from adjudge.http import hide
+from adjudge.chat._litellm import _failure
+from adjudge.http import Again, hide
 from chat.test_keys import SECRET
 from support import assert_linear
 
@@ -102,3 +104,16 @@ def test_hiding_is_linear(piece: str) -> None:
         return lambda: hide(body, SECRET)
 
     assert_linear(work, 50_000)
+
+
+def test_what_litellm_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the library's own errors neither our key nor one of the environment is shown, cut or not."""
+    monkeypatch.setenv("GEMINI_API_KEY", "gem-0123456789-abcdef")
+    kinds = {"Timeout": TimeoutError, "APIConnectionError": ConnectionError}
+    key = Key(SECRET, "NONE")
+    key.reveal()
+    for kind in kinds.values():
+        error = kind("x" * 200 + f" {SECRET} gem-0123456789-abcdef {b64encode(SECRET.encode()).decode()}")
+        failed = _failure(SimpleNamespace(exceptions=SimpleNamespace(**kinds)), error, key)
+        assert isinstance(failed, Again)
+        assert "x *** *** ***" in failed.error.message
