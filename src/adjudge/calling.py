@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from adjudge.errors import AdjudgeError, Caught, UsageError, closest
 
 __all__ = [
+    "agent_variables",
     "check_code_allowed",
     "code_allowed",
     "folders",
@@ -41,6 +42,10 @@ It is on Python's path only once somebody has named code: a file there never sta
 
 code_allowed: ContextVar[bool] = ContextVar("adjudge_code_allowed", default=True)
 """Whether code and commands that somebody names may be run; `--no-code` says no."""
+
+
+agent_variables: ContextVar[tuple[str, ...]] = ContextVar("adjudge_agent_variables", default=())
+"""The variables that `--agent-env` names: programs that are agents get them, beside those that every program needs."""
 
 
 def check_code_allowed(place: str) -> None:

@@ -211,8 +211,7 @@ def test_http_agent() -> None:
 
 def test_http_agent_is_named_without_its_query() -> None:
     """What follows a question mark in an address may be a key, and stands in no name."""
-    agent = get_agent("http://127.0.0.1:9/chat?key=sk-0123456789")
-    assert isinstance(agent, HttpAgent)
+    agent = HttpAgent("http://127.0.0.1:9/chat?key=sk-0123456789")
     assert (agent.name, agent.url) == ("http://127.0.0.1:9/chat", "http://127.0.0.1:9/chat?key=sk-0123456789")
 
 

@@ -34,7 +34,9 @@ def get_agent(agent: Any, **options: Any) -> Agent:
             named: Agent = CommandAgent(rest.strip(), **options)
         elif kind in ("http", "https") and rest.startswith("//"):
             from adjudge.agents._http import HttpAgent
+            from adjudge.agents._secret import check_query
 
+            check_query(spec)
             named = HttpAgent(spec, **options)
         elif kind in ("openai", "anthropic", "litellm") and rest:
             from adjudge.agents._http import ChatAgent

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.agents._answer import question_of, session_of, to_trajectory
-from adjudge.chat import Api, ChatClient, client_of
+from adjudge.agents._secret import check_password, secrets_of
+from adjudge.chat import Api, ChatClient, Key, client_of
 from adjudge.errors import DataError
-from adjudge.http import HttpClient, Limits, Request
+from adjudge.http import HttpClient, Limits, Request, hide
 from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking, decode_json, to_json
 
+KEY_VARIABLE = "ADJUDGE_AGENT_KEY"
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 
 
@@ -19,22 +21,41 @@ class HttpAgent:
     """An agent that answers `POST {"message", "session_id"}` with JSON that has a `response`, or with its messages.
 
     All turns of a conversation have one session, 32 hexadecimal digits that also go out as the `traceparent`, so that
-    the agent's trace can be found again.
+    the agent's trace can be found again. Its key is `ADJUDGE_AGENT_KEY`, sent as a bearer token, or in `headers`.
     """
 
-    def __init__(self, url: str, *, name: str | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        name: str | None = None,
+        limits: Limits | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        check_password(url)
         self.url = url
+        key = Key(None, KEY_VARIABLE)
+
+        # A closure keeps the key out of whatever prints an object's attributes.
+        def own_headers() -> Mapping[str, str]:
+            found = None if headers is not None else key.reveal()
+            return headers or ({} if found is None else {"Authorization": f"Bearer {found}"})
+
+        self._own_headers = own_headers
         self.name = name or url.partition("?")[0]  # what follows may be a key, and run files hold the name
-        self._client = HttpClient(limits or Limits(attempts=3))
+        self._client = HttpClient(limits or Limits(attempts=3), proxied=True)
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Send one case's question, and read the answer; the agent keeps the history by its session."""
         del history
         session = session_of(case)
         body = to_json({"message": case.question, "session_id": session})
+        own = self._own_headers
         headers = {"Content-Type": "application/json", "traceparent": f"00-{session}-{session[:16]}-01"}
-        reply = await self._client.fetch(Request(self.url, body, headers=lambda: headers))
-        return to_trajectory(case, decode_json(reply.body, place="the agent's answer: "))
+        reply = await self._client.fetch(Request(self.url, body, headers=lambda: {**headers, **own()}))
+        # The answer is kept: not with a key that it repeats.
+        found = hide(reply.body, *secrets_of(own()))
+        return to_trajectory(case, decode_json(found, place="the agent's answer: "))
 
     async def aclose(self) -> None:
         """Close the connections."""

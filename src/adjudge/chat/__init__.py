@@ -9,7 +9,7 @@ What passes is retried, what does not is raised, both with a code that stays the
 
 from adjudge.chat._anthropic import AnthropicClient
 from adjudge.chat._apis import Api, client_of, require_litellm
-from adjudge.chat._client import ChatClient
+from adjudge.chat._client import ChatClient, check_base_url
 from adjudge.chat._errors import (
     BadRequest,
     ChatError,
@@ -39,6 +39,7 @@ __all__ = [
     "ServerFailed",
     "Unauthorised",
     "Unreachable",
+    "check_base_url",
     "cleaned",
     "client_of",
     "require_litellm",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-__all__ = ["ChatClient"]
+__all__ = ["ChatClient", "check_base_url"]
 
 SCHEMA_UNSUPPORTED = "schema-unsupported"
 SCHEMA_PARTS = ("response_format", "tools")
@@ -83,7 +83,7 @@ class ChatClient:
     ) -> None:
         self.model = model
         self._in_words = in_words
-        self._base_url = None if base_url is None else _check_base_url(base_url)
+        self._base_url = None if base_url is None else check_base_url(base_url)
         self._key = Key(api_key, self._shape.key_name)
         limits = Limits(
             in_flight=in_flight, attempts=attempts, attempt_timeout_s=attempt_timeout_s, deadline_s=deadline_s
@@ -92,7 +92,7 @@ class ChatClient:
         self.name = f"{self._shape.prefix}:{model}"
         # The endpoint is asked for structured output by schema until it rejects that.
         self.structured = True
-        self._http = HttpClient(limits)
+        self._http = HttpClient(limits, proxied=True)
         self._read = partial(read_reply, read=self._shape.read, key=self._key)
         self._without: frozenset[str] = frozenset()
         self._guesses = Counter[str]()
@@ -191,10 +191,10 @@ class ChatClient:
 
     def _default_base_url(self) -> str:
         found = os.environ.get(self._shape.base_url_name)
-        return _check_base_url(found) if found else self._shape.default_base_url
+        return check_base_url(found) if found else self._shape.default_base_url
 
 
-def _check_base_url(base_url: str) -> str:
+def check_base_url(base_url: str) -> str:
     """Return a base URL without its last slash; one that can never work is the caller's mistake."""
     try:
         check_url(base_url)

@@ -7,7 +7,7 @@
     ├── NotFound             not-found          no        no    404: no such model or path
     ├── RateLimited          rate-limited       yes       no    429
     ├── ServerFailed         server-error       yes       no    408, 409, 425, 5xx
-    ├── Unreachable          unreachable        yes       no    no connection, reset, closed (tls: not retried)
+    ├── Unreachable          unreachable        yes       no    no connection, reset, closed (tls, proxy)
     ├── ChatTimeout          timeout, deadline  yes       no    one attempt, or all of them, took too long
     └── MalformedReply       malformed-reply    twice     no    a 200 that is not a chat reply: not JSON, too large
 

@@ -16,16 +16,16 @@ from adjudge.chat._apis import require_litellm
 from adjudge.chat._body import decode_body, read_text
 from adjudge.chat._client import ChatClient, Shape
 from adjudge.chat._faults import as_chat_error
+from adjudge.chat._key import Key
 from adjudge.chat._openai import OpenAIShape, read_completion
 from adjudge.errors import Caught
-from adjudge.http import Again, AttemptTimeout, ConnectionFailed, HttpError, HttpReply, Request
+from adjudge.http import Again, AttemptTimeout, ConnectionFailed, HttpError, HttpReply, Request, hide
 from adjudge.model import ChatReply
 
 __all__ = ["LiteLLMClient"]
 
 _HOST = "LiteLLM"
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_SHORTEST_SECRET = 8
 _NO_KEY = ("missing credentials", "api_key", "api key")
 
 
@@ -76,8 +76,8 @@ class LiteLLMClient(ChatClient):
             with Caught(fatal_too=True) as caught:
                 # Its own retries are off: ours see the budget, the pace and the deadline.
                 reply = await library.acompletion(**body, **options, timeout=limit, num_retries=0, max_retries=0)
-                return HttpReply(200, {}, _hidden(reply.model_dump_json()).encode())
-            return _failure(library, caught.error)
+                return HttpReply(200, {}, _hidden(reply.model_dump_json(), self._key).encode())
+            return _failure(library, caught.error, self._key)
 
         request = Request(f"litellm://{_HOST}", data)
         try:
@@ -87,9 +87,9 @@ class LiteLLMClient(ChatClient):
         raise failure
 
 
-def _failure(library: Any, error: BaseException | None) -> HttpReply | Again:
+def _failure(library: Any, error: BaseException | None, key: Key) -> HttpReply | Again:
     """Return what the library raised as the reply, or the lack of one, that was behind it."""
-    text = _hidden(str(error))
+    text = _hidden(str(error), key)
     if isinstance(error, library.exceptions.Timeout):
         return Again(AttemptTimeout(f"{_HOST}: {text[:300]}"))
     status = getattr(error, "status_code", None)
@@ -114,9 +114,7 @@ def _load() -> Any:
     return library
 
 
-def _hidden(text: str) -> str:
-    """Return text without any key of the environment: the library finds more of them than we know of."""
-    for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and any(word in name.upper() for word in _SECRETS):
-            text = text.replace(value, "***")
-    return text
+def _hidden(text: str, key: Key) -> str:
+    """Return text without our key or any of the environment: the library finds more of them than we know of."""
+    known = [value for name, value in os.environ.items() if any(word in name.upper() for word in _SECRETS)]
+    return key.hidden(hide(text.encode("utf-8", "replace"), *known)).decode("utf-8", "replace")

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from adjudge.calling import code_allowed
+from adjudge.calling import agent_variables, code_allowed
 
 _CI_COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -138,6 +138,13 @@ NO_CODE = click.option(
     expose_value=False,
     callback=lambda _context, _option, is_given: code_allowed.set(not is_given),
     help="Refuse module:function and command:, wherever they are named.",
+)
+AGENT_ENV = click.option(
+    "--agent-env",
+    multiple=True,
+    expose_value=False,
+    callback=lambda _context, _option, names: agent_variables.set(names),
+    help="A variable of the environment that a command: agent gets. Repeatable.",
 )
 BUDGETS = (
     click.option("--max-calls", type=_COUNT, help="Stop before more calls than this are made, retries included."),

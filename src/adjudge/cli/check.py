@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import ACCEPT_CHANGES, NO_CODE, SECONDS, exit_on_sigterm, new_command, printable, with_options
+from adjudge.cli._options import (
+    ACCEPT_CHANGES,
+    AGENT_ENV,
+    NO_CODE,
+    SECONDS,
+    exit_on_sigterm,
+    new_command,
+    printable,
+    with_options,
+)
 from adjudge.errors import AdjudgeError, UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +36,7 @@ MOST = 3  # reasons of one scenario
 
 OPTIONS = (
     click.option("--agent", help="The agent: an address, module:function, command: PROGRAM, openai:MODEL."),
+    AGENT_ENV,
     click.option("--traces", help="In place of an agent: a folder or file of traces that it left."),
     click.option("--judge", help="The model that scores the quality: openai:MODEL or anthropic:MODEL."),
     click.option("--base-url", help="Address of the judge's OpenAI-compatible endpoint."),

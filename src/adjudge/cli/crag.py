@@ -10,6 +10,7 @@ import click
 
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
+    AGENT_ENV,
     BUDGETS,
     LIMITS,
     NO_CODE,
@@ -50,6 +51,7 @@ WORKERS = click.option(
 )
 AGENT = (
     click.option("--agent", required=True, help="module:Agent, module:function, or another agent by name."),
+    AGENT_ENV,
     click.option("--dataset", required=True, help="A file or folder of conversations, or hub:OWNER/NAME."),
     click.option("--split", help="Which split of the data set."),
     click.option("--allow-host", multiple=True, help="A host that images may be fetched from; repeatable."),

@@ -7,6 +7,7 @@ import click
 
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
+    AGENT_ENV,
     BUDGETS,
     NO_CODE,
     SECONDS,
@@ -34,6 +35,7 @@ Examples:
 @click.option("--scorer", "scorers", multiple=True, help="Say again what the run was started with. Repeatable.")
 @click.option("--judge", help="The same for its judge.")
 @click.option("--agent", help="The same for its agent.")
+@AGENT_ENV
 @click.option("--trust", is_flag=True, help="Run the code and call the addresses that a file from elsewhere names.")
 @click.option("--out", help="Write the results here, in input order ('-': standard output).")
 @click.option("--retry-failed", is_flag=True, help="Ask again about rows that ended in an error.")

@@ -210,7 +210,7 @@ class HttpInstance(RemoteInstance, AskedInstance):
             try:
                 if 200 <= reply.status < 300:
                     return decoder.decode(reply.body)
-                described = _ERROR.decode(reply.body).get("error")
+                described = _ERROR.decode(self._token.hidden(reply.body)).get("error")
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 # A gateway in between answers with pages of its own. Ours always sends JSON, also for errors.
                 if is_transient(reply.status):

@@ -24,6 +24,7 @@ from adjudge.http._errors import (
 from adjudge.http._reply import HttpReply
 from adjudge.http._request import Again, Exchange, Limits, Reader, Request
 from adjudge.http._retry import is_transient, retry_after_s
+from adjudge.http._secret import hide, probes_of
 from adjudge.http._serving import LoopThread, ThreadedServer, listening
 from adjudge.http._watch import AttemptWatch, attempt_watch
 
@@ -49,8 +50,10 @@ __all__ = [
     "ThreadedServer",
     "attempt_watch",
     "check_url",
+    "hide",
     "is_public",
     "is_transient",
     "listening",
+    "probes_of",
     "retry_after_s",
 ]

@@ -1,6 +1,7 @@
 """A pooled client: one request is sent until it is answered, refused for good, or out of time."""
 
 import asyncio
+import os
 import random
 import threading
 from functools import lru_cache
@@ -17,10 +18,13 @@ from adjudge.http._sending import Sending
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from adjudge.http._proxy import Proxies as _Proxies
+
 __all__ = ["HttpClient"]
 
 T = TypeVar("T")
 
+_PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "https_proxy", "http_proxy", "all_proxy")
 _check_url = lru_cache(maxsize=256)(check_url)  # a run calls one address, many times
 
 
@@ -38,12 +42,20 @@ class HttpClient:
     """Sends requests over pooled connections, on any event loop, as gently as the server asks.
 
     Redirects are not followed, certificates are verified, and with `allow_private=False` nothing but public addresses
-    is called. Use it as `async with`, or call `close`; connections end with their event loop in any case.
+    is called. With `proxied` the proxies that the environment names are used, as it is when the client is made; not for
+    addresses of this machine, and not with `allow_private=False`: a proxy calls whatever it finds.
+
+    Use it as `async with`, or call `close`; connections end with their event loop in any case.
     """
 
-    def __init__(self, limits: Limits | None = None, *, allow_private: bool = True) -> None:
+    def __init__(self, limits: Limits | None = None, *, allow_private: bool = True, proxied: bool = False) -> None:
         self.limits = limits or Limits()
         self._allow_private = allow_private
+        self._proxies: _Proxies | None = None
+        if proxied and allow_private and any(os.environ.get(name) for name in _PROXY_VARIABLES):
+            from adjudge.http._proxy import Proxies
+
+            self._proxies = Proxies.from_environment()
         self._lanes: dict[int, Lane] = {}
         self._lock = threading.Lock()
         self._closed = False
@@ -77,7 +89,9 @@ class HttpClient:
                 for key, old in list(self._lanes.items()):
                     if old.closed or old.loop.is_closed():
                         del self._lanes[key]
-                lane = self._lanes[id(loop)] = Lane(in_flight=self.limits.in_flight, allow_private=self._allow_private)
+                lane = self._lanes[id(loop)] = Lane(
+                    in_flight=self.limits.in_flight, allow_private=self._allow_private, proxies=self._proxies
+                )
             await anext(lane.keeper)
         # A deadline of the request replaces that of the client.
         total = self.limits.deadline_s if deadline_s is None else deadline_s

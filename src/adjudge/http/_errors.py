@@ -37,7 +37,10 @@ class HttpError(AdjudgeError):
 
 
 class ConnectionFailed(HttpError):
-    """There was no connection, or it ended before the reply was whole. A certificate that is not good is `tls`."""
+    """There was no connection, or it ended before the reply was whole. A certificate that is not good is `tls`.
+
+    Where a proxy is in between that cannot be reached or refuses, it is `proxy`.
+    """
 
     default_code = "unreachable"
 

@@ -3,16 +3,22 @@
 import asyncio
 import contextlib
 import math
+import ssl
 import time
 from collections import deque
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from adjudge.http._address import public_resolver
-from adjudge.http._errors import ClientClosed
+from adjudge.http._errors import ClientClosed, ConnectionFailed
 from adjudge.http._pace import Pace, SentCall
 
-__all__ = ["Door", "Lane"]
+if TYPE_CHECKING:
+    from adjudge.http._proxy import Proxies, Proxy
+
+__all__ = ["Door", "Lane", "trust_of"]
 
 
 @dataclass(eq=False)
@@ -23,6 +29,9 @@ class Door:
     """
 
     pace: Pace
+    proxy: "Proxy | None" = None
+    trust: ssl.SSLContext | bool = True
+    """The certificates that are trusted; True for those of the system."""
     waiting: deque[asyncio.Future[SentCall]] = field(default_factory=deque)
     timer: asyncio.TimerHandle | None = None
 
@@ -73,7 +82,7 @@ class Lane:
     two runs in a row leave no socket behind and nobody has to close anything in between.
     """
 
-    def __init__(self, *, in_flight: int, allow_private: bool) -> None:
+    def __init__(self, *, in_flight: int, allow_private: bool, proxies: "Proxies | None" = None) -> None:
         import aiohttp
         from aiohttp.resolver import ThreadedResolver
 
@@ -81,6 +90,7 @@ class Lane:
         self.closed = False
         self.doors: dict[str, Door] = {}
         """By scheme, host and port."""
+        self.proxies = proxies
         resolver = ThreadedResolver(self.loop) if allow_private else public_resolver()
         self.session: aiohttp.ClientSession = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=in_flight, resolver=resolver, ttl_dns_cache=300),
@@ -111,3 +121,23 @@ class Lane:
                         turn.set_exception(ClientClosed("the client is closed"))
                 door.waiting.clear()
             await self.session.close()
+            # aiohttp does not wait for the outer of two TLS connections, one inside the other, to end.
+            if any(door.proxy is not None and door.proxy.url.startswith("https") for door in self.doors.values()):
+                await asyncio.sleep(0.1)
+
+
+@lru_cache(maxsize=4)
+def trust_of(file: str | None, folder: str | None) -> ssl.SSLContext | bool:
+    """Return the certificates to trust where SSL_CERT_FILE and SSL_CERT_DIR, which OpenSSL reads, are these."""
+    if not file and not folder:
+        return True
+    # aiohttp makes its context when it is imported, which may be before the variables are set.
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    # OpenSSL silently passes over a file that it cannot read.
+    try:
+        if file:
+            context.load_verify_locations(file)
+    except OSError:
+        raise ConnectionFailed(f"SSL_CERT_FILE is {file!r}, which holds no certificates", code="tls") from None
+    return context

@@ -4,6 +4,7 @@ import asyncio
 import random
 import time
 from contextlib import nullcontext
+from os import environ
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from adjudge.http._errors import (
     ReplyTooLarge,
     ReplyUnreadable,
 )
-from adjudge.http._lane import Door, Lane
+from adjudge.http._lane import Door, Lane, trust_of
 from adjudge.http._pace import Pace, SentCall
 from adjudge.http._reply import HttpReply, read_reply
 from adjudge.http._request import Again, Exchange, Limits, Reader, Request
@@ -58,8 +59,13 @@ class Sending(Generic[T]):
         self._host = parts.netloc
         endpoint = f"{parts.scheme}://{parts.netloc}"
         if endpoint not in lane.doors:
-            lane.doors[endpoint] = Door(Pace(limits.in_flight))
+            proxy = None if lane.proxies is None else lane.proxies.find(parts)
+            is_secure = parts.scheme == "https" or (proxy is not None and proxy.url.startswith("https"))
+            trust = trust_of(environ.get("SSL_CERT_FILE"), environ.get("SSL_CERT_DIR")) if is_secure else True
+            lane.doors[endpoint] = Door(Pace(limits.in_flight), proxy, trust)
         self._door = lane.doors[endpoint]
+        if self._door.proxy is not None:
+            self._host += f" (through {self._door.proxy.shown})"
         self._now = asyncio.get_running_loop().time
         self._deadline = self._now() + total_s
         self._attempts = 0
@@ -144,11 +150,15 @@ class Sending(Generic[T]):
         import aiohttp
 
         final: HttpError
+        proxy = self._door.proxy
+        headers = request.headers()
+        options = {"headers": headers} if proxy is None else proxy.options(headers)
         try:
             async with self._lane.session.request(
-                request.method, request.url, data=request.body, headers=request.headers(), allow_redirects=False
+                request.method, request.url, data=request.body, allow_redirects=False, ssl=self._door.trust, **options
             ) as response:
-                return await read_reply(response, self._limits.max_reply_bytes)
+                reply = await read_reply(response, self._limits.max_reply_bytes)
+                return reply if proxy is None else proxy.read(reply)
         except (ReplyTooLarge, ReplyUnreadable) as error:
             return Again(error, times=_UNREADABLE_TIMES)
         except TimeoutError:
@@ -157,6 +167,12 @@ class Sending(Generic[T]):
             final = AddressRefused("the URL cannot be read")
         except aiohttp.ClientConnectorCertificateError:
             final = ConnectionFailed(f"{self._host} has no certificate that can be trusted", code="tls")
+        except aiohttp.ClientHttpProxyError as error:
+            assert proxy is not None  # noqa: S101 (nobody else answers so)
+            return proxy.failed(error.status)
+        except aiohttp.ClientProxyConnectionError as error:
+            assert proxy is not None  # noqa: S101 (same)
+            return Again(ConnectionFailed(f"{proxy.shown}: {_describe(error)}", code="proxy"))
         except aiohttp.ClientResponseError:
             return Again(ReplyUnreadable(f"{self._host} answered with something that is not HTTP"), _UNREADABLE_TIMES)
         except (aiohttp.ClientError, OSError) as error:
@@ -232,5 +248,5 @@ def _describe(error: Exception) -> str:
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return "the connection was closed without a reply"
     cause = getattr(error, "os_error", error)
-    text = getattr(cause, "strerror", None)
+    text = "connection refused" if isinstance(cause, ConnectionRefusedError) else getattr(cause, "strerror", None)
     return str(text) if text else f"the connection failed ({type(error).__name__})"

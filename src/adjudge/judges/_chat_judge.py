@@ -87,6 +87,10 @@ class ChatJudge:
             value = getattr(self, option)
             if value is not None and not isinstance(value, kind):
                 raise UsageError(f"{option} of a judge cannot be {value!r}", code="bad-option")
+        if self.base_url is not None:
+            from adjudge.chat import check_base_url
+
+            check_base_url(self.base_url)  # now, not with the first request: by then a run file has it
         self.name = self.name or (f"{self.api}:{self.model}" if self.chat is None else self.chat.name)
         self.model = self.model or self.name
         self._prompt = load_prompt(self.prompt) if isinstance(self.prompt, str) else self.prompt

@@ -42,6 +42,8 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     """
     kind, colon, tail = spec.strip().partition(":")
     rest = tail if colon else None
+    if "api_key" in spec:
+        raise UsageError("remove the key from the judge's name, which run files keep: set a variable, or api_key=")
     # What only a cascade takes must not reach its members.
     own = {name: options.pop(name) for name in CASCADE_OPTIONS if name in options}
     if kind == "cascade":

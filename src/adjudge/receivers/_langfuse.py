@@ -42,8 +42,8 @@ class LangfuseReceiver(TraceReceiver):
         allow_private: bool = True,
     ) -> None:
         address = setting(base_url, "LANGFUSE_BASE_URL", "LANGFUSE_HOST", default=CLOUD)
-        super().__init__(address, limits, allow_private=allow_private)
-        self._keys = Key(public_key, "LANGFUSE_PUBLIC_KEY"), Key(secret_key, "LANGFUSE_SECRET_KEY")
+        keys = Key(public_key, "LANGFUSE_PUBLIC_KEY"), Key(secret_key, "LANGFUSE_SECRET_KEY")
+        super().__init__(address, limits, *keys, allow_private=allow_private)
         self._is_old: bool | None = None  # whether the server has only the older interface; None until that is known
 
     async def resolve(self, session_id: str) -> tuple[str, ...]:

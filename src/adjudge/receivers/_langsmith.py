@@ -53,8 +53,7 @@ class LangSmithReceiver(TraceReceiver):
         allow_private: bool = True,
     ) -> None:
         address = setting(base_url, "LANGSMITH_ENDPOINT", default=CLOUD)
-        super().__init__(address, limits, allow_private=allow_private)
-        self._key = Key(api_key, self.variables)
+        super().__init__(address, limits, Key(api_key, self.variables), allow_private=allow_private)
         self._workspace = setting(None, "LANGSMITH_WORKSPACE_ID", default="")
         self._project = project
         self._is_new = False  # whether the server has only the newer interface
@@ -71,7 +70,7 @@ class LangSmithReceiver(TraceReceiver):
         return tuple(dict.fromkeys(str(run.get("trace_id") or run.get("id")) for run in runs))
 
     def _headers(self) -> dict[str, str]:
-        secret = self._key.reveal()
+        secret = self._keys[0].reveal()
         if secret is None:
             raise ReceiverError(f"LangSmith needs a key: set {self.variables}", code="unauthorised")
         known = {"x-api-key": secret, "Content-Type": "application/json", "Accept": "application/json"}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import urlencode
 
 from adjudge.calling import run_sync
-from adjudge.chat import cleaned
+from adjudge.chat import Key, check_base_url, cleaned
 from adjudge.errors import DataError
 from adjudge.http import (
     Again,
@@ -27,6 +27,7 @@ from adjudge.traces import Record
 LIMITS = Limits(in_flight=8, attempts=4, attempt_timeout_s=30.0, deadline_s=60.0, max_reply_bytes=64_000_000)
 TIMEOUT = 60.0
 MOST = 100_000  # observations or runs of one trace that are asked for; LangSmith itself stops at 25,000
+MOST_SAID = 20_000  # bytes of an error that are looked at
 PAGES = (100, 20, 4, 1)  # items on a page, where pages of more are too large
 _GONE = frozenset({404, 405, 410, 501})
 _REFUSED = frozenset({401, 403})
@@ -54,8 +55,9 @@ class TraceReceiver:
     items: ClassVar[str]  # and the parts of a trace there
     variables: ClassVar[str]  # of the environment, that hold its keys
 
-    def __init__(self, base_url: str, limits: Limits | None, *, allow_private: bool) -> None:
-        self._base_url = base_url.rstrip("/")
+    def __init__(self, base_url: str, limits: Limits | None, *keys: Key, allow_private: bool) -> None:
+        self._base_url = check_base_url(base_url)  # messages show it, so there is no key in it
+        self._keys = keys
         self._client = HttpClient(limits or LIMITS, allow_private=allow_private)
 
     async def trajectory(
@@ -130,7 +132,11 @@ class TraceReceiver:
             except (DataError, RecursionError):
                 # A proxy may answer in place of a server that restarts.
                 return Again(ReceiverError(f"{self._base_url} answered with something that is not JSON"), times=2)
-        said = cleaned(reply.body[:2000].decode("utf-8", "replace"))
+        # A server that refuses a key may repeat it, and so may a gateway in front of it.
+        body = reply.body[:MOST_SAID]
+        for key in self._keys:
+            body = key.hidden(body)
+        said = cleaned(body.decode("utf-8", "replace"))
         if reply.status in _REFUSED:
             message = f"{self._base_url} refused the key (set {self.variables}): {said}"
             raise ReceiverError(message, code="unauthorised")

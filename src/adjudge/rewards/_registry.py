@@ -164,6 +164,11 @@ def _parse(text: str) -> tuple[str, dict[str, Any]]:
         call = ast.parse(f"_({inside})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or any(word.arg is None for word in call.keywords):
             raise ValueError("only option=value")
-        return name, {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+        options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (ValueError, SyntaxError) as error:
         raise UsageError(f"cannot read the options of {text!r}: write {name}(option=value, ...)") from error
+    if "api_key" in options:
+        raise UsageError(
+            f"remove the key from {name}(...), which run files keep: set a variable, or api_key= in Python"
+        )
+    return name, options

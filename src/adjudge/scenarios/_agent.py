@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from adjudge.agents import HttpAgent, get_agent, messages_to_trajectory, session_of, to_trajectory
+from adjudge.agents import get_agent, messages_to_trajectory, session_of, to_trajectory
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.http import Limits
 from adjudge.model import Agent, Case, Message, Trajectory
@@ -134,7 +134,7 @@ def agent_for(
         if config is not None and isinstance(agent, str) and agent.strip().startswith(("http://", "https://")):
             seconds = config.deadline
             limits = Limits(in_flight=config.workers, attempts=3, attempt_timeout_s=seconds, deadline_s=seconds)
-            agent = HttpAgent(agent.strip(), limits=limits)
+            agent = get_agent(agent, limits=limits)
         found = get_agent(agent)
         return ScenarioAgent(found, found.name, by_id)
     found = SavedAgent(trajectories) if isinstance(trajectories, Mapping) else trajectories

@@ -75,8 +75,8 @@ class OtelHeaders:
         return {name.strip(): unquote(value.strip()) for name, found, value in pairs if found and name.strip()}
 
     def secrets(self) -> list[str]:
-        """Return what must not be shown."""
-        return list(self.headers().values())
+        """Return what must not be shown: of `Bearer KEY` the key, with which a server need not repeat the word."""
+        return [word for value in self.headers().values() for word in value.split()]
 
 
 class OtelWire(Wire):

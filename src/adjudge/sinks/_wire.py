@@ -16,7 +16,7 @@ import msgspec
 
 from adjudge.chat import Key
 from adjudge.errors import AdjudgeError, RowError, UsageError
-from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Request, is_transient
+from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Request, hide, is_transient
 from adjudge.model import decode_json
 from adjudge.sinks._scores import OutScore, why_not_sendable
 
@@ -197,10 +197,8 @@ class Wire:
 
     def quote(self, reply: HttpReply) -> str:
         """Return the text of a refusal: on one line, short, without our keys."""
-        text = reply.body[:_MOST_BYTES].decode("utf-8", "replace")
         # A proxy may repeat the request, and our keys with it.
-        for secret in self._credentials.secrets():
-            text = text.replace(secret, "***") if secret else text
+        text = hide(reply.body[:_MOST_BYTES], *self._credentials.secrets()).decode("utf-8", "replace")
         line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
         return f"the receiver answered {reply.status}: {line[:_LONGEST_TEXT]}"
 
