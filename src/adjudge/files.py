@@ -196,4 +196,8 @@ def seal(content: bytes, *, create: bool = True) -> str | None:
 def is_sealed(content: bytes, stored: object) -> bool:
     """Return whether this user sealed the content, on this machine."""
     ours = seal(content, create=False)
-    return isinstance(stored, str) and ours is not None and hmac.compare_digest(stored.encode("utf-8", "replace"), ours.encode())
+    return (
+        isinstance(stored, str)
+        and ours is not None
+        and hmac.compare_digest(stored.encode("utf-8", "replace"), ours.encode())
+    )

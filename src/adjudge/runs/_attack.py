@@ -11,7 +11,7 @@ from adjudge.runs._plan import Plan, RunConfig, make_job
 from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._run import RunTask
 from adjudge.runs._score_file import check_place
-from adjudge.runs._sessions import UNDECIDED, Finished, Watch, finish, public
+from adjudge.runs._sessions import UNDECIDED, Finished, Watch, finish
 from adjudge.runs._store import Store, new_run_file
 from adjudge.statistics import Mean, Moments, mean_of
 
@@ -67,7 +67,7 @@ def attack_judge(
     given = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **given)
     path = Path(run) if run is not None else new_run_file("attack")
-    plan = Plan("judge", judge=judge, options=public(given), by_name=True)
+    plan = Plan("judge", judge=judge, options=given, by_name=True)
     attacks = load_attacks()
     rows = [attack.row() for attack in attacks]
     finished = finish(RunTask(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), out)

@@ -229,6 +229,7 @@ class Plan:
 
         return replace(
             self,
+            options={name: value for name, value in self.options.items() if name != "api_key"},
             # `local` means the best tier that is installed; a resumed run needs the one that it began with.
             scorers=tuple(
                 job.names[index] if name.strip() == "local" else name for index, name in enumerate(self.scorers)

@@ -73,7 +73,7 @@ def judge_file(
     job = make_job(judge=judge, **options)
     if calibration is not None:
         check_calibration(calibration, job.judge)
-    plan = Plan("judge", judge=judge, options=public(options), by_name=True)
+    plan = Plan("judge", judge=judge, options=options, by_name=True)
     path = _checked_run(rows, job, plan, run, out)
     return finish(RunTask(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration), out)
 
@@ -166,7 +166,7 @@ def rescore_run(
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(scorers=scorers, judge=judge, **options)
     kind: Literal["evaluate", "judge"] = "judge" if judge is not None and not scorers else "evaluate"
-    plan = Plan(kind, scorers=tuple(scorers), judge=judge, options=public(options), by_name=True)
+    plan = Plan(kind, scorers=tuple(scorers), judge=judge, options=options, by_name=True)
     target = Path(run) if run is not None else new_run_file("rescore")
     if target.resolve() == Path(path).resolve():
         raise UsageError(f"{path} is the run to score again: name another file for the result", code="cannot-write")
@@ -174,17 +174,6 @@ def rescore_run(
         if store.meta(COMPLETE) is None:
             raise UsageError(f"{path} does not hold all its cases yet: adjudge resume {path}", code="not-complete")
         return finish(RunTask(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
-
-
-def public(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options without anything secret: what comes before an @ in a URL is a password."""
-    from urllib.parse import urlsplit, urlunsplit
-
-    kept = {name: value for name, value in options.items() if name != "api_key"}
-    if isinstance(kept.get("base_url"), str):
-        parts = urlsplit(kept["base_url"])
-        kept["base_url"] = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    return kept
 
 
 def finish(work: RunTask, out: str | None) -> Finished:
