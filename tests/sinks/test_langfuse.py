@@ -119,6 +119,10 @@ def test_addresses_with_passwords(tmp_path: Path) -> None:
         send(tmp_path / "a.outbox", "http://me:hush-hush@127.0.0.1:9", good_scores(1))
     assert "hush-hush" not in str(refused.value)
     assert b"hush-hush" not in (tmp_path / "a.outbox").read_bytes()
+    with pytest.raises(UsageError, match="remove the query from the URL") as refused:
+        send(tmp_path / "a.outbox", "http://127.0.0.1:9/?api_key=hush-hush", good_scores(1))
+    assert "hush-hush" not in str(refused.value)
+    assert b"hush-hush" not in (tmp_path / "a.outbox").read_bytes()
 
 
 def test_wrong_keys_keep_the_scores(tmp_path: Path) -> None:

@@ -58,6 +58,8 @@ def address(given: str | None, *names: str) -> str | None:
     # The outbox keeps the address, and an outbox may be passed on.
     if "@" in (found.partition("://")[2] or found).partition("/")[0]:
         raise UsageError(f"remove the password from the URL and pass it as a key ({' or '.join(names)})")
+    if "?" in found or "#" in found:
+        raise UsageError(f"remove the query from the URL and pass a key apart ({' or '.join(names)})")
     if not found.lower().startswith(("http://", "https://")):
         raise UsageError(f"a URL must begin with http:// or https://, got {found[:80]!r} ({' or '.join(names)})")
     return found.rstrip("/")
