@@ -39,9 +39,11 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     facts = Facts(_kind(span.attributes))
     # Some events only hold what others write as attributes of the span.
     attributes = span.attributes
-    for event in span.events:
-        if event.name == _DETAILS or event.name.startswith("gen_ai.content."):
-            attributes = {**attributes, **event.attributes}
+    holders = [event for event in span.events if event.name == _DETAILS or event.name.startswith("gen_ai.content.")]
+    if holders:
+        attributes = dict(attributes)
+        for event in holders:
+            attributes.update(event.attributes)
     if facts.kind != "tool":
         _read_messages(facts, attributes, span.events, where, cache)
     if facts.kind is None and facts.output:

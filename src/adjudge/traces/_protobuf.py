@@ -19,12 +19,15 @@ _SHORT = 1_000  # bytes of an attribute that is kept
 
 def iter_frames(file: IO[bytes], where: str) -> Iterator[bytes]:
     """Give the messages of a collector's file, each of which follows its length."""
+    here = file.tell()
+    end = file.seek(0, 2)
+    file.seek(here)
     while size := file.read(4):
         length = int.from_bytes(size, "big")
-        message = file.read(length)
-        if len(size) < 4 or len(message) < length:
+        # Four bytes may claim four gigabytes: room is made for what is there only.
+        if len(size) < 4 or length > end - file.tell():
             raise TrajectoryError(f"{where}: the file ends within a protobuf message")
-        yield message
+        yield file.read(length)
 
 
 def iter_protobuf_spans(data: bytes, reject: Callable[[str], object] | None = None) -> Iterator[OtlpSpan]:
