@@ -145,6 +145,8 @@ def _older_messages(attributes: Mapping[str, Any], key: str, role: str) -> objec
     messages = []
     for item in numbered_items(attributes, key):
         calls = item.get("tool_calls")
-        in_order = [calls[number] for number in sorted(calls)] if isinstance(calls, dict) else calls
-        messages.append({"role": role, **item, "tool_calls": in_order})
+        # Names that are not numbers come last: each is then refused for what it is.
+        if isinstance(calls, dict):
+            calls = [calls[number] for number in sorted(calls, key=lambda each: (isinstance(each, str), each))]
+        messages.append({"role": role, **item, "tool_calls": calls})
     return messages
