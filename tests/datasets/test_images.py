@@ -153,3 +153,16 @@ def test_any_bytes(tail: bytes, head: bytes) -> None:
     with Caught() as caught:
         assert isinstance(image_of(head + tail).load(), Image.Image)
     assert caught.error is None or (isinstance(caught.error, RowError) and caught.error.code == "bad-image")
+
+
+def test_an_image_that_is_a_program_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostScript, which Pillow would hand to another program, is not an image here."""
+    from PIL import EpsImagePlugin
+
+    started: list[object] = []
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *given, **_: started.append(given))
+    content = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n%%EOF\n"
+    with pytest.raises(RowError) as caught:
+        RowImage("row 1", content).load()
+    assert caught.value.code == "bad-image"
+    assert started == []

@@ -146,7 +146,7 @@ def test_other_paths_and_methods() -> None:
     """Only the path of traces is there, and only for POST."""
     with OtlpEndpoint() as endpoint:
         assert post(f"{endpoint.base_url}/v1/metrics", b"{}")[0] == 404
-        assert raw(endpoint, b"GET /v1/traces HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").startswith(
+        assert raw(endpoint, b"GET /v1/traces HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").startswith(
             b"HTTP/1.1 405"
         )
 
@@ -161,7 +161,7 @@ def raw(endpoint: OtlpEndpoint, sent: bytes, *, read: bool = True) -> bytes:
 
 def test_broken_http() -> None:
     """Bytes that are no HTTP, chunks that are none, and bodies that stop in the middle harm nobody."""
-    head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with OtlpEndpoint() as endpoint:
         assert raw(endpoint, b"\x16\x03\x01\x02\x00 hello\r\n\r\n").startswith(b"HTTP/1.")
         raw(endpoint, head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", read=False)
@@ -169,21 +169,102 @@ def test_broken_http() -> None:
         assert still_serves(endpoint)
 
 
-def test_slow_bodies_and_crowds() -> None:
-    """A body that does not come is given up, and more requests than may be under way get a 503 with a time to wait."""
-    head = b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"
+HEAD = b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"
+
+
+def connect(endpoint: OtlpEndpoint, sent: bytes) -> socket.socket:
+    """Open a connection and send the beginning of a request."""
+    parts = urlsplit(endpoint.base_url)
+    connection = socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30)
+    connection.sendall(sent)
+    return connection
+
+
+def test_slow_bodies_give_way() -> None:
+    """A body that does not arrive is given up in time; where too many are under way, the oldest is given up at once."""
     with OtlpEndpoint(limits=EndpointLimits(at_once=2, read_s=2.5)) as endpoint:
-        parts = urlsplit(endpoint.base_url)
-        slow = [socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30) for _ in range(2)]
-        for connection in slow:
-            connection.sendall(head)
-        while endpoint._collector._busy < 2:
+        slow = [connect(endpoint, HEAD)]
+        while len(endpoint._collector._reading) < 1:
             time.sleep(0.01)
-        assert post(endpoint.url, b"{}")[0] == 503
-        assert [connection.recv(12) for connection in slow] == [b"HTTP/1.1 408"] * 2
+        slow.append(connect(endpoint, HEAD))
+        while len(endpoint._collector._reading) < 2:
+            time.sleep(0.01)
+        assert post(endpoint.url, b'{"resourceSpans": []}')[0] == 200
+        assert slow[0].recv(12) == b"HTTP/1.1 408"
+        assert slow[1].recv(12) == b"HTTP/1.1 408"
         for connection in slow:
             connection.close()
         assert still_serves(endpoint)
+
+
+def test_seventy_slow_bodies_do_not_starve_anybody() -> None:
+    """While seventy clients send a byte now and then, another one is served at once, each time."""
+    with OtlpEndpoint() as endpoint:
+        slow = [connect(endpoint, HEAD) for _ in range(70)]
+        while len(endpoint._collector._reading) < 64:
+            time.sleep(0.01)
+        for _ in range(3):
+            assert still_serves(endpoint)
+            for connection in slow[20:]:
+                connection.sendall(b" ")
+        for connection in slow:
+            connection.close()
+
+
+def test_a_crowd_is_asked_to_wait() -> None:
+    """Where more arrives at once than may be held, a request gets a 503 with a time to wait."""
+    with OtlpEndpoint(limits=EndpointLimits(held_bytes=1)) as endpoint:
+        endpoint._collector._arrived = 1 << 20
+        status, answer = post(endpoint.url, b'{"resourceSpans": []}')
+        assert (status, json.loads(answer)["message"]) == (503, "busy: too much arrives at once")
+
+
+def test_headers_that_do_not_arrive() -> None:
+    """A connection whose headers are not there in time is closed, and so is one that says nothing."""
+    with OtlpEndpoint(limits=EndpointLimits(header_s=0.2)) as endpoint:
+        silent, slow = connect(endpoint, b""), connect(endpoint, HEAD[:40])
+        assert silent.recv(1) == b""
+        assert slow.recv(1) == b""
+        silent.close()
+        slow.close()
+        assert still_serves(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "127.0.0.1:4318"}, 200),
+        ({"Host": "localhost"}, 200),
+        ({"Host": "LOCALHOST.:1"}, 200),
+        ({"Host": "[::1]:4318"}, 200),
+        ({"Host": "evil.example:4318"}, 421),
+        ({"Host": "127.0.0.1.evil.example"}, 421),
+        ({"Host": "localhost.evil.example"}, 421),
+        ({"Host": "10.0.0.1"}, 421),
+        ({"Host": "[::1"}, 421),
+        ({"Host": "evil.example", "Origin": "http://evil.example"}, 421),
+        ({"Host": "localhost:1", "Origin": "http://evil.example"}, 403),
+        ({"Host": "localhost:1", "Origin": "https://localhost:1"}, 403),
+        ({"Host": "localhost:1", "Origin": "null"}, 403),
+        ({"Host": "localhost:1", "Origin": "http://localhost:1"}, 200),
+    ],
+)
+def test_web_pages_cannot_send_spans(headers: dict[str, str], status: int) -> None:
+    """Only a request to this machine's own name is answered, and none from a page of another site."""
+    with OtlpEndpoint() as endpoint:
+        got, answer = post(endpoint.url, b'{"resourceSpans": []}', **headers)
+        assert got == status
+        if status != 200:
+            assert answer.startswith(b"This server ")
+            assert endpoint.counts.requests == 0
+
+
+def test_a_server_on_all_addresses_answers_to_every_name() -> None:
+    """Bound to all addresses, an endpoint cannot know its names; pages of other sites are refused all the same."""
+    with OtlpEndpoint("0.0.0.0") as endpoint:  # noqa: S104 (what is tested)
+        url = endpoint.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 (same)
+        assert post(url, b'{"resourceSpans": []}', Host="host.docker.internal:4318")[0] == 200
+        assert post(url, b'{"resourceSpans": []}', Host="evil.example", Origin="http://page.example")[0] == 403
 
 
 def test_hostile_text_is_inert() -> None:
@@ -233,4 +314,4 @@ def test_no_span_brings_anything_but_an_answer(change: dict[str, Any]) -> None:
     body = json.dumps(document([{**span("a" * 32, 1, 2), **change}])).encode()
     batch = read_request(body, "json")
     assert isinstance(batch, Batch)
-    assert len(batch.arrivals) + len(batch.rejected) == 1
+    assert len(batch.arrivals) + batch.rejected == 1

@@ -17,6 +17,7 @@ from adjudge.errors import AdjudgeError, Caught, RowError
 LARGEST_FILE = 64_000_000  # bytes
 MOST_PIXELS = 1 << 26
 _BEGINNINGS = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\x00", b"MM\x00*", b"RIFF", b"\x00\x00\x00")
+_FORMATS = ("PNG", "JPEG", "MPO", "GIF", "BMP", "DIB", "TIFF", "WEBP", "AVIF", "HEIF", "JPEG2000", "ICO", "PPM")
 _PLAIN = re.compile(r"(?:\w[\w.-]*/)*\w[\w.-]*")  # a path that plainly leads into a folder and stays there
 
 Fetch = Callable[[str], bytes]
@@ -151,7 +152,10 @@ def _load(source: Any) -> Any:
         from PIL import Image
     except ImportError:
         return _check_beginning(source)
-    with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as picture:
+    # Pillow would also read formats that are programs (EPS is handed to Ghostscript), and some that nobody sends.
+    Image.init()
+    formats = [name for name in _FORMATS if name in Image.OPEN]
+    with Image.open(BytesIO(source) if isinstance(source, bytes) else source, formats=formats) as picture:
         width, height = picture.size
         if width * height > MOST_PIXELS:
             raise RowError(f"{width} x {height} pixels are more than the {MOST_PIXELS:,} allowed")

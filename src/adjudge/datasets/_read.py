@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import IO, Any, Literal, NamedTuple, Self, TypeAlias, cast
 
-from adjudge.errors import DataError, MissingExtra, RowError, UsageError, closest
+from adjudge.datasets._parquet import LARGEST_ROW, load_library, parquet_slices
+from adjudge.errors import DataError, RowError, UsageError, closest
 from adjudge.model import decode_json
 
 Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
@@ -25,6 +26,9 @@ Format: TypeAlias = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
 BLOCK = 1 << 18  # bytes of JSON lines in a chunk, about
 RECORDS = 1024  # records of CSV or Parquet in a chunk
+_LARGE_CHUNK = 1 << 24  # characters of CSV after which a chunk ends earlier
+_LONG_LINE = 1 << 22  # bytes of a line whose values are counted before they are decoded
+_MOST_VALUES = 2_000_000  # of a row in JSON
 
 _SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -36,6 +40,13 @@ _SUFFIXES: dict[str, Format] = {
 }
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def _check_values(line: bytes) -> None:
+    """Refuse a line whose values would take far more memory than its bytes, such as `[[],[],...`."""
+    values = line.count(b",") + line.count(b"[") + line.count(b"{")
+    if values > _MOST_VALUES:
+        raise RowError(f"more than the {_MOST_VALUES:,} values that a row may have")
 
 
 class RowRead(NamedTuple):
@@ -80,6 +91,8 @@ class Chunk:
                 continue
             columns, fault = None, None
             try:
+                if len(line) > _LONG_LINE:
+                    _check_values(line)
                 found = decode_json(line)
             except RowError as error:
                 # Whatever follows the last line end is a line that was perhaps not written to its end.
@@ -171,9 +184,26 @@ def _json_chunks(path: str) -> Iterator[Chunk]:
         # A pipe can be read once: its lines travel with the chunk. A file's are read again where they are scored.
         is_file = path != "-" and Path(path).is_file()
         while block := (rest or read(BLOCK)):
-            # A chunk ends where a line ends; the last one where the file does.
-            block += file.readline() if not block.endswith(b"\n") else b""
             rest = b""
+            # A chunk ends where a line ends; the last one where the file does.
+            if not block.endswith(b"\n"):
+                block += file.readline(LARGEST_ROW)
+            whole = block.rfind(b"\n") + 1
+            # The rest of a line that is too long is passed over and never held: its row is a fault, the others go on.
+            if len(block) - whole > LARGEST_ROW or (not whole and len(block) > LARGEST_ROW):
+                if whole:
+                    yield Chunk(number, place=(path, offset, whole)) if is_file else Chunk(number, lines=block[:whole])
+                number += block.count(b"\n")
+                offset += len(block)
+                del block
+                while line := file.readline(BLOCK):
+                    offset += len(line)
+                    if line.endswith(b"\n"):
+                        break
+                fault = f"bad-row: line {number}: longer than the {LARGEST_ROW:,} bytes that a row may have"
+                yield Chunk(number, records=[fault])
+                number += 1
+                continue
             yield Chunk(number, place=(path, offset, len(block))) if is_file else Chunk(number, lines=block)
             number += block.count(b"\n")
             offset += len(block)
@@ -184,23 +214,26 @@ def _csv_chunks(path: str) -> Iterator[Chunk]:
     import io
 
     # A cell may hold a whole trajectory.
-    csv.field_size_limit((1 << 31) - 1)
+    csv.field_size_limit(LARGEST_ROW)
     with _open(path) as file:
         peeked = io.BufferedReader(cast("io.RawIOBase", file))
         if peeked.peek(4).startswith(_UTF16):
             raise DataError(f"{path} is UTF-16; adjudge reads UTF-8")
         text = io.TextIOWrapper(peeked, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        reader = csv.reader(text, strict=True)
+        lines = _CsvLines(text, path)
+        reader = csv.reader(lines, strict=True)
         first = 1
-        found = _csv_records(reader, csv.Error, path)
+        found = _csv_records(reader, csv.Error, lines)
         header = _header(next(found, []), path)
         records: list[Sequence[str] | str] = []
+        size = 0
         for record in found:
             records.append(record)
-            if len(records) == RECORDS:
+            size += lines.size
+            if len(records) == RECORDS or size > _LARGE_CHUNK:
                 yield Chunk(first, records=records, header=header)
                 first += len(records)
-                records = []
+                records, size = [], 0
         if records:
             yield Chunk(first, records=records, header=header)
 
@@ -208,23 +241,49 @@ def _csv_chunks(path: str) -> Iterator[Chunk]:
 def _header(names: Sequence[str] | str, path: str) -> Sequence[str]:
     if isinstance(names, str):
         raise DataError(f"{path}: the header cannot be read: {names.removeprefix('bad-row: ')}")
-    twice = [name for index, name in enumerate(names) if name in names[:index]]
-    if twice:
-        raise DataError(f"{path}: two columns are called {twice[0]!r}")
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            raise DataError(f"{path}: two columns are called {name!r}")
+        known.add(name)
     return names
 
 
-def _csv_records(reader: Any, broken: type[Exception], path: str) -> Iterator[Sequence[str] | str]:
+class _CsvLines:
+    """The lines of a file, and how many characters of them the record took that is being read; those are limited."""
+
+    def __init__(self, text: IO[str], path: str) -> None:
+        self._text = text
+        self.path = path
+        self.begun = 1
+        self.size = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(LARGEST_ROW + 1)
+        self.size += len(line)
+        if self.size > LARGEST_ROW:
+            limit = f"longer than the {LARGEST_ROW:,} characters that a row may have"
+            raise DataError(f"{self.path}: the row that begins on line {self.begun} is {limit}", code="too-large")
+        if not line:
+            raise StopIteration
+        return line
+
+
+def _csv_records(reader: Any, broken: type[Exception], lines: _CsvLines) -> Iterator[Sequence[str] | str]:
     """Read records, those that are not CSV as faults; a quote that swallows more than its line ends the reading."""
     while True:
-        begun = reader.line_num + 1
+        begun = lines.begun = reader.line_num + 1
+        lines.size = 0
         try:
             record = next(reader)
         except StopIteration:
             return
         except broken as error:
             if reader.line_num > begun:
-                raise DataError(f"{path}: the quote that opens on line {begun} is never closed") from None
+                raise DataError(f"{lines.path}: the quote that opens on line {begun} is never closed") from None
             yield f"bad-row: line {begun}: not CSV: {error}"
             continue
         if record:
@@ -236,20 +295,15 @@ def _is_undecoded(cell: str) -> bool:
 
 
 def _parquet_chunks(path: str) -> Iterator[Chunk]:
-    try:
-        from pyarrow import ArrowException, BufferReader
-        from pyarrow.parquet import ParquetFile
-    except ImportError:
-        raise MissingExtra.of("parquet", "reading Parquet") from None
+    load_library()
     first = 1
     with _open(path) as source:
+        seekable: Any = source
         # Parquet is read from its end: what cannot be wound back is held in memory.
-        seekable = source if source.seekable() else BufferReader(source.read())
-        try:
-            file = ParquetFile(seekable)
-            for batch in file.iter_batches(batch_size=RECORDS):
-                records = batch.to_pylist()
-                yield Chunk(first, records=records)
-                first += len(records)
-        except (ArrowException, OSError) as error:
-            raise DataError(f"{path} cannot be read as Parquet: {error}") from None
+        if not source.seekable():
+            from io import BytesIO
+
+            seekable = BytesIO(source.read())
+        for records in parquet_slices(seekable, path, None, RECORDS):
+            yield Chunk(first, records=records)
+            first += len(records)

@@ -165,7 +165,11 @@ def _of_each(paths: list[Path]) -> Iterator[PlacedRow]:
         base = index << _FILE_BITS
         if format_of(str(path)) == "parquet":
             for number, columns, image in parquet_rows(path):
-                yield PlacedRow(base + number, _place(paths, base + number), columns, late_image=image)
+                place = _place(paths, base + number)
+                if isinstance(columns, str):
+                    yield PlacedRow(base + number, place, None, f"{path.name}, {columns.removeprefix('bad-row: ')}")
+                else:
+                    yield PlacedRow(base + number, place, columns, late_image=image)
             continue
         for number, found, fault in read_rows(str(path)):
             reason = None if fault is None else f"{path.name}, {fault.removeprefix('bad-row: ')}"
@@ -181,7 +185,7 @@ def _features_in(path: Path) -> Any:
     """Return the features that the `datasets` library wrote into a Parquet file, if it did."""
     if format_of(str(path)) != "parquet":
         return None
-    with open_parquet(path) as file:
+    with open_parquet(path, path) as file:
         content = (file.schema_arrow.metadata or {}).get(b"huggingface")
     return None if content is None else _features_of_json(content, str(path))
 

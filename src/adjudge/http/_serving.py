@@ -5,7 +5,10 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import urlsplit
 
 from adjudge.errors import AdjudgeError, UsageError
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["LoopThread", "ThreadedServer", "listening"]
 
 T = TypeVar("T")
+_MOST_WAITING = 512  # connections without a request; a process may have about a thousand open files
 
 
 class LoopThread:
@@ -138,14 +142,96 @@ class ThreadedServer:
 
 
 @asynccontextmanager
-async def listening(app: "web.Application", host: str, port: int, **options: Any) -> AsyncIterator[int]:
-    """Serve an application; yields the port."""
+async def listening(
+    app: "web.Application", host: str, port: int, *, header_s: float = 10.0, **options: Any
+) -> AsyncIterator[int]:
+    """Serve an application; yields the port.
+
+    A request must name this machine as its host, and may not come from a page of another site; its headers must arrive
+    within `header_s` seconds.
+    """
     from aiohttp import web
 
+    guard = _Guard(host, header_s)
+    # aiohttp marks a middleware, which a bound method does not allow.
+    app.middlewares.insert(0, web.middleware(partial(guard.check)))
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, **options)
     await runner.setup()
+    watching = asyncio.create_task(guard.watch(runner))
     try:
         await web.TCPSite(runner, host, port).start()
         yield runner.addresses[0][1]
     finally:
+        watching.cancel()
         await runner.cleanup()
+
+
+class _Guard:
+    """Keeps out what a server on somebody's own machine must not answer: web pages, and those who never ask.
+
+    A page in the user's browser can post to 127.0.0.1, or to a name that its owner lets point there (DNS rebinding).
+    Its browser then sends the page's `Origin`, and that name as `Host`.
+    """
+
+    def __init__(self, host: str, header_s: float) -> None:
+        self._host = host.lower()
+        self._header_s = header_s
+        self._active: set[Any] = set()  # connections with a request that is being answered
+        self._since: dict[Any, float] = {}  # when the others began to wait for one
+
+    async def check(self, request: "web.Request", handler: Callable[..., Any]) -> Any:
+        """Answer a request from elsewhere with 421 or 403, and hand on any other."""
+        from aiohttp import web
+
+        named = request.headers.get("Host", "")
+        origin = request.headers.get("Origin")
+        if not is_own_name(named, self._host):
+            return web.Response(text="This server answers only requests to its own address.\n", status=421)
+        if origin is not None and origin.lower() != f"http://{named.lower()}":
+            return web.Response(text="This server does not answer pages of other sites.\n", status=403)
+        self._active.add(request.protocol)
+        try:
+            return await handler(request)
+        finally:
+            self._active.discard(request.protocol)
+            self._since.pop(request.protocol, None)
+
+    async def watch(self, runner: "web.AppRunner") -> None:
+        """Close connections that have been without a request for too long, and the oldest where there are too many."""
+        clock = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(min(1.0, self._header_s / 4))
+            now = clock()
+            waiting = [
+                each for each in (runner.server.connections if runner.server else ()) if each not in self._active
+            ]
+            # In the order in which they were first seen; those that are gone are forgotten.
+            since = {each: self._since.get(each, now) for each in waiting}
+            self._since = dict(sorted(since.items(), key=lambda pair: pair[1]))
+            beyond = len(self._since) - _MOST_WAITING
+            for index, (each, begun) in enumerate(self._since.items()):
+                if index < beyond or now - begun > self._header_s:
+                    each.force_close()
+
+
+def is_own_name(named: str, host: str) -> bool:
+    """Say whether a Host header names the machine of a server that is bound to `host`.
+
+    A server that is bound to all addresses cannot know its names: it answers to every one.
+
+    >>> [is_own_name(named, "127.0.0.1") for named in ("localhost:4318", "[::1]:80", "evil.example:4318")]
+    [True, True, False]
+    """
+    try:
+        name = urlsplit(f"//{named}").hostname or ""
+    except ValueError:
+        return False
+    name = name.removesuffix(".")
+    if host in ("", "0.0.0.0", "::"):  # noqa: S104 (asked, not bound)
+        return bool(name)
+    if name in ("localhost", host):
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False

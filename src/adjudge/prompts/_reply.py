@@ -1,4 +1,8 @@
-"""A judge's reply, before anything is read out of it: the whole of it as JSON, or its lines that carry the key."""
+"""A judge's reply, before anything is read out of it: the whole of it as JSON, or its lines that carry the key.
+
+Every reading goes through the reply once, line by line or by Python's own decoder of JSON; patterns that repeat are
+possessive, and a reply with more than `_MOST` marks of structure is `not-json`. So the reply's size bounds the work.
+"""
 
 import json
 import re

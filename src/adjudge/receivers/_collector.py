@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 PATH = "/v1/traces"
 LOGS_PATH = "/v1/logs"  # where some instrumentations send the messages
 LANGFUSE_PATH = "/api/public/otel/v1/traces"  # where Langfuse's SDK sends the same
-_SMALLEST_SPAN = 200  # bytes that a span is taken to need at least
-_Read: TypeAlias = Callable[[bytes, Encoding], Batch]
+_Read: TypeAlias = Callable[[bytes, Encoding, int], Batch]
+_LEAST = 1 << 20  # bytes that requests may take, however little the endpoint holds
 _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
 
@@ -52,7 +52,13 @@ class Collector:
         self._counts = EndpointCounts()
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._waits: set[asyncio.Task[Any] | None] = set()
+        self._reading: dict[asyncio.Timeout, None] = {}  # bodies that are under way, the oldest first
         self._busy = 0
+        # Beside what is held: bodies that have arrived, and one of them while it is decoded.
+        self._arrived = 0
+        self._most_arrived = max(limits.held_bytes // 8, _LEAST)
+        self._most_decoded = max(limits.held_bytes * 3 // 8, _LEAST)
+        self._decoding = asyncio.Lock()
         self._is_closing = False
 
     @property
@@ -66,12 +72,13 @@ class Collector:
         from aiohttp import web
 
         self._is_closing = False
-        app = web.Application(client_max_size=self.limits.request_bytes)
+        app = web.Application()
         # SDKs differ in where they send; what they send is the same.
         for path in (PATH, LANGFUSE_PATH, LOGS_PATH):
             app.router.add_post(path, self._export)
         # Unpacked by us, up to a limit: aiohttp would unpack a bomb whole.
-        async with listening(app, host, port, auto_decompress=False, handler_cancellation=True) as found:
+        options = {"auto_decompress": False, "handler_cancellation": True}
+        async with listening(app, host, port, header_s=self.limits.header_s, **options) as found:
             try:
                 yield found
             finally:
@@ -137,13 +144,8 @@ class Collector:
         content_type = "application/json" if encoding == "json" else "application/x-protobuf"
         self._count(requests=1)
         batch = None
-        # Counted by hand: a request beyond the limit is refused at once, it does not queue.
-        self._busy += 1
-        try:
-            with Caught() as caught:
-                batch = await self._read(request, encoding)
-        finally:
-            self._busy -= 1
+        with Caught() as caught:
+            batch = await self._read(request, encoding)
         if batch is not None:
             self._keep(batch)
             return web.Response(body=acceptance(batch, encoding), content_type=content_type)
@@ -157,10 +159,8 @@ class Collector:
         return web.Response(body=why, status=status, content_type=content_type, headers=headers)
 
     def _keep(self, batch: Batch) -> None:
-        self._count(spans=len(batch.arrivals), rejected=len(batch.rejected))
-        # Empty spans cost memory too: without a least size a million of them would count as nothing.
-        size = max(_SMALLEST_SPAN, batch.size)
-        for key in self.store.note(batch.notes, size) if batch.is_logs else self.store.add(batch.arrivals, size):
+        self._count(spans=len(batch.arrivals), rejected=batch.rejected)
+        for key in self.store.add(batch.arrivals, batch.notes):
             for event in self._waiting.get(key, ()):
                 event.set()
 
@@ -170,29 +170,54 @@ class Collector:
             raise _Refused("only application/json and application/x-protobuf are read", 415, code="bad-content-type")
         if packing not in PACKINGS:
             raise _Refused("only gzip and deflate are unpacked", 415, code="bad-content-encoding")
-        if self._busy > self.limits.at_once:
-            raise _Refused("too many requests at once", 503, code="busy")
-        body = await self._body(request)
         read = read_logs if request.path == LOGS_PATH else read_request
-        # Unpacking and decoding much would block everybody else's requests.
-        if len(body) > _LONG or packing not in ("", "identity"):
-            return await asyncio.to_thread(self._decode, body, packing, encoding, read)
-        return self._decode(body, packing, encoding, read)
+        body = bytearray()
+        try:
+            await self._receive(request, body)
+            # Counted by hand: a request beyond the limit is refused at once, it does not queue.
+            self._busy += 1
+            try:
+                if self._busy > self.limits.at_once:
+                    raise _Refused("too many requests at once", 503, code="busy")
+                # Unpacking and decoding much would block everybody else's requests, and take much memory: one by one.
+                if len(body) <= _LONG and packing in ("", "identity"):
+                    return self._decode(body, packing, encoding, read)
+                async with self._decoding:
+                    return await asyncio.to_thread(self._decode, body, packing, encoding, read)
+            finally:
+                self._busy -= 1
+        finally:
+            self._arrived -= len(body)
 
-    def _decode(self, body: bytes, packing: str, encoding: Encoding, read: _Read) -> Batch:
-        return read(unpack(body, packing, self.limits.request_bytes), encoding)
+    def _decode(self, body: bytearray, packing: str, encoding: Encoding, read: _Read) -> Batch:
+        largest = min(self.limits.request_bytes, self._most_decoded)
+        return read(unpack(bytes(body), packing, largest), encoding, self._most_decoded)
 
-    async def _body(self, request: "web.Request") -> bytes:
-        from aiohttp import web
+    async def _receive(self, request: "web.Request", body: bytearray) -> None:
+        """Read a body, and count its bytes while they are held.
 
-        largest = self.limits.request_bytes
+        A body that takes long gives way to others: where too many are under way, the oldest of them is given up.
+        """
+        largest = min(self.limits.request_bytes, self._most_arrived)
         # Refused before it is read, where the sender says how long it is.
         if request.content_length is not None and request.content_length > largest:
             raise RequestTooLarge(f"the body is larger than {largest:,} bytes")
+        if len(self._reading) >= self.limits.at_once:
+            oldest = next(iter(self._reading))
+            del self._reading[oldest]
+            oldest.reschedule(0.0)
         try:
-            async with asyncio.timeout(self.limits.read_s):
-                return await request.read()
+            async with asyncio.timeout(self.limits.read_s) as limit:
+                self._reading[limit] = None
+                try:
+                    async for chunk in request.content.iter_any():
+                        body += chunk
+                        self._arrived += len(chunk)
+                        if len(body) > largest:
+                            raise RequestTooLarge(f"the body is larger than {largest:,} bytes")
+                        if self._arrived > self._most_arrived:
+                            raise _Refused("too much arrives at once", 503, code="busy")
+                finally:
+                    self._reading.pop(limit, None)
         except TimeoutError:
             raise _Refused("the body did not arrive in time", 408, code="slow-body") from None
-        except web.HTTPRequestEntityTooLarge:
-            raise RequestTooLarge(f"the body is larger than {largest:,} bytes") from None

@@ -4,8 +4,10 @@ Nothing here trusts a body: it is unpacked up to a limit, and a span that cannot
 """
 
 import zlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from hashlib import blake2b
+from sys import getsizeof
 from typing import Literal, NamedTuple, TypeAlias
 
 from adjudge.chat import cleaned
@@ -39,32 +41,59 @@ _LONGEST_SESSION = 200
 _INVALID_ARGUMENT = 3  # google.rpc.Code
 _HEX = frozenset("0123456789abcdef")
 
+# Bytes of memory, measured: what the store keeps beside a span or a record (its places in sets, lists and
+# dictionaries), and what a value of a body takes at most while the body is decoded.
+_SPAN = 600
+_NOTE = 500
+_VALUE: dict[Encoding, int] = {"json": 200, "protobuf": 100}
+LARGEST = 96 << 20
+
 
 class Arrival(NamedTuple):
-    """A span, the trace that it belongs to, and the session that it names."""
+    """A span, the trace that it belongs to, the session that it names, and the memory that it takes."""
 
     trace: str
     span: Span
     session: str | None
+    size: int
 
 
 class Note(NamedTuple):
-    """A log record, and the trace and the span that it belongs to."""
+    """A log record, the trace and the span that it belongs to, what tells it from others, and its memory."""
 
     trace: str
     span: str
     event: OtlpEvent
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What a request holds: spans or log records, why others were rejected, and how many bytes each of them took."""
-
-    arrivals: list[Arrival]
-    rejected: list[str]
+    digest: bytes
     size: int
+
+
+@dataclass(slots=True)
+class Batch:
+    """What a request holds: spans or log records; how many others were rejected, and why the first of them was.
+
+    `most` is the memory that all of them together may take.
+    """
+
+    most: int
+    arrivals: list[Arrival] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     is_logs: bool = False
+    size: int = 0
+    rejected: int = 0
+    why: str = ""
+
+    def reject(self, why: str) -> None:
+        """Count something that cannot be read; of millions of reasons one is kept."""
+        self.rejected += 1
+        self.why = self.why or why
+
+    def spend(self, size: int) -> int:
+        """Count the memory of one more span or record, and return it."""
+        self.size += size
+        if self.size > self.most:
+            raise RequestTooLarge(f"what the body holds takes more than {self.most:,} bytes of memory")
+        return size
 
 
 class RequestTooLarge(ReceiverError):
@@ -90,25 +119,61 @@ def unpack(body: bytes, packing: str, largest: int) -> bytes:
     return plain
 
 
-def read_request(body: bytes, encoding: Encoding) -> Batch:
-    """Return the spans of a request; raise for a body that is not an export request."""
-    rejected: list[str] = []
-    arrivals = []
+def weigh(value: object) -> int:
+    """Return the bytes of memory that a decoded value takes, with everything in it.
+
+    >>> weigh("a" * 1000) > 1000, weigh([{}] * 1000) > 50_000
+    (True, True)
+    """
+    total = 0
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if one is None:
+            continue
+        total += getsizeof(one)
+        if isinstance(one, Mapping):
+            waiting.extend(one)
+            waiting.extend(one.values())
+        elif isinstance(one, list | tuple):
+            waiting.extend(one)
+        elif is_dataclass(one):
+            waiting.extend(getattr(one, each.name) for each in fields(one))
+    return total
+
+
+def _check_values(body: bytes, encoding: Encoding, most: int) -> None:
+    """Refuse a body whose values may take too much memory while they are decoded.
+
+    JSON is decoded as a whole: `[[],[],...` takes twenty times its bytes. A protobuf message is decoded span by span.
+    """
+    # A value in JSON follows one of three marks, and texts in protobuf may be JSON that is decoded too; there, an
+    # element of a list follows the tag of field 1, written in one byte or in more.
+    marks = b",[{" if encoding == "json" else b",[{\n\x8a"
+    values = sum(body.count(mark) for mark in marks)
+    if len(body) + values * _VALUE[encoding] > most:
+        raise RequestTooLarge(f"the {values:,} values of the body take more than {most:,} bytes of memory")
+
+
+def read_request(body: bytes, encoding: Encoding, most: int = LARGEST) -> Batch:
+    """Return the spans of a request, in at most so much memory; raise for a body that is not an export request."""
+    _check_values(body, encoding, most)
+    batch = Batch(most, size=len(body))
     try:
-        for raw in _raws(body, encoding, rejected):
+        for raw in _raws(body, encoding, batch):
             try:
-                arrivals.append(_arrival(raw))
+                batch.arrivals.append(_arrival(raw, batch))
             except TrajectoryError as error:
-                rejected.append(error.message)
+                batch.reject(error.message)
     except RecursionError:
         raise ReceiverError("the body is nested too deeply", code="bad-body") from None
-    return Batch(arrivals, rejected, len(body) // max(1, len(arrivals)))
+    return batch
 
 
-def read_logs(body: bytes, encoding: Encoding) -> Batch:
+def read_logs(body: bytes, encoding: Encoding, most: int = LARGEST) -> Batch:
     """Return the log records of a request that hold messages (`gen_ai.*`); others are accepted and ignored."""
-    rejected: list[str] = []
-    notes = []
+    _check_values(body, encoding, most)
+    batch = Batch(most, is_logs=True, size=len(body))
     try:
         found = (
             iter_protobuf_logs(body)
@@ -122,35 +187,37 @@ def read_logs(body: bytes, encoding: Encoding) -> Batch:
                     # Tried on an empty span: a record that cannot be read is rejected now, not when its trace is asked
                     # for.
                     add_log_events(Span(span, None, "llm", ""), [event])
-                    notes.append(Note(trace, span, event))
+                    digest = blake2b(repr(event).encode("utf-8", "replace"), digest_size=16).digest()
+                    batch.notes.append(Note(trace, span, event, digest, batch.spend(_NOTE + weigh(event))))
                 except TrajectoryError as error:
-                    rejected.append(error.message)
+                    batch.reject(error.message)
     except RecursionError:
         raise ReceiverError("the body is nested too deeply", code="bad-body") from None
-    return Batch([], rejected, len(body) // max(1, len(notes)), notes, is_logs=True)
+    return batch
 
 
-def _raws(body: bytes, encoding: Encoding, rejected: list[str]) -> Iterable[OtlpSpan]:
+def _raws(body: bytes, encoding: Encoding, batch: Batch) -> Iterable[OtlpSpan]:
     if encoding == "protobuf":
-        return iter_protobuf_spans(body, rejected)
-    return iter_otlp_spans(read_otlp_json(body, "the body"), "the body", rejected)
+        return iter_protobuf_spans(body, batch.reject)
+    return iter_otlp_spans(read_otlp_json(body, "the body"), "the body", batch.reject)
 
 
-def _arrival(raw: OtlpSpan) -> Arrival:
+def _arrival(raw: OtlpSpan, batch: Batch) -> Arrival:
     for name, value, length in (("trace", raw.trace, 32), ("span", raw.id, 16)):
         if len(value) != length or not _HEX.issuperset(value) or not value.strip("0"):
             raise TrajectoryError(f"{value[:40]!a} is not a {name} id")
     # A session is a key of the store, so a very long one is not taken.
     named = (raw.attributes.get(key) for key in _SESSIONS)
     session = next((one for one in named if isinstance(one, str) and 0 < len(one) <= _LONGEST_SESSION), None)
-    return Arrival(raw.trace, read_otlp_span(raw, {}), session)
+    span = read_otlp_span(raw, {})
+    return Arrival(raw.trace, span, session, batch.spend(_SPAN + weigh(span)))
 
 
 def acceptance(batch: Batch, encoding: Encoding) -> bytes:
     """Return the answer to a request that was taken: empty, or a partial success."""
     if not batch.rejected:
         return b"{}" if encoding == "json" else b""
-    count, why = len(batch.rejected), cleaned(batch.rejected[0])
+    count, why = batch.rejected, cleaned(batch.why)
     if encoding == "json":
         what = "rejectedLogRecords" if batch.is_logs else "rejectedSpans"
         return to_json({"partialSuccess": {what: str(count), "errorMessage": why}})

@@ -1,5 +1,6 @@
 """Spans as they arrive, by trace, in bounded memory."""
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -9,16 +10,25 @@ from adjudge.receivers._whole import Links, Outstanding, find_outstanding
 from adjudge.traces import OtlpEvent, Record, Span, add_log_events
 
 _MOST_EVICTED = 10_000  # ids of dropped traces that are remembered
+_MOST_SESSIONS = 100  # of one trace; every one of them is looked at whenever the trace grows
+_TRACE = 2_000  # bytes of memory that an empty trace takes, measured
+_SESSION = 1_500  # and a session's name in a trace, at most
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointLimits:
-    """How much an endpoint takes: bytes of one unpacked request, bytes of all that it holds, requests at once."""
+    """How much an endpoint takes: bytes of a request, memory for all that it holds, requests at once, seconds for one.
+
+    `request_bytes` counts a request when it is unpacked; `held_bytes` the memory of decoded spans. Requests that are
+    being read or decoded take up to half of `held_bytes` (or 2 MB, if that is more) beside it. Headers must arrive
+    within `header_s` seconds, a body within `read_s`.
+    """
 
     request_bytes: int = 32 << 20
     held_bytes: int = 256 << 20
     at_once: int = 64
     read_s: float = 30.0
+    header_s: float = 10.0
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -44,13 +54,13 @@ class _Held:
     spans: list[Span] = field(default_factory=list)
     links: Links = field(default_factory=Links)
     sessions: set[str] = field(default_factory=set)
-    notes: dict[str, list[OtlpEvent]] = field(default_factory=dict)  # log records by their span
-    size: int = 0
+    notes: dict[str, dict[bytes, OtlpEvent]] = field(default_factory=dict)  # log records by span and digest
+    size: int = _TRACE
 
     def with_notes(self) -> Iterator[Span]:
         """Give the spans with the messages of their log records."""
         for span in self.spans:
-            yield add_log_events(span, self.notes[span.id]) if span.id in self.notes else span
+            yield add_log_events(span, [*self.notes[span.id].values()]) if span.id in self.notes else span
 
     def with_trace_id(self, trace: str) -> Iterator[Span]:
         """Give the spans with ids that are unique among several traces."""
@@ -68,9 +78,11 @@ class SpanStore:
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
         self._size = 0
-        self._held: dict[str, _Held] = {}  # the one that was touched last comes last
+        # The one that was touched last comes last. A plain dictionary would look for its first entry behind all those
+        # that were taken out.
+        self._held: OrderedDict[str, _Held] = OrderedDict()
         self._sessions: dict[str, dict[str, None]] = {}
-        self._evicted: dict[str, None] = {}
+        self._evicted: OrderedDict[str, None] = OrderedDict()
         self.evicted = 0
 
     def __len__(self) -> int:
@@ -81,43 +93,40 @@ class SpanStore:
         """The ids of the traces that are held, the one that was touched last at the end."""
         return list(self._held)
 
-    def add(self, arrivals: Iterable[Arrival], size: int) -> set[str]:
-        """Keep what has arrived, `size` bytes each, and return the ids and sessions that it belongs to."""
-        touched = set()
+    def add(self, arrivals: Iterable[Arrival], notes: Iterable[Note] = ()) -> set[str]:
+        """Keep spans and log records that have arrived, and return the ids and sessions that they belong to."""
+        touched = {}
         for one in arrivals:
-            # Taken out and put back: the order of the dictionary is that of the last touch.
-            held = self._held.pop(one.trace, None) or _Held()
-            self._held[one.trace] = held
+            held = touched[one.trace] = self._touch(one.trace)
             held.spans.append(one.span)
             held.links.add(one.span)
-            held.size += size
-            self._size += size
-            if one.session is not None:
+            self._grow(held, one.size)
+            if one.session is not None and one.session not in held.sessions and len(held.sessions) < _MOST_SESSIONS:
                 held.sessions.add(one.session)
                 self._sessions.setdefault(one.session, {})[one.trace] = None
-            touched |= {one.trace, *held.sessions}
-        self._fit()
-        return touched
-
-    def note(self, notes: Iterable[Note], size: int) -> set[str]:
-        """Keep log records, `size` bytes each, and return the ids and sessions that they belong to."""
-        touched = set()
-        for one in notes:
-            held = self._held.pop(one.trace, None) or _Held()
-            self._held[one.trace] = held
-            known = held.notes.setdefault(one.span, [])
+                self._grow(held, _SESSION)
+        for note in notes:
+            held = touched[note.trace] = self._touch(note.trace)
+            known = held.notes.setdefault(note.span, {})
             # Exporters may send a record twice.
-            if one.event not in known:
-                known.append(one.event)
-                held.size += size
-                self._size += size
-            touched |= {one.trace, *held.sessions}
-        self._fit()
-        return touched
-
-    def _fit(self) -> None:
+            if note.digest not in known:
+                known[note.digest] = note.event
+                self._grow(held, note.size)
         while self._size > self._most:
             self._evict(next(iter(self._held)))
+        return {key for trace, held in touched.items() for key in (trace, *held.sessions)}
+
+    def _touch(self, trace: str) -> _Held:
+        """Return what is held of a trace, as the last of all."""
+        if trace not in self._held:
+            self._held[trace] = _Held()
+            self._size += _TRACE
+        self._held.move_to_end(trace)
+        return self._held[trace]
+
+    def _grow(self, held: _Held, size: int) -> None:
+        held.size += size
+        self._size += size
 
     def find_outstanding(self, key: str, *, parent: str | None, roots: int) -> Outstanding:
         """Return what is still missing from a trace or a session."""
@@ -151,7 +160,7 @@ class SpanStore:
             self._evicted[name] = None
         # Bounded as well: an endpoint may run for weeks.
         while len(self._evicted) > _MOST_EVICTED:
-            del self._evicted[next(iter(self._evicted))]
+            self._evicted.popitem(last=False)
         self._drop(trace)
 
     def _drop(self, trace: str) -> None:

@@ -49,6 +49,7 @@ class Links:
     roots: set[str] = field(default_factory=set)
     entries: set[str] = field(default_factory=set)  # spans whose parent is in another process
     children: dict[str, set[str]] = field(default_factory=dict)  # by the parent that they name
+    absent: set[str] = field(default_factory=set)  # parents that have not arrived
 
     def add(self, span: Span) -> None:
         """Add a span."""
@@ -58,10 +59,13 @@ class Links:
         elif span.id not in self.ids:
             self.open.add(span.id)
         self.ids.add(span.id)
+        self.absent.discard(span.id)
         if span.parent is None:
             self.roots.add(span.id)
             return
         self.children.setdefault(span.parent, set()).add(span.id)
+        if span.parent not in self.ids:
+            self.absent.add(span.parent)
         if span.is_entry:
             self.entries.add(span.id)
 
@@ -89,7 +93,7 @@ def find_outstanding(traces: Iterable[Links], *, parent: str | None, roots: int)
         if links.open:
             return Outstanding(f"span {min(links.open)} has not ended")
         # Parents that spans name and that are not here: the caller's own span, one of another process, or late.
-        for name in links.children.keys() - links.ids:
+        for name in links.absent:
             children = links.children[name]
             if name == parent:
                 sure += len(children)

@@ -12,6 +12,11 @@ If you receive spans in another way, put them together with the parts that `load
     bytes ─> read_otlp_json, iter_otlp_spans ─> OtlpSpan ─> read_otlp_span ─> Span ─> Record ─> assemble ─> Trajectory
     bytes ─> iter_protobuf_spans ─> OtlpSpan ...       answers of an API ─> decode_langfuse, decode_langsmith ─> Record
 
+No record can hang it. Every loop goes through the bytes, the values or the spans of the record once; parents are
+followed to the top with circles cut; values are nested up to `DEPTH`, or to what Python's own stack allows. So the size
+of the record bounds the work, whoever wrote it. A budget is needed only where a few bytes stand for many: for the
+references and the archives of `_inspect.py`.
+
 The package is lazy: importing it loads nothing, each name below is imported when it is first used.
 """
 

@@ -74,6 +74,7 @@ class _Log:
         self._counts: list[int] = []  # how often a message is in the log, by its number
         self._given: dict[int, int] = {}  # the index of a message with calls that no output has claimed yet
         self._executed: dict[str, int] = {}  # which execution a tool's span belongs to
+        self._written: dict[int, str] = {}  # the arguments of executions that others are inside of
         self._now = 0
         for span in tree.spans:
             place = tree.places[span.id]
@@ -120,13 +121,24 @@ class _Log:
         index = None if caller is None else self._executed.get(caller.id)
         if index is not None:
             position, outer = self.executions[index]
-            if _is_same_call(outer, span):
+            if self._is_same_call(index, outer, span):
                 self._executed[span.id] = index
                 if outer.result is None and outer.error is None:
                     self.executions[index] = position, replace(outer, result=span.result, error=span.error)
                 return
         self._executed[span.id] = len(self.executions)
         self.executions.append((self._now, span))
+
+    def _is_same_call(self, index: int, outer: Span, inner: Span) -> bool:
+        """Say whether a tool's span inside another shows the same call, as MCP's client and server do."""
+        if inner.name != outer.name or (inner.call_id is not None and inner.call_id != outer.call_id):
+            return False
+        if not inner.arguments or not outer.arguments:
+            return True
+        # Written once: very many spans may be inside one with very large arguments.
+        if index not in self._written:
+            self._written[index] = key_of(outer.arguments)
+        return key_of(inner.arguments) == self._written[index]
 
     def _number(self, message: Message) -> int:
         number = self._numbers.setdefault(message_key(message), len(self._counts))
@@ -158,18 +170,14 @@ class _Log:
         return None
 
 
-def _is_same_call(outer: Span, inner: Span) -> bool:
-    """Say whether a tool's span inside another shows the same call, as MCP's client and server do."""
-    if inner.name != outer.name or (inner.call_id is not None and inner.call_id != outer.call_id):
-        return False
-    return not inner.arguments or not outer.arguments or key_of(inner.arguments) == key_of(outer.arguments)
-
-
 def _delegations(tree: SpanTree) -> Iterable[str]:
     """Give the tool spans that are nothing but an agent of the same name, called as a tool."""
+    styled: dict[str, str] = {}  # the names of tools, each brought into that form once
     for span in tree.spans:
         caller = tree.places[span.id].caller
         if span.kind != "agent" or caller is None or caller.kind != "tool":
             continue
-        if style(caller.name) == style(span.name):
+        if caller.id not in styled:
+            styled[caller.id] = style(caller.name)
+        if styled[caller.id] == style(span.name):
             yield caller.id

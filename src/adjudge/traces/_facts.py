@@ -11,6 +11,7 @@ from adjudge.traces._spans import Span, SpanKind
 from adjudge.traces._values import as_text, loose, text
 
 _PIECES = 16  # pieces of a name that can be one of ours
+SHORT = 200  # characters of a name that is remembered
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ def nest(pairs: Iterable[tuple[str, Any]]) -> dict[Any, Any]:
     """
     found: dict[Any, Any] = {}
     for name, value in pairs:
-        *path, last = _pieces(name)
+        *path, last = _pieces(name) if len(name) <= SHORT else _pieces.__wrapped__(name)
         here = found
         for piece in path:
             # Where a name is both a value and a prefix, whichever came first counts.

@@ -39,9 +39,11 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     facts = Facts(_kind(span.attributes))
     # Some events only hold what others write as attributes of the span.
     attributes = span.attributes
-    for event in span.events:
-        if event.name == _DETAILS or event.name.startswith("gen_ai.content."):
-            attributes = {**attributes, **event.attributes}
+    holders = [event for event in span.events if event.name == _DETAILS or event.name.startswith("gen_ai.content.")]
+    if holders:
+        attributes = dict(attributes)
+        for event in holders:
+            attributes.update(event.attributes)
     if facts.kind != "tool":
         _read_messages(facts, attributes, span.events, where, cache)
     if facts.kind is None and facts.output:
@@ -143,6 +145,8 @@ def _older_messages(attributes: Mapping[str, Any], key: str, role: str) -> objec
     messages = []
     for item in numbered_items(attributes, key):
         calls = item.get("tool_calls")
-        in_order = [calls[number] for number in sorted(calls)] if isinstance(calls, dict) else calls
-        messages.append({"role": role, **item, "tool_calls": in_order})
+        # Names that are not numbers come last: each is then refused for what it is.
+        if isinstance(calls, dict):
+            calls = [calls[number] for number in sorted(calls, key=lambda each: (isinstance(each, str), each))]
+        messages.append({"role": role, **item, "tool_calls": calls})
     return messages

@@ -2,6 +2,9 @@
 
 The events of a sample become spans: `model` and `tool` events with the spans (`span_begin`, `span_end`) or the older
 steps around them. What a scorer did is not the agent's doing. A sample without events is read as its messages.
+
+Events refer to attachments and to a pool of messages, so a few bytes may stand for gigabytes: what the references of a
+sample stand for has a budget, and beyond it the sample is `too-large`.
 """
 
 import io
@@ -16,7 +19,9 @@ from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._values import DEPTH, RecordPart, arguments_of, as_text, mapping, read_json, sequence
 
 _ATTACHMENT = "attachment://"
-_LARGEST = 1 << 30  # bytes of one sample, unpacked
+_LARGEST = 1 << 30  # bytes of an archive's samples, unpacked
+_MOST = 1 << 32  # what the references of a sample may stand for: characters of attachments, messages of the pool
+_MESSAGE = 1 << 11  # that a message counts as
 _KINDS: dict[str, SpanKind] = {"agent": "agent", "scorer": "aside", "scorers": "aside"}
 
 
@@ -36,12 +41,11 @@ def unpack(content: bytes) -> Mapping[str, Any]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             # The size is checked before anything is unpacked: a small archive may hold far too much.
             names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
-            large = [name for name in names if archive.getinfo(name).file_size > _LARGEST]
-            if large:
-                raise TrajectoryError(f"{large[0]!a} of the archive is larger than {_LARGEST >> 20} MB")
-            header = (
-                read_json(archive.read("header.json"), "header.json") if "header.json" in archive.namelist() else {}
-            )
+            has_header = "header.json" in archive.namelist()
+            parts = [*names, *(["header.json"] if has_header else [])]
+            if sum(archive.getinfo(name).file_size for name in parts) > _LARGEST:
+                raise TrajectoryError(f"what the archive holds is larger than {_LARGEST >> 20} MB", code="too-large")
+            header = read_json(archive.read("header.json"), "header.json") if has_header else {}
             samples = [read_json(archive.read(name), name) for name in names]
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         raise TrajectoryError(
@@ -61,6 +65,13 @@ class _Sample:
     ends: dict[str, int | None] = field(default_factory=dict)
     steps: list[str] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
+    spent: int = 0
+
+    def spend(self, size: int) -> None:
+        """Count what a reference stands for: a log is linear in its size, what it refers to need not be."""
+        self.spent += size
+        if self.spent > _MOST:
+            raise TrajectoryError(f"{self.where} refers to more than {_MOST:,} characters", code="too-large")
 
     def whole(self, value: Any, depth: int = 0) -> Any:
         """Put attachments back where they were taken out."""
@@ -69,6 +80,7 @@ class _Sample:
                 return value
             found = self.attachments.get(value.removeprefix(_ATTACHMENT))
             if isinstance(found, str):
+                self.spend(len(found))
                 return found
             self.lost.add(value)
             return value
@@ -147,7 +159,7 @@ def _read_model(reading: _Sample, event: RecordPart) -> None:
     given, output, error = event.get("input"), event.get("output"), event.text("error")
     # Newer logs keep each message once, in a pool, and refer to it by number.
     if event.get("input_refs") is not None:
-        given = [reading.pool[number] for number in _numbers(event, len(reading.pool))]
+        given = [reading.pool[number] for number in _numbers(reading, event)]
     said = output.get("choices") if isinstance(output, Mapping) else None
     if error is not None:
         said = None  # the log has an empty message there
@@ -161,13 +173,15 @@ def _read_model(reading: _Sample, event: RecordPart) -> None:
     )
 
 
-def _numbers(event: RecordPart, size: int) -> list[int]:
+def _numbers(reading: _Sample, event: RecordPart) -> list[int]:
     """Return the numbers of the pool's messages that an event refers to by ranges."""
+    size = len(reading.pool)
     found: list[int] = []
     for item in event.items("input_refs"):
         pair = sequence(item, f"{event.where}.input_refs")
         if len(pair) != 2 or not all(isinstance(each, int) for each in pair) or not 0 <= pair[0] <= pair[1] <= size:
             raise TrajectoryError(f"{event.where}.input_refs has a range that is not in the pool of {size} messages")
+        reading.spend((pair[1] - pair[0]) * _MESSAGE)
         found.extend(range(pair[0], pair[1]))
     return found
 

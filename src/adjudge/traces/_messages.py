@@ -33,6 +33,20 @@ MessageCache: TypeAlias = dict[Hashable, tuple[Message, ...]]
 _RAW = msgspec.json.Decoder(list[msgspec.Raw])
 
 
+class _Drafts(list[Message]):
+    """Messages while they are read, and calls that belong to one of them, by its index: a turn may have very many."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: dict[int, list[ToolCall]] = {}
+
+    def finish(self) -> tuple[Message, ...]:
+        """Return the messages with all their calls."""
+        for index, calls in self.calls.items():
+            self[index] = replace(self[index], tool_calls=(*self[index].tool_calls, *calls))
+        return tuple(self)
+
+
 def read_messages(
     value: object, where: str, role: str = "user", cache: MessageCache | None = None
 ) -> tuple[Message, ...]:
@@ -49,11 +63,11 @@ def read_messages(
         return (Message(role, value),) if value else ()
     if isinstance(value, Mapping):
         return _from_mapping(value, where, role, cache)
-    messages: list[Message] = []
+    messages = _Drafts()
     is_open = False
     for index, item in enumerate(sequence(value, where)):
         is_open = _read_item(item, f"{where}, message {index}", role, messages, is_open=is_open)
-    return tuple(messages)
+    return messages.finish()
 
 
 def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...] | None:
@@ -112,9 +126,9 @@ def plain_result(message: Message) -> Message:
 
 def read_message(item: Mapping[str, Any], where: str, role: str) -> tuple[Message, ...]:
     """Read one message; results of tools that it holds become messages of their own."""
-    messages: list[Message] = []
+    messages = _Drafts()
     _read_item(item, where, role, messages, is_open=False)
-    return tuple(messages)
+    return messages.finish()
 
 
 def _from_mapping(value: Mapping[str, Any], where: str, role: str, cache: MessageCache | None) -> tuple[Message, ...]:
@@ -159,7 +173,7 @@ def _class_of(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _read_item(item: object, where: str, role: str, into: list[Message], *, is_open: bool) -> bool:
+def _read_item(item: object, where: str, role: str, into: _Drafts, *, is_open: bool) -> bool:
     """Add what one item of a list says; return whether a call that follows belongs to the last message.
 
     In the Responses API it does: the items that are one turn of the model become one message.
@@ -194,7 +208,7 @@ def _read_item(item: object, where: str, role: str, into: list[Message], *, is_o
     return is_open
 
 
-def _read_call_item(item: Mapping[str, Any], kind: str, where: str, into: list[Message], *, is_open: bool) -> bool:
+def _read_call_item(item: Mapping[str, Any], kind: str, where: str, into: _Drafts, *, is_open: bool) -> bool:
     """Add the call or the result that an item of the Responses API is; reasoning and the like are left out."""
     if kind in RESULTS:
         content = _content(item.get("output"), where)
@@ -205,7 +219,7 @@ def _read_call_item(item: Mapping[str, Any], kind: str, where: str, into: list[M
     name, arguments, result = read_call(item, kind)
     call = _call(name, arguments, first(item, "call_id", "id"), where)
     if is_open:
-        into[-1] = replace(into[-1], tool_calls=(*into[-1].tool_calls, call))
+        into.calls.setdefault(len(into) - 1, []).append(call)
     else:
         into.append(Message("assistant", None, (call,)))
     # The services' own tools have their result in the same item.

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from adjudge.model import Message
-from adjudge.traces._facts import Facts, in_order, nest, numbered_items
+from adjudge.traces._facts import SHORT, Facts, in_order, nest, numbered_items
 from adjudge.traces._messages import MessageCache, read_message
 from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import SpanKind
@@ -78,7 +78,7 @@ def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:
     """Return the attributes of the messages that were given and said, by the message's number."""
     sides: tuple[_Side, _Side, _Side] = ({}, {}, {})
     for name, value in attributes.items():
-        side, number, rest = _place(name)
+        side, number, rest = _place(name) if len(name) <= SHORT else _place.__wrapped__(name)
         sides[side].setdefault(number, {})[rest] = value
     return sides[:2]
 

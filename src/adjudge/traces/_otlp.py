@@ -9,7 +9,7 @@ trace (`resourceLogs`), in which some instrumentations put the messages, are joi
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,17 +127,17 @@ def read_otlp_json(content: bytes, where: str) -> Any:
     return read_json(content, where)
 
 
-def iter_otlp_spans(document: object, where: str, rejected: list[str] | None = None) -> Iterator[OtlpSpan]:
-    """Give the spans of one document; why one cannot be read is raised or, given a list `rejected`, added to that."""
+def iter_otlp_spans(document: object, where: str, reject: Callable[[str], object] | None = None) -> Iterator[OtlpSpan]:
+    """Give the spans of one document; why one cannot be read is raised or, given `reject`, handed to that."""
     for scope in _scopes(document, "resourceSpans", "scopeSpans", where):
         for index, item in enumerate(scope.items("spans")):
             place = f"{scope.where}.spans[{index}]"
             try:
                 span = _typed_span(item, place) if isinstance(item, _TypedSpan) else _span(RecordPart(item, place))
             except TrajectoryError as error:
-                if rejected is None:
+                if reject is None:
                     raise
-                rejected.append(error.message)
+                reject(error.message)
             else:
                 yield span
 

@@ -5,7 +5,7 @@ applications pin to a version of their own. `make oracle` compares the two on sp
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import IO, Any
 
@@ -19,23 +19,26 @@ _SHORT = 1_000  # bytes of an attribute that is kept
 
 def iter_frames(file: IO[bytes], where: str) -> Iterator[bytes]:
     """Give the messages of a collector's file, each of which follows its length."""
+    here = file.tell()
+    end = file.seek(0, 2)
+    file.seek(here)
     while size := file.read(4):
         length = int.from_bytes(size, "big")
-        message = file.read(length)
-        if len(size) < 4 or len(message) < length:
+        # Four bytes may claim four gigabytes: room is made for what is there only.
+        if len(size) < 4 or length > end - file.tell():
             raise TrajectoryError(f"{where}: the file ends within a protobuf message")
-        yield message
+        yield file.read(length)
 
 
-def iter_protobuf_spans(data: bytes, rejected: list[str] | None = None) -> Iterator[OtlpSpan]:
-    """Give the spans of one export request; why one cannot be read is raised or, given `rejected`, added to that."""
+def iter_protobuf_spans(data: bytes, reject: Callable[[str], object] | None = None) -> Iterator[OtlpSpan]:
+    """Give the spans of one export request; why one cannot be read is raised or, given `reject`, handed to that."""
     for start, end in _leaves(data, "Spans"):
         try:
             span = _span(data, start, end)
         except TrajectoryError as error:
-            if rejected is None:
+            if reject is None:
                 raise
-            rejected.append(error.message)
+            reject(error.message)
         else:
             yield span
 
@@ -168,7 +171,7 @@ def _span(data: bytes, start: int, end: int) -> OtlpSpan:
     )
 
 
-@lru_cache(maxsize=16_384)  # what a model is given, it was given before: most attributes are seen again and again
+@lru_cache(maxsize=4096)  # most attributes are seen again and again; at most 10 MB, see _SHORT
 def _known_text(pair: bytes) -> tuple[str, str] | None:
     """Return name and value of an attribute that is a short text; None of any other."""
     end = len(pair)

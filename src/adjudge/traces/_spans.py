@@ -83,11 +83,16 @@ class SpanTree:
 def grow_tree(spans: Iterable[Span], parent: str | None = None) -> SpanTree:
     """Sort the spans of one trace; `parent` is a span outside the record that the run was started from."""
     by_id: dict[str, Span] = {}
+    fullest: dict[str, tuple[bool, int, int, int, str]] = {}  # of the ids that several spans have
     for span in spans:
         # Of several with one id, the fullest is the finished one: exporters also send spans that have only begun.
-        known = by_id.get(span.id)
-        if known is None or (known != span and _fullness(span) > _fullness(known)):
-            by_id[span.id] = span
+        known = by_id.setdefault(span.id, span)
+        if known is not span and known != span:
+            # Worked out once for each span: one of them may be very large.
+            most = fullest.get(span.id) or _fullness(known)
+            fullest[span.id] = max(most, _fullness(span))
+            if fullest[span.id] > most:
+                by_id[span.id] = span
     links, faults = _links(by_id, parent)
     places = _places(by_id, links)
 

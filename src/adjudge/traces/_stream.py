@@ -10,6 +10,7 @@ is a count-min sketch: where many traces share the same slots, one is passed on 
 
 import re
 from array import array
+from collections import OrderedDict
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -83,7 +84,8 @@ def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple
         lasts.record(trace, place)
     faults = (f"it did not fit: more than {hold} spans were under way",)
     # The second pass. The trace that was touched last is last in `held`, so the first has waited longest.
-    held: dict[str, list[Span]] = {}
+    # (A plain dictionary would look for its first entry behind all that were taken out.)
+    held: OrderedDict[str, list[Span]] = OrderedDict()
     ending: dict[int, list[str]] = {}
     now = inside = 0
     for place, trace, span in _spans(path):
