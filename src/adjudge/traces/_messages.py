@@ -6,7 +6,7 @@ text parts are joined, reasoning is left out, arguments are objects where they a
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import msgspec
@@ -33,12 +33,11 @@ MessageCache: TypeAlias = dict[Hashable, tuple[Message, ...]]
 _RAW = msgspec.json.Decoder(list[msgspec.Raw])
 
 
+@dataclass(eq=False)
 class _Drafts(list[Message]):
     """Messages while they are read, and calls that belong to one of them, by its index: a turn may have very many."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls: dict[int, list[ToolCall]] = {}
+    calls: dict[int, list[ToolCall]] = field(default_factory=dict)
 
     def finish(self) -> tuple[Message, ...]:
         """Return the messages with all their calls."""
