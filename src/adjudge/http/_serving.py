@@ -69,6 +69,10 @@ class LoopThread:
             if self._started.done():
                 raise
             self._started.set_exception(error)
+        finally:
+            # Whatever else it raised: nobody must wait for its start for ever.
+            if not self._started.done():
+                self._started.set_exception(RuntimeError("the server did not start"))
 
 
 class ThreadedServer:
