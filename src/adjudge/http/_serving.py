@@ -36,6 +36,10 @@ class LoopThread:
     def start(self) -> int:
         """Start, and return the port; what the start raises is raised here."""
         self._thread.start()
+        error = self._started.exception()
+        if error is not None:
+            self._thread.join()  # it has nothing left to do but to close its loop
+            raise error
         return self._started.result()
 
     def stop(self) -> None:
