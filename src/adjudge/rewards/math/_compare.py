@@ -8,6 +8,7 @@ from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
 from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Memo, Unreadable, open_budget
+from adjudge.rewards.math._notation import same_formula
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._read import ParsedAnswer, read
 from adjudge.rewards.math._same import ComparisonRules, NeedsWorker, contains, same
@@ -157,6 +158,9 @@ def _decide_text(
         chosen = _choices(gold_text, found.text)
         if chosen is not None:
             return verdict(chosen, "choice" if chosen else "mismatch", 0, "a choice", (found.text, gold_text))
+    formula = same_formula(gold_text, found.text)
+    if formula is not None:
+        return verdict(formula, "exact-string" if formula else "mismatch", 0, "a formula", (found.text, gold_text))
     # An unreadable gold is the data's fault: it is not held against the answer.
     gold_reading = _gold_reading(gold_text)
     try:

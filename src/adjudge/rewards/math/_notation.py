@@ -5,6 +5,7 @@ Each rule looks at the whole of an answer, so that a part which only looks like 
 
 import re
 from fractions import Fraction
+from unicodedata import normalize
 
 from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._tree import Node, Num, Text
@@ -23,6 +24,12 @@ _YEAR = r"(?:,?\s+(\d{4}))?"
 _DAY_FIRST = rf"(?i){_DAY}\s+(?:of\s+)?{_MONTH}{_YEAR}"
 _MONTH_FIRST = rf"(?i){_MONTH}\s+(?:the\s+)?{_DAY}{_YEAR}"
 _MARKS = r"\\(?:text[a-z]*|mathrm|mbox)\s*\{|\\[ ,]|[{}$~]"
+
+_FORMULA_MARKS = r"\\(?:ce|mathrm|mathsf|text[a-z]*|mbox|rm)(?![a-zA-Z])|\\[,;:! ]|\((?:s|l|g|aq)\)|[${}_~\s]"
+_ARROWS = r"\\(?:long)?(?:rightarrow|to)(?![a-zA-Z])|[-=]+>|[→⟶]"
+_BOTH_WAYS = r"\\rightleftharpoons(?![a-zA-Z])|<[-=]+>|[⇌↔]"
+_FORMULA = r"(?:[A-Z][a-z]?|e(?=\^)|\d|[()\[\].&>=]|\^\d*[-+])*"
+_RAISED = str.maketrans({sign: f"^{plain}" for sign, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True)})
 
 _CHINESE_DIGITS = {sign: value % 10 for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _CHINESE_UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -89,6 +96,38 @@ def date_of(text: str) -> Node | None:
     if len(months) != 1 or not 1 <= int(day) <= 31:
         return None
     return Text(f"{months[0]} {int(day)}" + (f" {year}" if year else ""))
+
+
+def same_formula(gold: str, answer: str) -> bool | None:
+    r"""Return whether two chemical formulas are the same; None where none is marked as one, or one is something else.
+
+    >>> same_formula(r"\ce{H2SO4}", r"\text{H}_2\text{SO}_4"), same_formula(r"\ce{SO4^2-}", "SO₄²⁻")
+    (True, True)
+    >>> same_formula(r"\ce{CO}", "Co"), same_formula("H_2O", "OH_2")
+    (False, None)
+    """
+    if "\\ce" not in gold and "\\ce" not in answer:
+        return None
+    one, other = _formula_of(gold), _formula_of(answer)
+    return None if one is None or other is None else one == other
+
+
+def _formula_of(text: str) -> str | None:
+    """Return a formula or an equation as mhchem writes it, without what is only layout."""
+    if len(text) > 400:
+        return None
+    plain = compile_once(_ARROWS).sub(">", compile_once(_BOTH_WAYS).sub("=", text.translate(_RAISED)))
+    plain = normalize("NFKC", plain).replace("−", "-").replace("\\cdot", ".").replace("·", ".").replace("*", ".")
+    # Only with spaces around it does mhchem read a plus between two formulas; elsewhere it is a charge.
+    plain = compile_once(_FORMULA_MARKS).sub("", plain.replace(" + ", "&"))
+    plain = re.sub(r"(?<=\^\d)\^", "", plain)  # `²⁻` is one charge
+    plain = re.sub(r"(?<=[A-Za-z0-9)\]])([-+])(?=[&>=]|$)", _charge, plain)
+    return plain if plain and compile_once(_FORMULA).fullmatch(plain) else None
+
+
+def _charge(found: re.Match[str]) -> str:
+    before = found.string[: found.start()]
+    return found[1] if re.search(r"\^\d*$", before) else f"^{found[1]}"
 
 
 def chinese_number(text: str) -> Node | None:
