@@ -135,8 +135,8 @@ def connect(path: Path, *, timeout_s: float = 10.0, read_only: bool = False) -> 
     return connection
 
 
-def has_schema(connection: sqlite3.Connection, statements: str) -> bool:
-    """Return whether a file holds exactly the tables and indexes that these statements make.
+def has_schema(connection: sqlite3.Connection, statements: str, *, partly: bool = False) -> bool:
+    """Return whether a file holds exactly the tables and indexes that these statements make; `partly`: no others.
 
     Then a query does what it does on files of ours: there is no view that never ends, and no trigger.
     """
@@ -145,7 +145,8 @@ def has_schema(connection: sqlite3.Connection, statements: str) -> bool:
     wanted = {" ".join(one.split()) for one in made if "CREATE" in one}
     # The indexes that SQLite makes by itself have no statement. Names decide nothing: a prepared file may use any.
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-    return {" ".join(sql.split()) for (sql,) in found} == wanted
+    there = {" ".join(sql.split()) for (sql,) in found}
+    return there <= wanted if partly else there == wanted
 
 
 def file_kind(connection: sqlite3.Connection, application: int) -> int | None:

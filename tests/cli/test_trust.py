@@ -3,9 +3,12 @@
 import json
 import os
 import pty
+import shutil
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from adjudge import open_run
 from adjudge.runs._records import write_meta
 from adjudge.runs._store import Store
 from adjudge.testing import ChatServer
-from cli.command import adjudge, said
+from cli.command import adjudge, said, write
 
 ROW = {"id": "a", "answer": "Paris", "final_response": "Paris"}
 
@@ -84,7 +87,7 @@ def test_a_run_from_elsewhere_runs_nothing(tmp_path: Path) -> None:
     stopped_run(tmp_path, **there)
     refused = adjudge("resume", "a.run", cwd=tmp_path, env=here)
     assert refused.returncode == 2
-    assert "--scorer 'mine:brief'" in said(refused)
+    assert "--scorer mine:brief" in said(refused)
     assert not (tmp_path / "ran").exists()
     assert adjudge("resume", "a.run", "--dry-run", cwd=tmp_path, env=here).returncode == 2
     other = adjudge("resume", "a.run", "--scorer", "mine:other", cwd=tmp_path, env=here)
@@ -96,7 +99,7 @@ def test_a_run_from_elsewhere_runs_nothing(tmp_path: Path) -> None:
     assert (same.returncode, (tmp_path / "ran").exists()) == (0, True)
     trusted = adjudge("resume", "a.run", "--trust", cwd=tmp_path, env=here)
     assert trusted.returncode == 0
-    assert b"warning: trusting a.run, which names --scorer 'mine:brief'" in trusted.stderr
+    assert b"warning: trusting a.run, which names --scorer mine:brief" in trusted.stderr
     assert adjudge("resume", "a.run", cwd=tmp_path, env=there).returncode == 0
 
 
@@ -195,3 +198,103 @@ def test_rows_on_a_terminal(tmp_path: Path, hostile: str) -> None:
     assert json.loads(line)["id"] == hostile
     piped = adjudge(*command[3:], cwd=tmp_path)
     assert hostile in piped.stdout.decode()
+
+
+def test_a_refusal_can_be_pasted(tmp_path: Path) -> None:
+    """What a refusal says to give again is quoted for a shell, so that pasting it runs nothing else."""
+    state = {"XDG_STATE_HOME": str(tmp_path / "here")}
+    stopped_run(tmp_path, **state)
+    with Store.write(tmp_path / "a.run") as store:
+        plan = {**store.meta("plan"), "scorers": [], "judge": "openai:m'$(touch pasted)"}
+        store.commit([write_meta("plan", plan)])
+    given = said(adjudge("resume", "a.run", cwd=tmp_path, env=state)).partition("again (")[2].rpartition("), or")[0]
+    subprocess.run(["/bin/sh", "-c", f"echo {given}"], cwd=tmp_path, check=True, capture_output=True)
+    assert not (tmp_path / "pasted").exists()
+
+
+@pytest.mark.parametrize("place", ["deep/folder/x.sqlite", "other.sqlite"])
+def test_a_cache_that_a_file_names_is_not_touched(tmp_path: Path, place: str) -> None:
+    """A run from elsewhere decides neither where a cache is made nor which file gets its tables."""
+    with closing(sqlite3.connect(tmp_path / "other.sqlite", isolation_level=None)) as other:
+        other.execute("CREATE TABLE mine (a)")
+    before = (tmp_path / "other.sqlite").read_bytes()
+    with ChatServer(process=True) as server:
+        write(
+            tmp_path / "rows.jsonl",
+            [{"id": n, "question": "?", "reference": "a", "response": f"{n}"} for n in range(3)],
+        )
+        judge = ("--judge", "openai:m", "--base-url", server.base_url)
+        options = ("--run", "a.run", "--cache", place, "--max-calls", "1")
+        there = {"OPENAI_API_KEY": "k", "XDG_STATE_HOME": str(tmp_path / "there")}
+        if place == "other.sqlite":
+            assert (
+                b"other tables"
+                in adjudge("judge", "run", "rows.jsonl", *judge, *options, cwd=tmp_path, env=there).stderr
+            )
+            assert (tmp_path / "other.sqlite").read_bytes() == before
+        else:
+            adjudge("judge", "run", "rows.jsonl", *judge, *options, cwd=tmp_path, env=there)
+            shutil.rmtree(tmp_path / "deep")
+        here = {**there, "XDG_STATE_HOME": str(tmp_path / "here"), "XDG_CACHE_HOME": str(tmp_path / "caches")}
+        done = adjudge("resume", "a.run", "--base-url", server.base_url, "--max-calls", "9", cwd=tmp_path, env=here)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "deep").exists()
+    assert (tmp_path / "other.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("source", ["/dev/zero", "secret.jsonl"])
+def test_rows_that_a_file_names_are_not_read(tmp_path: Path, source: str) -> None:
+    """A run from elsewhere that does not hold all its cases does not say which file they are read from."""
+    (tmp_path / "secret.jsonl").write_text(json.dumps(ROW) + "\n")
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    there, here = ({"XDG_STATE_HOME": str(tmp_path / name)} for name in ("there", "here"))
+    adjudge("score", "rows.jsonl", "--scorer", "qa_f1_reward", "--run", "a.run", cwd=tmp_path, env=there)
+    with Store.write(tmp_path / "a.run") as store:
+        store.commit([write_meta("plan", {**store.meta("plan"), "source": source, "digest": None})])
+        store.commit([("DELETE FROM meta WHERE name = ?", ("complete",)), ("DELETE FROM cases WHERE seq > ?", (-1,))])
+    result = adjudge("resume", "a.run", cwd=tmp_path, env=here)
+    assert (result.returncode, "does not hold all its cases" in said(result)) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "command", [("judge", "run", "-", "--judge", "local:0"), ("score", "-", "--scorer", "qa_f1_reward")]
+)
+def test_rows_from_a_pipe_are_compared(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Other rows on standard input are refused as other rows anywhere; none at all do not end a run."""
+    rows = [{**ROW, "id": n, "question": "?", "reference": "Paris", "response": "Paris"} for n in range(3)]
+    first = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    empty = adjudge(*command, "--run", "a.run", cwd=tmp_path, stdin=b"")
+    assert (empty.returncode, b"no rows" in empty.stderr) == (3, True)
+    assert adjudge(*command, "--run", "a.run", cwd=tmp_path, stdin=first).returncode == 0
+    assert adjudge(*command, "--run", "a.run", cwd=tmp_path, stdin=first).returncode == 0
+    other = adjudge(*command, "--run", "a.run", cwd=tmp_path, stdin=first.replace(b"Paris", b"Rome"))
+    assert (other.returncode, "is not the one that the run began with" in said(other)) == (2, True)
+
+
+def test_other_traces_are_refused(tmp_path: Path) -> None:
+    """The gate does not pass on the traces of an older session."""
+    (tmp_path / "s.toml").write_text('[[scenarios]]\nid = "a"\nquestion = "?"\ntools_should_include = ["search"]\n')
+    call = {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": "{}"}}]}
+    good = [
+        call,
+        {"role": "tool", "tool_call_id": "c", "name": "search", "content": "x"},
+        {"role": "assistant", "content": "x"},
+    ]
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "a.json").write_text(json.dumps(good))
+    command = ("check", "s.toml", "--traces", "traces", "--run", "a.run")
+    assert adjudge(*command, cwd=tmp_path).returncode == 0
+    assert adjudge(*command, cwd=tmp_path).returncode == 0
+    (tmp_path / "traces" / "a.json").write_text(json.dumps(good[2:]))
+    changed = adjudge(*command, cwd=tmp_path)
+    assert (changed.returncode, "saved traces has changed" in said(changed)) == (2, True)
+
+
+def test_gate_files_with_numbers_and_devices(tmp_path: Path) -> None:
+    """A number of too many digits and a calibration that never ends are wrong input."""
+    (tmp_path / "s.toml").write_text('[[scenarios]]\nid = "a"\nquestion = "?"\n')
+    (tmp_path / "t.json").write_text(json.dumps({"metadata": {"scenario_id": "a"}, "messages": []}))
+    for gate in (f"min_rows = {'9' * 50_000}", 'require_calibrated = "/dev/zero"'):
+        (tmp_path / "gate.toml").write_text(gate)
+        result = adjudge("check", "s.toml", "--traces", "t.json", "--gate", "gate.toml", cwd=tmp_path)
+        assert (result.returncode, b"--debug shows where" in result.stderr) == (2, False), result.stderr

@@ -1,6 +1,7 @@
 """What failed is asked again when somebody wants it, and is never kept where other runs would find it."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from adjudge import open_run
 from adjudge.errors import RunStopped
 from adjudge.judges import LLMJudge
+from adjudge.model import ChatReply, ChatRequest
 from adjudge.runs import RunConfig, evaluate
 from adjudge.runs._evaluate import RunResult
 from adjudge.runs._plan import Plan, make_job
@@ -75,3 +77,34 @@ def test_replies_worth_nothing_are_booked(tmp_path: Path) -> None:
     assert calls * 0.0018 <= 0.002 + 0.0018
     state = run_state(tmp_path / "a.run")
     assert (state.tokens, round(state.cost, 6)) == (18 * calls, round(0.0018 * calls, 6))
+
+
+class Silent(Model):
+    """Answers without saying what it used."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Answer one request."""
+        reply = await super().complete(request)
+        return replace(reply, prompt_tokens=None, completion_tokens=None)
+
+
+def test_replies_without_usage_count_as_the_most(tmp_path: Path) -> None:
+    """A budget of tokens holds where the endpoint does not say what it used: the most that was set aside is booked."""
+    model = Silent()
+    config = RunConfig(cache="off", workers=1, max_tokens=500)
+    for _ in range(2):
+        with pytest.raises(RunStopped, match="budget"):
+            evaluate(rows(40), judge=AskingJudge(model), run=tmp_path / "a.run", config=config)
+    assert 1 <= model.calls <= 8
+    assert 0 < run_state(tmp_path / "a.run").tokens <= 500
+
+
+def test_garbage_counts_as_the_most(tmp_path: Path) -> None:
+    """The same holds for replies that nobody can read."""
+    cases = [{"id": n, "question": "?", "reference": "red", "response": f"blue {n}"} for n in range(40)]
+    config = RunConfig(cache="off", workers=1, max_tokens=9000)
+    with ChatServer(Fault("wrong-json"), process=True) as server:
+        judge = LLMJudge("m", server.base_url, "key", max_tokens=100, gate=False)
+        with pytest.raises(RunStopped, match="budget"):
+            evaluate(cases, judge=judge, run=tmp_path / "a.run", config=config)
+        assert server.counts.calls <= 9

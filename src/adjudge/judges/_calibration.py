@@ -35,6 +35,7 @@ _LABELS = {
     **dict.fromkeys(("0", "0.0", "false", "wrong", "incorrect"), False),
 }
 LABEL, ANNOTATORS, GROUPS = ("label", "correct"), ("annotators", "ann"), ("group", "source", "split")
+LARGEST = 1 << 26  # bytes of a calibration
 FORMAT = 1
 CONFIDENCES = (*(step / 100 for step in range(50, 100)), 0.995, 0.999)
 MOST_GROUPS = 100  # groups with figures of their own
@@ -152,6 +153,11 @@ class Calibration:
 def load_calibration(path: Path | str) -> Calibration:
     """Read what `save` wrote; `DataError` says what is wrong with it."""
     try:
+        # A gate file names it: a device or a pipe would never end.
+        if Path(path).exists() and not Path(path).is_file():
+            raise UsageError(f"{path} is not a file", code="cannot-read")
+        if Path(path).stat().st_size > LARGEST:
+            raise DataError(f"{path} is too large for a calibration", code="bad-calibration")
         data = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None

@@ -241,6 +241,12 @@ class CallInFlight:
                 attempt_watch.reset(self._token)
             # A client that knows that its endpoint takes no schemas fails without calling anybody.
             made = self.has_begun or getattr(self.error, "code", None) != "schema-unsupported"
+            # Where the endpoint does not say what a reply cost, it counts as the most that was set aside for it.
+            if reply is not None and reply.prompt_tokens is None and reply.completion_tokens is None:
+                self.wasted = (self.wasted[0] + self._reserve.tokens, self.wasted[1])
+                self.lost += self._reserve.cost
+                asker.budget.tokens += self._reserve.tokens
+                asker.budget.cost += self._reserve.cost
             cost = asker.budget.settle(self._reserve, reply, made=made)
             if self.lost:
                 cost = self.lost + (cost or 0.0)
@@ -278,7 +284,8 @@ class CallInFlight:
         seconds = time.monotonic() - self.began
         self.row.last = error.reason
         # Endpoints charge for replies that are worth nothing, too.
-        prompt, completion = getattr(error, "usage", (0, 0))
+        usage = getattr(error, "usage", None)
+        prompt, completion = (self._reserve.tokens, 0) if usage == (0, 0) else usage or (0, 0)
         self.wasted = (self.wasted[0] + prompt, self.wasted[1] + completion)
         self.lost += self.asker.budget.book(prompt, completion) or 0.0
         self.asker.journal.put(write_attempt(self.number, attempt, seconds, error.reason))

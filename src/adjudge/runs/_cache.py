@@ -88,11 +88,12 @@ class Cache:
             # Two connections: the event loop reads while the journal's thread writes.
             opened.extend(connect(path, timeout_s=PATIENCE) for _ in "rw")
             reading, writing = opened
+            # Before anything is changed: it may be another program's file.
+            if not has_schema(reading, SCHEMA, partly=True):
+                raise RunError(f"{path} holds other tables than the cache has", code="no-cache")
             writing.execute("PRAGMA journal_mode = WAL")
             writing.execute("PRAGMA synchronous = NORMAL")
             writing.executescript(SCHEMA)
-            if not has_schema(writing, SCHEMA):
-                raise RunError(f"{path} holds other tables than the cache has", code="no-cache")
             if writing.execute("PRAGMA user_version").fetchone()[0] < VERSION:
                 writing.execute("DELETE FROM replies")
                 writing.execute(f"PRAGMA user_version = {VERSION}")

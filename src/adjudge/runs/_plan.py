@@ -140,7 +140,10 @@ class Job:
 
 
 def digests_of(job: Job) -> dict[str, str | None]:
-    """Return digests of the source of the agent, scorers and judges that are not ours; None where it cannot be read."""
+    """Return digests of the source of the agent, scorers and judges that are not ours; None where it cannot be read.
+
+    Of an agent that returns records it is a digest of those.
+    """
     found: dict[str, str | None] = {}
     agent: Any = job.agent
     while agent is not None and hasattr(agent, "agent"):  # one that a scenario or a batch wraps
@@ -149,7 +152,9 @@ def digests_of(job: Job) -> dict[str, str | None]:
         for thing in things:
             if thing is not None:
                 name = f"{kind} {getattr(thing, 'name', type(thing).__name__)}"
-                found[name] = source_digest(getattr(thing, "function", thing))
+                # An agent that only returns what was recorded says which records those are.
+                records = getattr(thing, "records_digest", None)
+                found[name] = records() if callable(records) else source_digest(getattr(thing, "function", thing))
     return {name: digest for name, digest in found.items() if digest != ""}
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from adjudge.errors import AdjudgeError, Caught, RunError, RunStopped, UsageError
+from adjudge.errors import AdjudgeError, Caught, DataError, RunError, RunStopped, UsageError
 from adjudge.judges import Calibration
 from adjudge.runs._ask import Asker, Budget
 from adjudge.runs._cache import Cache
@@ -143,7 +144,8 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
         stopped: AdjudgeError | None = None
         try:
             # Cases that are given again are compared with those in the file; of a file the digest was compared.
-            is_compared = work.cases is None or (isinstance(work.cases, str | Path) and work.trajectories is None)
+            is_file = isinstance(work.cases, str | Path) and str(work.cases) != "-"
+            is_compared = work.cases is None or (is_file and work.trajectories is None)
             if not (source.complete and is_compared):
                 reading = asyncio.create_task(_read(work, source, engine))
                 # Other cases, and torn groups, must be found before anything is scored.
@@ -174,6 +176,11 @@ async def _read(work: RunTask, source: Source, engine: Engine) -> None:
         cases = None
         if work.cases is not None:
             cases = read_cases(work.cases, work.trajectories, columns=work.plan.columns, format=work.plan.format)
+            # A pipe that says nothing is a command that failed, not a run without rows.
+            first = next(cases, None) if str(work.cases) == "-" else ()
+            if first is None:
+                raise DataError("standard input holds no rows", code="no-rows")
+            cases = chain([first], cases) if first else cases
         if cases is not None and work.config.canaries:
             cases = with_canaries(cases, work.config.canaries, work.config.seed)
         await source.read(cases, check_groups=work.job.unit_column == GROUP)

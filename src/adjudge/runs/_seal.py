@@ -8,6 +8,7 @@ id and its plan, with a key in the state folder. Of any other file they are comp
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from adjudge import files
@@ -59,14 +60,16 @@ def check_trust(path: str, plan: Plan, given: GivenAgain, options: Mapping[str, 
             raise RunError(f"{message}: name another run file, or leave the option out", code="run-mismatch")
     named: list[str] = []
     if not given.scorers:
-        named += [f"--scorer {one!r}" for one in plan.scorers if not (_is_plain(_PLAIN_NAME, one) or _is_judge(one))]
+        named += [
+            f"--scorer {quote(one)}" for one in plan.scorers if not (_is_plain(_PLAIN_NAME, one) or _is_judge(one))
+        ]
     if plan.judge is not None and given.judge is None and not _is_judge(plan.judge):
-        named.append(f"--judge {plan.judge!r}")
+        named.append(f"--judge {quote(plan.judge)}")
     if plan.agent is not None and given.agent is None and not _is_judge(plan.agent):
-        named.append(f"--agent {plan.agent!r}")
+        named.append(f"--agent {quote(plan.agent)}")
     for name, value in plan.options.items():
         if name not in _PLAIN_OPTIONS and options.get(name) is None:
-            named.append(f"--{name.replace('_', '-')} {value!r}")
+            named.append(f"--{quote(name.replace('_', '-'))} {quote(str(value))}")
     if sealed or not named:
         return
     if not given.trust:

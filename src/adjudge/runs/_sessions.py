@@ -145,6 +145,15 @@ def work_of(
     check_trust(path, plan, given or GivenAgain(), options, sealed=sealed)
     changed = {name: value for name, value in (limits or {}).items() if value is not None}
     config = replace(plan.run_config(), **changed)
+    if not sealed and not (given and given.trust):
+        # Neither files nor folders are read, made or changed because a file from elsewhere names them.
+        if not is_complete:
+            message = f"{path} does not hold all its cases, and would read them from {plan.source}"
+            raise UsageError(
+                f"{message}: give the rows again to the command that began it, or --trust", code="untrusted"
+            )
+        if config.cache not in ("user", "off"):
+            config = replace(config, cache="user")
     job = make_job(scorers=plan.scorers, judge=plan.judge, agent=plan.agent, **{**plan.options, **options})
     return RunTask(Path(path), job, plan, config, None if is_complete else plan.source)
 

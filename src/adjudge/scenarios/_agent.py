@@ -11,12 +11,13 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from adjudge.agents import get_agent, messages_to_trajectory, session_of, to_trajectory
-from adjudge.errors import AdjudgeError, DataError
+from adjudge.errors import AdjudgeError, DataError, RowError
 from adjudge.http import Limits
-from adjudge.model import Agent, Case, Message, Trajectory
+from adjudge.model import Agent, Case, Message, Trajectory, to_json
 from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
 
@@ -108,6 +109,13 @@ class SavedAgent:
 
     trajectories: Mapping[str, Any]
     name: str = "saved trajectories"
+
+    def records_digest(self) -> str | None:
+        """Return a digest of the records; None where they hold objects that cannot be written down."""
+        try:
+            return sha256(to_json(dict(self.trajectories))).hexdigest()[:32]
+        except (RowError, TypeError, ValueError):
+            return None
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Return the record of a case."""

@@ -173,7 +173,7 @@ def read_toml(text: str, file: str) -> Any:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, ValueError) as error:  # an integer of too many digits is no error of TOML
         raise UsageError(f"{file}: not TOML: {error}", code="bad-scenario") from None
     except RecursionError:
         raise UsageError(f"{file}: nested too deeply", code="bad-scenario") from None
@@ -188,7 +188,7 @@ def _toml_ids(text: str) -> dict[str, int]:
     found: dict[str, list[int]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if _TOML_ID.match(line):
-            with suppress(tomllib.TOMLDecodeError):
+            with suppress(ValueError):
                 found.setdefault(tomllib.loads(line)["id"], []).append(number)
     return {identity: lines[0] for identity, lines in found.items() if len(lines) == 1}
 

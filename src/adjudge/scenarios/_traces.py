@@ -9,11 +9,12 @@ import asyncio
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Literal
 
 from adjudge.errors import DataError, RowError, UsageError
-from adjudge.model import Case, Message, Trajectory, decode_json
+from adjudge.model import Case, Message, Trajectory, decode_json, to_json
 from adjudge.traces import iter_traces, load
 
 NAMES = ("adjudge.scenario_id", "scenario_id", "langfuse.trace.metadata.scenario_id")
@@ -62,6 +63,16 @@ class TraceFiles:
             message = f"{path}: no file belongs to a scenario: name it after one, or write adjudge.scenario_id into it"
             raise UsageError(message, code="no-trajectory")
         return cls(records, unmatched=tuple(unmatched))
+
+    def records_digest(self) -> str:
+        """Return a digest of the files: of their contents, not of their names."""
+        digest = sha256()
+        for scenario in sorted(self.records):
+            for saved in self.records[scenario]:
+                with saved.path.open("rb") as file:
+                    content = file_digest(file, "sha256").hexdigest()
+                digest.update(to_json([scenario, saved.trace, content]) + b"\n")
+        return digest.hexdigest()[:32]
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Return the record of a case."""
