@@ -41,6 +41,7 @@ __all__ = [
     "UsageError",
     "closest",
     "describe_error",
+    "printable",
 ]
 
 
@@ -185,3 +186,18 @@ def closest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     found = get_close_matches(name, names, n=1) or [other for other in names if name and other.startswith(name)]
     return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def printable(text: str, most: int = 200) -> str:
+    r"""Return text that is safe to print: what a row holds must not move the cursor, fill the screen, or command CI.
+
+    In the logs of CI systems a line with `::error::`, `##[error]`, `##vso[...]` or `##teamcity[...]` is a command.
+    Characters that show nothing, such as those that turn the direction of text, could hide one.
+
+    >>> printable("red\x1b[31m"), printable("::error::no"), printable("##vso[task.complete]"), printable("abc", most=2)
+    ('red\ufffd[31m', ': :error: :no', '##vso [task.complete]', 'ab…')
+    """
+    import re
+
+    shown = "".join(character if character.isprintable() else "\ufffd" for character in text[:most])
+    return re.sub(r"(:(?=:)|##\w*(?=\[))", r"\1 ", shown if len(text) <= most else f"{shown}…")

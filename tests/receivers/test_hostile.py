@@ -5,6 +5,7 @@ import json
 import socket
 import time
 import zlib
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -242,6 +243,13 @@ def test_headers_that_do_not_arrive() -> None:
         ({"Host": "localhost.evil.example"}, 421),
         ({"Host": "10.0.0.1"}, 421),
         ({"Host": "[::1"}, 421),
+        ({"Host": "localhost:4318, evil.example"}, 421),
+        ({"Host": "localhost/evil"}, 421),
+        ({"Host": "localhost?evil"}, 421),
+        ({"Host": "user@localhost"}, 421),
+        ({"Host": "127.0.0.1:port"}, 421),
+        ({"Host": "127.0.0.1:"}, 421),
+        ({"Host": ""}, 421),
         ({"Host": "evil.example", "Origin": "http://evil.example"}, 421),
         ({"Host": "localhost:1", "Origin": "http://evil.example"}, 403),
         ({"Host": "localhost:1", "Origin": "https://localhost:1"}, 403),
@@ -257,6 +265,53 @@ def test_web_pages_cannot_send_spans(headers: dict[str, str], status: int) -> No
         if status != 200:
             assert answer.startswith(b"This server ")
             assert endpoint.counts.requests == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://evil.example/v1/traces", 421),
+        ("http://evil.example@localhost/v1/traces", 421),
+        ("http://localhost@evil.example/v1/traces", 421),
+        ("https://evil.example:4318/v1/traces", 421),
+        ("http://localhost:1/v1/traces", 200),
+    ],
+)
+def test_a_host_in_the_first_line(target: str, status: int) -> None:
+    """A request that names another host in its first line is refused, whatever its `Host` header says."""
+    body = b'{"resourceSpans": []}'
+    head = f"Host: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close"
+    with OtlpEndpoint() as endpoint:
+        connection = connect(endpoint, f"POST {target} HTTP/1.1\r\n{head}\r\n\r\n".encode() + body)
+        assert connection.recv(20).startswith(f"HTTP/1.1 {status} ".encode())
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST ::error::pwned HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST http://[\x1b[31m::error::pwn HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /\x9b31m HTTP/1.1\r\nHost: localhost\r\nX: \x1b[31m\r\n\r\n",
+        b"POST ##vso[task.complete] HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\nabcd",
+        HEAD.replace(b"Content-Length: 10", b"Transfer-Encoding: chunked") + b"zz\r\nabc\r\n0\r\n\r\n",
+        b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 40_000 + b"\r\n",
+        b"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"\x16\x03\x01 not HTTP at all\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_leaves_no_word_in_the_log(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    """A request that is not HTTP is refused; nothing of it, nor a traceback, reaches the terminal."""
+    with OtlpEndpoint() as endpoint:
+        connection = connect(endpoint, b"")
+        with suppress(ConnectionError):
+            connection.sendall(sent)
+            assert connection.recv(20).startswith(b"HTTP/1.")
+        connection.close()
+        assert still_serves(endpoint)
+    assert caplog.records == []
 
 
 def test_a_server_on_all_addresses_answers_to_every_name() -> None:

@@ -1,10 +1,12 @@
 """What an endpoint holds is counted as what it takes in memory: the bound is true, whatever the spans look like."""
 
+import gc
 import gzip
 import json
 import os
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from adjudge.receivers import EndpointLimits
-from adjudge.receivers._requests import read_logs, read_request
+from adjudge.receivers import EndpointLimits, OtlpEndpoint
+from adjudge.receivers._requests import RequestTooLarge, read_logs, read_request
 from adjudge.receivers._store import SpanStore
 from receivers.spans import document, post, span, span_id, trace_id
 
@@ -88,11 +90,24 @@ def junk() -> bytes:
     return packed([0] * 50_000)
 
 
+def large_emoji() -> bytes:
+    """Return a text that is too large for the bound only because of one character in it."""
+    text = "\U0001f600" + "a" * 3_500_000
+    return json.dumps(document([span(trace_id(), 1, attributes={"gen_ai.tool.name": text})])).encode()
+
+
+def many_values() -> bytes:
+    """Return a body that is refused once it is unpacked: a million empty values."""
+    value: dict[str, Any] = {"arrayValue": {"values": [{}] * 1_000_000}}
+    return packed([span(trace_id(), 1) | {"attributes": [{"key": "x", "value": value}]}])
+
+
 SHAPES: list[Callable[[], bytes]] = [tiny, tiny_protobuf, attributes, messages, arguments, values, records, junk]
+REFUSED: list[Callable[[], bytes]] = [large_emoji, many_values]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.__name__))
+@pytest.mark.parametrize("shape", SHAPES + REFUSED, ids=lambda shape: str(shape.__name__))
 def test_memory_stays_within_one_and_a_half_times_the_bound(shape: Callable[[], bytes]) -> None:
     """Eight clients that send several times what may be held, plain or packed, cost at most 1.5 times the bound."""
     command = [sys.executable, "-m", "receivers.holding", str(HELD)]
@@ -116,7 +131,7 @@ def test_memory_stays_within_one_and_a_half_times_the_bound(shape: Callable[[], 
         growth = int(child.stdout.readline().split()[0])
         child.stdin.close()
         child.wait(30)
-    assert 200 in answers
+    assert (200 in answers) == (shape in SHAPES)
     assert growth < 1.5 * HELD
 
 
@@ -125,6 +140,40 @@ def test_values_that_would_take_too_much_are_not_decoded(body: bytes) -> None:
     """A body is refused by how many values it may hold, before one of them is made."""
     with pytest.raises(Exception, match="bytes of memory"):
         read_request(body, "json")
+
+
+@pytest.mark.parametrize("is_escaped", [True, False])
+@pytest.mark.parametrize(("letter", "width"), [("a", 1), ("é", 2), ("語", 2), ("\U0001f600", 4)])
+def test_a_text_counts_as_what_it_takes_in_memory(letter: str, width: int, is_escaped: bool) -> None:
+    """One letter makes every character of its text take more: a body is refused by that before it is decoded."""
+    found = document([span(trace_id(), 1, attributes={"gen_ai.tool.name": letter + "a" * 100_000})])
+    body = json.dumps(found, ensure_ascii=is_escaped).encode()
+    room = len(body) * (2 * width - 1)
+    assert read_request(body, "json", room + 500_000).arrivals
+    with pytest.raises(RequestTooLarge, match="bytes of memory"):
+        read_request(body, "json", room - 1)
+
+
+def test_an_image_is_not_taken_for_an_emoji() -> None:
+    """Base64 and random ids, in which any letters and bytes follow one another, count as what they are."""
+    image = b64encode(RANDOM.randbytes(300_000)).decode()
+    body = packed([span(trace_id(), 1, attributes={"gen_ai.tool.name": image})])
+    assert read_request(body, "json", 2 * len(body) + 10_000).arrivals
+
+
+def test_a_refused_body_is_not_kept() -> None:
+    """Once a request is refused nothing of it is held, even before Python looks for circles."""
+    gc.collect()
+    gc.disable()
+    try:
+        with OtlpEndpoint(limits=EndpointLimits(held_bytes=HELD)) as endpoint:
+            for _ in range(3):
+                status, _ = post(endpoint.url, gzip.compress(many_values(), 1), Content_Encoding="gzip")
+                assert status == 413
+            kept = [one for one in gc.get_objects() if isinstance(one, RequestTooLarge) and one.__traceback__]
+    finally:
+        gc.enable()
+    assert kept == []
 
 
 def test_of_many_rejected_spans_one_reason_is_kept() -> None:

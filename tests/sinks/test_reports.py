@@ -163,6 +163,22 @@ def test_hostile_scores_to_an_sdk_client(text: str) -> None:
     assert UNFIT.search(Client.calls[0]) is None
 
 
+@pytest.mark.parametrize("hidden", ["\u061c", "\u200b", "\u200f", "\ufeff", "\u2060", "\u00ad", "\U000e0041"])
+def test_github_shows_every_character(hidden: str) -> None:
+    """A character that shows nothing, or turns what follows, cannot hide in an annotation or a summary."""
+    checks = [Check(f"a{hidden}b", "failed", f"c{hidden}d", file=f"e{hidden}f")]
+    assert github_annotations(checks) == "::error file=e�f,title=a�b::c�d\n"
+    assert hidden not in github_summary(checks, title=hidden)
+
+
+@pytest.mark.parametrize("command", ["##[error]", "##vso[task.complete]", "##TeamCity[message]"])
+def test_annotations_command_no_other_system(command: str) -> None:
+    """What another CI system would take for a command, in the same log, is not one."""
+    out = github_annotations([Check(command, "failed", f"no\n  {command}")])
+    assert command not in out
+    assert command.replace("[", " [") in out
+
+
 def test_annotations_are_bounded() -> None:
     """More failures than GitHub shows become one line that says how many."""
     out = github_annotations([Check(f"s{number}", "failed", "no") for number in range(25)])

@@ -8,8 +8,8 @@ import click
 
 from adjudge import __version__
 from adjudge.calling import folders
-from adjudge.cli._options import new_group, printable
-from adjudge.errors import AdjudgeError, DataError, UsageError, closest
+from adjudge.cli._options import new_group
+from adjudge.errors import AdjudgeError, DataError, UsageError, closest, printable
 
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 

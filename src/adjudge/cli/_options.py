@@ -1,6 +1,5 @@
-"""What commands share: settings, options, their types, and text made safe for a terminal."""
+"""What commands share: settings, options and their types."""
 
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +10,6 @@ import click
 
 from adjudge.calling import agent_variables, code_allowed
 
-_CI_COMMAND = re.compile(r"(:(?=:)|##(?=\[))")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -37,15 +35,6 @@ def new_command(
 def new_group(name: str, kind: type[click.Group] = click.Group, **settings: Any) -> click.Group:
     """Return a group of commands, which does nothing by itself."""
     return kind(name, context_settings=SETTINGS, params=[DEBUG], **settings)
-
-
-def printable(text: str, most: int = 200) -> str:
-    """Return text that is safe to print: what a row holds must not move the cursor, fill the screen, or command CI.
-
-    In the logs of some CI systems a line that begins with `::` or `##[` is a command.
-    """
-    shown = "".join(character if character.isprintable() else "\ufffd" for character in text[:most])
-    return _CI_COMMAND.sub(r"\1 ", shown if len(text) <= most else f"{shown}…")
 
 
 class Share(click.ParamType[float]):

@@ -18,10 +18,9 @@ from adjudge.cli._options import (
     SECONDS,
     exit_on_sigterm,
     new_command,
-    printable,
     with_options,
 )
-from adjudge.errors import AdjudgeError, UsageError
+from adjudge.errors import AdjudgeError, UsageError, printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal

@@ -16,9 +16,9 @@ from adjudge.cli._options import (
     exit_on_sigterm,
     new_command,
     new_group,
-    printable,
     with_options,
 )
+from adjudge.errors import printable
 
 if TYPE_CHECKING:
     from adjudge.judges import Calibration

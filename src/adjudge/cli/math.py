@@ -2,7 +2,8 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, new_command, printable
+from adjudge.cli._options import SETTINGS, new_command
+from adjudge.errors import printable
 
 
 @new_command(

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import BUDGETS, new_command, printable, with_options
+from adjudge.cli._options import BUDGETS, new_command, with_options
+from adjudge.errors import printable
 
 if TYPE_CHECKING:
     from adjudge.runs import CostEstimate

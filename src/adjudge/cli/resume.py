@@ -16,9 +16,9 @@ from adjudge.cli._options import (
     dry_run_option,
     exit_on_sigterm,
     new_command,
-    printable,
     with_options,
 )
+from adjudge.errors import printable
 
 
 @new_command(

@@ -2,7 +2,8 @@
 
 import click
 
-from adjudge.cli._options import new_command, new_group, printable
+from adjudge.cli._options import new_command, new_group
+from adjudge.errors import printable
 
 
 class _Listing(click.Group):

@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import DEBUG, SETTINGS, new_command, printable, with_options
+from adjudge.cli._options import DEBUG, SETTINGS, new_command, with_options
+from adjudge.errors import printable
 
 ITEMS = with_options(
     click.option("--data", help="A folder with WebShop's item files; else the items are adjudge's own."),

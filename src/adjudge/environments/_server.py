@@ -23,6 +23,7 @@ from adjudge.environments._lease import NO_EPISODE, LeasedEnvironment
 from adjudge.environments._pool import Pool
 from adjudge.environments._protocol import describe_error
 from adjudge.errors import AdjudgeError, Caught, UsageError
+from adjudge.http import server_log
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -91,7 +92,7 @@ class EnvServer:
         app = web.Application(client_max_size=_MOST_BYTES)
         app.router.add_get("/v1/status", self._status)
         app.router.add_post("/v1/{what}", self._call)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        runner = web.AppRunner(app, access_log=None, logger=server_log(), shutdown_timeout=1.0)
         await runner.setup()
         try:
             # Inside, so that a port that is taken leaves nothing behind either.

@@ -1,6 +1,8 @@
 """Servers in a thread of their own, which sync and async code use alike."""
 
 import asyncio
+import logging
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
@@ -8,7 +10,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self, TypeVar
-from urllib.parse import urlsplit
 
 from adjudge.errors import AdjudgeError, UsageError
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
-__all__ = ["LoopThread", "ThreadedServer", "listening"]
+__all__ = ["LoopThread", "ThreadedServer", "listening", "server_log"]
 
 T = TypeVar("T")
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 _MOST_WAITING = 512  # connections without a request; a process may have about a thousand open files
 
 
@@ -163,7 +165,7 @@ async def listening(
     guard = _Guard(host, header_s)
     # aiohttp marks a middleware, which a bound method does not allow.
     app.middlewares.insert(0, web.middleware(partial(guard.check)))
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0, **options)
+    runner = web.AppRunner(app, access_log=None, logger=server_log(), shutdown_timeout=1.0, **options)
     await runner.setup()
     watching = asyncio.create_task(guard.watch(runner))
     try:
@@ -172,6 +174,19 @@ async def listening(
     finally:
         watching.cancel()
         await runner.cleanup()
+
+
+def server_log() -> logging.Logger:
+    """Return the log of a server: aiohttp's own, without the requests that are not HTTP.
+
+    Those are answered with 400. Whoever sends them would otherwise fill the terminal with tracebacks that quote them.
+    """
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    log = logging.Logger("adjudge.server")  # noqa: LOG001 (not one of those that a program sets up)
+    log.parent = logging.getLogger("aiohttp.server")
+    log.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
+    return log
 
 
 class _Guard:
@@ -193,7 +208,11 @@ class _Guard:
 
         named = request.headers.get("Host", "")
         origin = request.headers.get("Origin")
-        if not is_own_name(named, self._host):
+        names = [named]
+        # A request may also name a host in its first line: `POST http://host/path`.
+        if not request.raw_path.startswith("/"):
+            names.append(request.raw_path.partition("//")[2].partition("/")[0])
+        if not all(is_own_name(name, self._host) for name in names):
             return web.Response(text="This server answers only requests to its own address.\n", status=421)
         if origin is not None and origin.lower() != f"http://{named.lower()}":
             return web.Response(text="This server does not answer pages of other sites.\n", status=403)
@@ -230,11 +249,10 @@ def is_own_name(named: str, host: str) -> bool:
     >>> [is_own_name(named, "127.0.0.1") for named in ("localhost:4318", "[::1]:80", "evil.example:4318")]
     [True, True, False]
     """
-    try:
-        name = urlsplit(f"//{named}").hostname or ""
-    except ValueError:
+    found = _HOST.fullmatch(named)
+    if found is None:
         return False
-    name = name.removesuffix(".")
+    name = found[1].strip("[]").lower().removesuffix(".")
     if host in ("", "0.0.0.0", "::"):  # noqa: S104 (asked, not bound)
         return bool(name)
     if name in ("localhost", host):

@@ -151,6 +151,10 @@ class Collector:
             return web.Response(body=acceptance(batch, encoding), content_type=content_type)
         self._count(refused=1)
         error = caught.error
+        if error is not None:
+            # Its traceback holds the body, and with this frame it is a circle: that would stay until Python looks for
+            # circles, while others send more.
+            error.__traceback__ = error.__context__ = error.__cause__ = None
         status = 413 if isinstance(error, RequestTooLarge) else 400
         if isinstance(error, _Refused):
             status = error.status

@@ -3,6 +3,7 @@
 Nothing here trusts a body: it is unpacked up to a limit, and a span that cannot be read is rejected alone.
 """
 
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -40,6 +41,8 @@ _SESSIONS = ("session.id", "langfuse.session.id", "gen_ai.conversation.id")
 _LONGEST_SESSION = 200
 _INVALID_ARGUMENT = 3  # google.rpc.Code
 _HEX = frozenset("0123456789abcdef")
+# A character above U+FFFF: in UTF-8, or in an escape, whose backslash may be escaped itself.
+_WIDE = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}|(?:\\|5[cC])u[dD][89abAB]")
 
 # Bytes of memory, measured: what the store keeps beside a span or a record (its places in sets, lists and
 # dictionaries), and what a value of a body takes at most while the body is decoded.
@@ -151,8 +154,16 @@ def _check_values(body: bytes, encoding: Encoding, most: int) -> None:
     # element of a list follows the tag of field 1, written in one byte or in more.
     marks = b",[{" if encoding == "json" else b",[{\n\x8a"
     values = sum(body.count(mark) for mark in marks)
-    if len(body) + values * _VALUE[encoding] > most:
-        raise RequestTooLarge(f"the {values:,} values of the body take more than {most:,} bytes of memory")
+    # One emoji, plain or escaped, makes every character of its text take four bytes; other letters, two. What texts
+    # take while they are made is measured: seven times the bytes of the body, or three times.
+    factor = 1 if body.isascii() and b"\\u" not in body else 7
+    room = most - values * _VALUE[encoding]
+    if factor * len(body) > room >= 3 * len(body) and not _WIDE.search(body):
+        return
+    if factor * len(body) > room:
+        raise RequestTooLarge(
+            f"the {len(body):,} bytes and {values:,} values of the body take more than {most:,} bytes of memory"
+        )
 
 
 def read_request(body: bytes, encoding: Encoding, most: int = LARGEST) -> Batch:

@@ -11,6 +11,7 @@ from itertools import accumulate, count
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
+from adjudge.errors import printable
 from adjudge.sinks._scores import clean_text
 
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
@@ -109,6 +110,8 @@ _LONGEST = 1_000
 _LARGEST = 900_000  # bytes; GitHub shows no summary over 1 MiB
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "❔"}
 _TICKS = re.compile("`+")
+_IN_MESSAGE = str.maketrans({"%": "%25"})
+_IN_PROPERTY = str.maketrans({"%": "%25", ":": "%3A", ",": "%2C"})
 
 
 def github_annotations(checks: Sequence[Check]) -> str:
@@ -146,18 +149,16 @@ def github_summary(checks: Sequence[Check], *, title: str = "adjudge") -> str:
 
 def _command(command: str, check: Check) -> str:
     about = {"file": check.file or None, "line": check.line if check.file else None, "title": check.id}
-    properties = ",".join(f"{key}={_property(str(value))}" for key, value in about.items() if value is not None)
-    return f"::{command} {properties}::{_message(check.reason or check.outcome)}"
+    properties = ",".join(
+        f"{key}={_escape(str(value), _IN_PROPERTY)}" for key, value in about.items() if value is not None
+    )
+    return f"::{command} {properties}::{_escape(check.reason or check.outcome, _IN_MESSAGE)}"
 
 
-def _message(text: str) -> str:
-    # `##[` begins a command of the older form anywhere in a line.
-    flat = clean_text(text, _LONGEST).replace("##[", "## [").replace("\u2028", " ").replace("\u2029", " ")
-    return flat.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _message(text).replace(":", "%3A").replace(",", "%2C")
+def _escape(text: str, codes: Mapping[int, str]) -> str:
+    """Return text as a workflow command takes it; other systems that read the same log find no command in it either."""
+    lines = clean_text(text, _LONGEST).expandtabs(1).translate(codes).splitlines()
+    return "%0A".join(printable(line, len(line)) for line in lines)
 
 
 def _row(check: Check) -> str:
@@ -172,6 +173,7 @@ def _code(text: str) -> str:
     A bar would end the table's cell even there, so it becomes a broken bar.
     """
     flat = " ".join(clean_text(text, _LONGEST).replace("|", "¦").split()) or "�"
+    flat = "".join(one if one.isprintable() else "�" for one in flat)
     # A code span ends at as many backticks as it began with, so the fence has a length that the text lacks.
     runs = {len(run) for run in _TICKS.findall(flat)}
     fence = "`" * next(length for length in count(1) if length not in runs)

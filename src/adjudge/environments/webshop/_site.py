@@ -30,6 +30,7 @@ from adjudge.environments.webshop._pages import (
 )
 from adjudge.environments.webshop._reward import colour_of
 from adjudge.environments.webshop._world import ShopWorld, WebShopSpec
+from adjudge.http import server_log
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -70,7 +71,7 @@ class ShopSite:
         app.router.add_get("/task/{number}", self._start)
         app.router.add_get("/visit/{visitor}", self._show)
         app.router.add_post("/visit/{visitor}", self._act)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        runner = web.AppRunner(app, access_log=None, logger=server_log(), shutdown_timeout=1.0)
         await runner.setup()
         try:
             await web.TCPSite(runner, host, port).start()
