@@ -218,10 +218,13 @@ class _Parser(Atoms):
             elif words and token.value == "^":
                 self.advance()
                 words[-1] += "^" + self.raw_argument()
-            elif words and token.value in {"/", "-", "."}:
+            elif words and token.value.lower() in {"/", "per"}:
+                words.append("/")
+                self.advance()
+            elif words and token.value in {"-", "."}:
                 self.advance()
             elif words and token.kind == "letter" and self.tokens[self.position - 1].value in {"/", "per"}:
-                words.append("/" + token.value)
+                words.append(token.value)
                 self.advance()
             else:
                 break
