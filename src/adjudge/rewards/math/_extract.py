@@ -60,6 +60,13 @@ _CONCLUSION = r"(?i)\b(?:therefore|thus|hence|so|in conclusion|consequently|we (
 _FLUFF = r"(?i)(?:i hope (?:it|this) (?:is|helps)|let me know|thank you)[^.\n]*\.?"
 _THINKING = r"(?i)<(/?)(?:think|thinking|reasoning|reflection)>"
 _SPECIAL = r"<\|(?:im_start|im_end|endoftext|eot_id|end|eom_id|start_header_id)[^|]{0,20}\|>"
+_DENIED = r"(?i)(?:\bnot|\bcannot|n't|\bnever)(?:\s+be|\s+equal(?:\s+to)?)?[\s$*_:(\[{\\]*$"
+_REFUSED = (
+    r"(?i)[\s$*_)\]\\,]*(?:(?:is|was|are|would be|must be|seems)\s+(?:\w+\s+)?"
+    r"(?:wrong|incorrect|false|mistaken|not\s+(?:the\s+)?(?:right|correct|answer|true))\b"
+    r"|(?:is\s?n't|isn't|cannot be|can't be)\s+(?:the\s+)?(?:right|correct|answer|true)\b|\?+\s*no\b)"
+)
+_RETRACTED = r"(?i)\?+\s*no\b|[.!]\s*(?:wait,?\s+)?no[,.!:;]"
 _SENTENCE = r"\n|[.!?](?=[\s*\"]|$)|</"
 
 
@@ -143,10 +150,31 @@ def _joins(between: str) -> bool:
     return bool(words & _ALTERNATIVE) or "and" in words
 
 
+def _is_denied(text: str, box: tuple[int, int, int], start: int, stop: int) -> bool:
+    r"""Whether the words beside a box take it back: `not \boxed{42}`, `\boxed{42} is wrong`."""
+    at, inside, end = box
+    if compile_once(_DENIED).search(text[max(start, at - 30) : at]) is not None:
+        return True
+    after = text[end + 1 : min(end + 60, stop)]
+    # `(2) is wrong` and `B is wrong` may answer which of several statements is.
+    return (
+        compile_once(_REFUSED).match(after) is not None
+        and text[inside : inside + 1] != "("
+        and any(char.isdigit() for char in text[inside:end])
+    )
+
+
 def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missing | None:
     last = _box(text, start, stop)
     if last is None:
         return None
+    for count in range(_MAX_BOXES):
+        if lenient or last[2] < 0 or not _is_denied(text, last, start, stop):
+            break
+        stop = last[0]
+        last = _box(text, start, stop)
+        if last is None or count == _MAX_BOXES - 1:
+            return Missing("hedged", "the text denies its box")
     at, inside, end = last
     if end < 0:
         if not lenient:
@@ -201,7 +229,7 @@ def _statement(text: str, start: int, stop: int, pattern: str) -> Found | None:
         while at < stop and text[at] in " \t\r\n*_:":
             at += 1
         end = _sentence_end(text, at, stop)
-        if text[at:end].strip():
+        if text[at:end].strip() and compile_once(_RETRACTED).match(text, end, stop) is None:
             return from_sentence(text, at, end, whole=True)
     return None
 

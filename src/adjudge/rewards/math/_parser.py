@@ -7,7 +7,7 @@ It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 
 from collections.abc import Sequence
 
 from adjudge.rewards.math._atoms import CLOSERS, Atoms
-from adjudge.rewards.math._lexer import repair, tokenize
+from adjudge.rewards.math._lexer import compile_once, repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, MAX_ITEMS, LimitExceeded, Unreadable
 from adjudge.rewards.math._numerals import negate
 from adjudge.rewards.math._tree import (
@@ -49,7 +49,9 @@ _APPROXIMATORS = frozenset(
 _CLAUSES = frozenset(
     "for where when if with such whenever as because since each respectively given provided only per".split()
 )
-_DOUBTS = frozenset({"or", "not", "maybe", "perhaps", "possibly", "never", "wrong", "false"})
+_DOUBTS = frozenset({"or", "not", "maybe", "perhaps", "possibly", "never", "wrong", "false", "incorrect", "mistaken"})
+# Words after a number that make another statement of it.
+_ALTERING = r"(?i)\bat (?:most|least)\b|\bbelow zero\b|^(?:squared|cubed)\b"
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "can", "will", "does", "and"})
 
 
@@ -176,11 +178,8 @@ class _Parser(Atoms):
                 self.advance()
         if self.kind == "word" and not self._separator():
             word = self.value.lower()
-            if word in _VERBS and isinstance(node, Relation):
-                if any(
-                    token.value in _RELATIONS or token.value.lower() in _DOUBTS
-                    for token in self.tokens[self.position :]
-                ):
+            if word in _VERBS and (isinstance(node, Relation) or self._is_doubted()):
+                if self._is_doubted() or any(token.value in _RELATIONS for token in self.tokens[self.position :]):
                     return Text("")
                 self.move_to(len(self.tokens) - 1)
                 return node
@@ -189,7 +188,10 @@ class _Parser(Atoms):
                 return node
             if not _measurable(node):
                 return Text("")
+            start = self.token.start
             node = self._with_unit(node)
+            if compile_once(_ALTERING).search(self.text[start : self.token.start]) is not None:
+                return Text("")
             if self.kind == "word" and self.value.lower() in _CLAUSES | _VERBS and not self._separator():
                 self._clause(closers)
         elif self.value in {"\\forall", "\\exists", "\\quad"}:
@@ -197,6 +199,10 @@ class _Parser(Atoms):
         while self.value in {".", "?", '"', "`"}:
             self.advance()
         return node
+
+    def _is_doubted(self) -> bool:
+        """Whether the words from here on take back what they follow."""
+        return any(token.value.lower() in _DOUBTS for token in self.tokens[self.position :])
 
     def _clause(self, closers: Sequence[str]) -> None:
         """Step over `for all integers n`, remembering that it binds n."""
