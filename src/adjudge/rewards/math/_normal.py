@@ -81,7 +81,7 @@ def _capitals(node: Node) -> bool:
     """Whether every name is a capital, as in the segments and areas of geometry, with no numbers but powers."""
     match node:
         case Sym(name):
-            return name[0].isupper() or name in {"angle", "triangle"} or name.startswith("overline")
+            return name[0].isupper() or name.startswith(("angle", "triangle", "overline"))
         case Mul(items) | Ratio(items):
             return all(_capitals(item) for item in items)
         case Pow(base, Num()):

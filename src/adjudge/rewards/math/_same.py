@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from adjudge.rewards.math._derivatives import is_derivative
 from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded, spend
+from adjudge.rewards.math._logic import SYMMETRIC
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
@@ -241,6 +242,10 @@ def _inequalities(gold: Relation, answer: Relation, rules: ComparisonRules) -> A
 
 def _equations(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     if isinstance(gold, Relation) and isinstance(answer, Relation):
+        if gold.operators == answer.operators and gold.operators in SYMMETRIC:
+            return any(
+                _same_in_order(gold.items, side, rules) for side in (answer.items, answer.items[::-1])
+            ), "symbolic"
         if gold.operators != ("=",) or answer.operators != ("=",):
             return False, "mismatch"
         equal = proportional(difference(gold), difference(answer), positive=False)

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from adjudge.rewards.math._lexer import compile_once
+from adjudge.rewards.math._tree import Items, Node, Num, Relation, Sym, Text, walk
 from adjudge.text.units import read_unit
 
 Dimension = frozenset[tuple[str, int]]
@@ -68,6 +69,15 @@ class _Measure(NamedTuple):
     factor: Fraction
     rest: frozenset[str]
     words: frozenset[str]
+
+
+def is_measurable(node: Node) -> bool:
+    """Whether a value can have a unit: it has a number in it, or is a relation or a collection."""
+    if isinstance(node, Relation):
+        return is_measurable(node.items[-1])
+    return not isinstance(node, Text | Items) and any(
+        isinstance(part, Num) or (isinstance(part, Sym) and part.name == "pi") for part in walk(node)
+    )
 
 
 def conversion(one: str, other: str) -> Fraction | None:

@@ -27,6 +27,7 @@ _FRAC = r"\\[dtc]frac"
 _DIGITS = r"(?<=\d)\s+(?=\d)"
 _SIGNS = r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])"
 _CHOICE = r"(?s)[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)"
+_ANOTHER = r"\([A-J]\)"
 _CHOICES = r"[A-J]{2,6}|(?:[A-J]|\([A-J]\))(?:\s*(?:,|;|and|&)\s*(?:and\s+)?(?:[A-J]|\([A-J]\)))+"
 _PUNCTUATION = r"[^\w\s']+"
 
@@ -72,6 +73,9 @@ def choice_of(text: str) -> tuple[str, str] | None:
     if found is None:
         return None
     letter, rest = found.groups()
+    # `(A) 5, (B) 6` answers two questions, or lists what there is to choose.
+    if compile_once(_ANOTHER).search(rest) is not None:
+        return None
     return letter, rest.strip(" .$")
 
 
