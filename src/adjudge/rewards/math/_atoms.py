@@ -394,4 +394,4 @@ class Atoms(Numerals):
         if not entries or len({len(row) for row in entries}) != 1:
             raise Unreadable("the rows of the matrix differ in length")
         matrix = Matrix(entries)
-        return matrix if name in _MATRICES else Call("det", (matrix,))
+        return matrix if name in _MATRICES else Call("det" if name == "vmatrix" else "?norm", (matrix,))

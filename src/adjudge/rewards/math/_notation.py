@@ -11,6 +11,7 @@ from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._tree import Node, Num, Text
 
 _GROUPED = r"([-+]?\d{1,3})((?:\.\d{3}){2,}|(?:['’]\d{3})+)(?:([.,])(\d+))?"
+_CHOOSE = r"\{([^{}]{1,80})\\choose(?![a-zA-Z])([^{}]{1,80})\}"
 _INTERVAL = r"([\[\]])([^\[\]()]{1,200})([\[\]])"
 _AROUND = r"(?:\$?\s*[a-zA-Z]\s*(?:\\in|∈))?(?:[\s$∪∩]|\\(?:cup|cap|left)(?![a-zA-Z]))*"
 _UNIT_PRODUCT = (
@@ -48,6 +49,8 @@ def rewrite(text: str) -> str:
         if number[3] != mark:
             whole = number[1] + "".join(char for char in number[2] if char.isdigit())
             return whole if number[4] is None else f"{whole}.{number[4]}"
+    if "\\choose" in text:
+        text = compile_once(_CHOOSE).sub(r"\\binom{\1}{\2}", text)
     if "]" in text or "[" in text:
         text = _turn_brackets(text)
     if "^" in text and ("-" in text or "−" in text):

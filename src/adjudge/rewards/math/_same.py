@@ -22,6 +22,7 @@ from adjudge.rewards.math._shapes import (
     reason_of,
 )
 from adjudge.rewards.math._tree import (
+    Add,
     Call,
     Group,
     Items,
@@ -94,7 +95,19 @@ def _scalars(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
         renamed = _rename(gold, answer, rules)
         if renamed is not None:
             return same_scalar(gold, renamed, rules.policy)
+    if not result and isinstance(gold, Add) and isinstance(answer, Add):
+        renamed = _with_constant(gold, answer)
+        if renamed is not None:
+            return bool(same_scalar(gold, renamed, rules.policy)[0]), "symbolic"
     return bool(result), reason
+
+
+def _with_constant(gold: Add, answer: Add) -> Node | None:
+    """Return the answer with its constant of integration, `+ c` or `+ C`, written as in the gold."""
+    for one, other in (("C", "c"), ("c", "C")):
+        if Sym(one) in gold.items and Sym(other) in answer.items and other not in names(gold):
+            return None if one in names(answer) else substitute(answer, other, Sym(one))
+    return None
 
 
 def _alike(gold: Node, answer: Node, rules: ComparisonRules) -> bool:
