@@ -134,6 +134,8 @@ class Atoms(Numerals):
                 name += "'"
             else:
                 break
+        if self.value == "[" and name in {"E", "P"}:
+            return Call("?" + name, self._arguments("]"))
         if self.value == "(" and (name in _UNKNOWN_FUNCTIONS or "'" in name or self._is_applied(name)):
             return Call("?" + name, self._arguments())
         return Sym(name)
@@ -159,8 +161,8 @@ class Atoms(Numerals):
             return False
         return after.value == "=" or (name[0].isupper() and inside.kind == "letter")
 
-    def _arguments(self) -> "tuple[Node, ...]":
-        inner = self.read_enclosed(")")
+    def _arguments(self, closer: str = ")") -> "tuple[Node, ...]":
+        inner = self.read_enclosed(closer)
         return inner.items if isinstance(inner, Items) else (inner,)
 
     def argument(self) -> Node:
@@ -271,17 +273,33 @@ class Atoms(Numerals):
             return Call("binom", (self.argument(), self.argument()))
         if value in _SKIPPED:
             self.advance()
+            corner = self._corner() if value == "\\angle" else None
+            if corner is not None:
+                return corner
             self.enter()
             item = self.operand()
             self.leave()
-            return item
+            return Call("?exists", (item,)) if value == "\\exists" else item
         if value in {"\\mathbb", *_FONTS}:
             self.advance()
             return self._with_suffix(f"{name}({self.raw_argument()})")
-        if value in NOT_OPERANDS:
+        if value in NOT_OPERANDS and value != "\\perp":
             raise Unreadable(f"unexpected {value!r}")
         self.advance()
+        if value == "\\nabla" and self.value == "\\cdot":
+            self.advance()
+            return Call("?curl" if self.wrote("\\times") else "?div", (self.expression(20),))
         return self._with_suffix({"infty": "infinity", "emptyset": "emptyset"}.get(name, name))
+
+    def _corner(self) -> Node | None:
+        """Return an angle by its three points, read from either side."""
+        ahead = self.tokens[self.position : self.position + 4]
+        are_points = [token.kind == "letter" and token.value.isupper() for token in ahead]
+        if are_points != [True, True, True, False] or ahead[3].value in {"_", "'"}:
+            return None
+        self.move_to(self.position + 3)
+        points = "".join(token.value for token in ahead[:3])
+        return Sym("angle " + min(points, points[::-1]))
 
     def _with_suffix(self, name: str) -> Node:
         while self.value == "_":
@@ -376,4 +394,4 @@ class Atoms(Numerals):
         if not entries or len({len(row) for row in entries}) != 1:
             raise Unreadable("the rows of the matrix differ in length")
         matrix = Matrix(entries)
-        return matrix if name in _MATRICES else Call("det", (matrix,))
+        return matrix if name in _MATRICES else Call("det" if name == "vmatrix" else "?norm", (matrix,))

@@ -21,7 +21,7 @@ from adjudge.text.numbers import read_numeral
 
 _LARGE = 64 * 1024
 _LOOKED_AT = 1024 * 1024  # extraction is linear and takes less than 10 ms for this much
-_DECIMAL_COMMA = r"[-+]?\d+,\d+"
+_DECIMAL_COMMA = r"([-+]?(?:\d+|\d{1,3}(?:\.\d{3})+))(?:,|\{,\}(?!\d{3}$))(\d+)"
 _DEFAULT = MathPolicy()
 
 
@@ -88,8 +88,9 @@ def _numeral_verdict(found: Found, gold_text: str) -> MathVerdict | None:
         return None
     one, other = read_numeral(gold_text), read_numeral(found.text)
     # `3,5` is 3.5 where the gold is that decimal: elsewhere it may be a list.
-    if one is not None and one.places and other is None and compile_once(_DECIMAL_COMMA).fullmatch(found.text):
-        comma = read_numeral(found.text.replace(",", "."))
+    written = compile_once(_DECIMAL_COMMA).fullmatch(found.text) if one is not None and one.places else None
+    if one is not None and other is None and written is not None:
+        comma = read_numeral(f"{written[1].replace('.', '')}.{written[2]}")
         if comma is not None and comma.value == one.value:
             return _number_verdict(found, gold_text, gold_text, equal=True, if_equal=f"{found.text} is {gold_text}")
     if one is None or other is None or "," in gold_text or "," in found.text:

@@ -60,6 +60,16 @@ _CONCLUSION = r"(?i)\b(?:therefore|thus|hence|so|in conclusion|consequently|we (
 _FLUFF = r"(?i)(?:i hope (?:it|this) (?:is|helps)|let me know|thank you)[^.\n]*\.?"
 _THINKING = r"(?i)<(/?)(?:think|thinking|reasoning|reflection)>"
 _SPECIAL = r"<\|(?:im_start|im_end|endoftext|eot_id|end|eom_id|start_header_id)[^|]{0,20}\|>"
+_DENIED = r"(?i)(?:\bnot|\bcannot|n't|\bnever)(?:\s+be|\s+equal(?:\s+to)?)?$"
+_REFUSED = (
+    r"(?i)(?:(?:is|was|are|would be|must be|seems)\s+(?:\w+\s+)?"
+    r"(?:wrong|incorrect|false|mistaken|not\s+(?:the\s+)?(?:right|correct|answer|true))\b"
+    r"|(?:is\s?n't|isn't|cannot be|can't be)\s+(?:the\s+)?(?:right|correct|answer|true)\b|\?+\s*no\b)"
+)
+_LAYOUT = " \t\r\n$*_:,()[]{}\\"
+_DENIAL_ENDS = frozenset("trelo" + "TRELO")
+_REFUSAL_STARTS = frozenset("iwamsc?" + "IWAMSC")
+_RETRACTED = r"(?i)\?+\s*no\b|[.!]\s*(?:wait,?\s+)?no[,.!:;]"
 _SENTENCE = r"\n|[.!?](?=[\s*\"]|$)|</"
 
 
@@ -143,10 +153,33 @@ def _joins(between: str) -> bool:
     return bool(words & _ALTERNATIVE) or "and" in words
 
 
+def _is_denied(text: str, box: tuple[int, int, int]) -> bool:
+    r"""Whether the words beside a box take it back: `not \boxed{42}`, `\boxed{42} is wrong`."""
+    at, inside, end = box
+    # Most boxes have nothing beside them that could begin or end a denial, which their last and next letters tell.
+    before = text[at - 30 if at > 30 else 0 : at].rstrip(_LAYOUT)
+    if before[-1:] in _DENIAL_ENDS and compile_once(_DENIED).search(before) is not None:
+        return True
+    after = text[end + 1 : end + 60].lstrip(_LAYOUT)
+    # `(2) is wrong` and `B is wrong` may answer which of several statements is.
+    return (
+        after[:1] in _REFUSAL_STARTS
+        and compile_once(_REFUSED).match(after) is not None
+        and text[inside : inside + 1] != "("
+        and any(char.isdigit() for char in text[inside:end])
+    )
+
+
 def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missing | None:
     last = _box(text, start, stop)
     if last is None:
         return None
+    denied = 0
+    while not lenient and last[2] >= 0 and _is_denied(text, last):
+        denied, stop = denied + 1, last[0]
+        last = _box(text, start, stop)
+        if last is None or denied == _MAX_BOXES:
+            return Missing("hedged", "the text denies its box")
     at, inside, end = last
     if end < 0:
         if not lenient:
@@ -155,7 +188,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
     # The last box counts, and with it those right before it that belong to the same list.
     parts = [(inside, end)]
     while len(parts) < _MAX_BOXES:
-        before = _box(text, start, at) if start < at else None
+        before = _box(text, start, at) if text.find("box", start, at) >= 0 else None
         if before is None or before[2] < 0:
             break
         earlier, inside, closed = before
@@ -201,7 +234,7 @@ def _statement(text: str, start: int, stop: int, pattern: str) -> Found | None:
         while at < stop and text[at] in " \t\r\n*_:":
             at += 1
         end = _sentence_end(text, at, stop)
-        if text[at:end].strip():
+        if text[at:end].strip() and compile_once(_RETRACTED).match(text, end, stop) is None:
             return from_sentence(text, at, end, whole=True)
     return None
 

@@ -224,7 +224,7 @@ def _scan(text: str, start: int, stop: int, *, grouping: bool, prose: int) -> It
 _ALIASES = {
     "\\dfrac": "\\frac", "\\tfrac": "\\frac", "\\cfrac": "\\frac", "\\rac": "\\frac", "\\leq": "\\le",
     "\\geq": "\\ge", "\\leqslant": "\\le", "\\geqslant": "\\ge", "\\lt": "<", "\\gt": ">", "\\neq": "\\ne",
-    "\\times": "\\cdot", "\\ast": "\\cdot", "\\simeq": "\\approx", "\\cong": "\\approx", "\\sim": "\\approx",
+    "\\times": "\\cdot", "\\ast": "\\cdot", "\\simeq": "\\approx", "\\cong": "\\approx", "\\implies": "\\Rightarrow",
     "\\varnothing": "\\emptyset", "\\lbrace": "\\{", "\\rbrace": "\\}", "\\lbrack": "[", "\\rbrack": "]",
     "\\lvert": "|", "\\rvert": "|", "\\vert": "|", "\\mid": "|", "\\dbinom": "\\binom", "\\tbinom": "\\binom",
     "\\backslash": "\\setminus", "\\smallsetminus": "\\setminus", "\\cdots": "\\ldots", "\\dots": "\\ldots",

@@ -1,6 +1,8 @@
-"""Matrices worked out entry by entry: sums, products, multiples."""
+"""Matrices worked out entry by entry: sums, products, multiples, transposes, determinants."""
 
-from adjudge.rewards.math._tree import Add, Group, Matrix, Mul, Node, children, walk
+from adjudge.rewards.math._tree import MINUS_ONE, Add, Group, Matrix, Mul, Node, Pow, Sym, children, walk
+
+_WRITTEN_OUT = 4
 
 
 def matrix_value(node: Node) -> Matrix | None:
@@ -26,8 +28,26 @@ def matrix_value(node: Node) -> Matrix | None:
             )
         case Mul(items):
             return _matrix_product(items)
+        case Pow(Matrix(lines), Sym("T" | "top" | "intercal")):
+            return Matrix(tuple(zip(*lines, strict=True)))
         case _:
             return None
+
+
+def determinant(matrix: Matrix) -> Node | None:
+    """Return the determinant of a small square matrix, written out along its first row."""
+    rows = matrix.rows
+    if len(rows) != len(rows[0]) or len(rows) > _WRITTEN_OUT:
+        return None
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Node] = []
+    for column, entry in enumerate(rows[0]):
+        minor = determinant(Matrix(tuple((*row[:column], *row[column + 1 :]) for row in rows[1:])))
+        if minor is None:
+            return None
+        terms.append(Mul((MINUS_ONE, entry, minor)) if column % 2 else Mul((entry, minor)))
+    return Add(tuple(terms))
 
 
 def _is_row(item: Node, first: Node) -> bool:

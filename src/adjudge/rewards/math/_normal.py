@@ -4,6 +4,7 @@ from fractions import Fraction
 from functools import partial
 
 from adjudge.rewards.math._limits import LimitExceeded
+from adjudge.rewards.math._matrix import determinant
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._scalar import same_scalar
 from adjudge.rewards.math._tree import (
@@ -81,7 +82,7 @@ def _capitals(node: Node) -> bool:
     """Whether every name is a capital, as in the segments and areas of geometry, with no numbers but powers."""
     match node:
         case Sym(name):
-            return name[0].isupper() or name in {"angle", "triangle"} or name.startswith("overline")
+            return name[0].isupper() or name.startswith(("angle", "triangle", "overline"))
         case Mul(items) | Ratio(items):
             return all(_capitals(item) for item in items)
         case Pow(base, Num()):
@@ -208,6 +209,8 @@ def normal(node: Node) -> Node:
             return normal(inner)
         case Quantity(item, _) if isinstance(item, Relation | Items | SetOf | Group | SetOperation | Matrix | Text):
             return normal(item)
+        case Call("det", (Matrix() as matrix,)):
+            return determinant(matrix) or node
         case Builder(variable, condition):
             return Builder(variable, normal(condition))
     both = _signs(node)

@@ -11,6 +11,7 @@ from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._tree import Node, Num, Text
 
 _GROUPED = r"([-+]?\d{1,3})((?:\.\d{3}){2,}|(?:['’]\d{3})+)(?:([.,])(\d+))?"
+_CHOOSE = r"\{([^{}]{1,80})\\choose(?![a-zA-Z])([^{}]{1,80})\}"
 _INTERVAL = r"([\[\]])([^\[\]()]{1,200})([\[\]])"
 _AROUND = r"(?:\$?\s*[a-zA-Z]\s*(?:\\in|∈))?(?:[\s$∪∩]|\\(?:cup|cap|left)(?![a-zA-Z]))*"
 _UNIT_PRODUCT = (
@@ -41,18 +42,26 @@ def rewrite(text: str) -> str:
     >>> rewrite("]0,5]"), rewrite("1.234.567"), rewrite("1'234,5"), rewrite(r"3 \text{ m s}^{-2}")
     ('(0,5]', '1234567', '1234.5', '3 \\text{ m/s^2}')
     """
-    number = compile_once(_GROUPED).fullmatch(text) if len(text) < 60 else None
+    number = grouped_number(text)
     if number is not None:
-        mark = "." if "." in number[2] else "'"
-        # The mark between thousands is not the one before decimals.
-        if number[3] != mark:
-            whole = number[1] + "".join(char for char in number[2] if char.isdigit())
-            return whole if number[4] is None else f"{whole}.{number[4]}"
+        return number
+    if "\\choose" in text:
+        text = compile_once(_CHOOSE).sub(r"\\binom{\1}{\2}", text)
     if "]" in text or "[" in text:
         text = _turn_brackets(text)
     if "^" in text and ("-" in text or "−" in text):
         text = compile_once(_UNIT_PRODUCT).sub(_divide_units, text)
     return text
+
+
+def grouped_number(text: str) -> str | None:
+    """Return a number whose thousands are marked by points or apostrophes without these marks, if it is one."""
+    number = compile_once(_GROUPED).fullmatch(text) if len(text) < 60 else None
+    # The mark between thousands is not the one before decimals.
+    if number is None or number[3] == ("." if "." in number[2] else "'"):
+        return None
+    whole = number[1] + "".join(char for char in number[2] if char.isdigit())
+    return whole if number[4] is None else f"{whole}.{number[4]}"
 
 
 def _turn_brackets(text: str) -> str:

@@ -15,7 +15,7 @@ OPENING = frozenset({"(", "[", "{", "\\{", "\\langle", "\\lfloor", "\\lceil"})
 NOT_OPERANDS = frozenset(
     "\\cup \\cap \\setminus \\cdot \\div \\pm \\mp \\le \\ge \\ne \\approx \\in \\notin \\equiv \\to \\} \\% \\\\"
     " \\rangle \\rfloor \\rceil \\end \\wedge \\vee \\subset \\subseteq \\iff \\Leftrightarrow \\forall \\exists \\circ"
-    " \\degreesign \\bullet \\doteq \\coloneqq \\pmod \\mod \\& \\_ \\#".split()
+    " \\degreesign \\bullet \\doteq \\sim \\Rightarrow \\perp \\parallel \\coloneqq \\pmod \\mod \\& \\_ \\#".split()
 )
 
 
@@ -58,6 +58,10 @@ class Numerals(ABC):
         if self.value != value:
             raise Unreadable(f"{value!r} expected before {self.value!r}")
         self.advance()
+
+    def wrote(self, command: str) -> bool:
+        """Whether the token before this one was written as a command that others are read as."""
+        return self.text.startswith(command, self.tokens[self.position - 1].start)
 
     def enter(self) -> None:
         """Go one bracket deeper."""

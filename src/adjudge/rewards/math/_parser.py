@@ -6,9 +6,10 @@ It reads what people and models write, LaTeX or plain: `\frac12`, `2 1/3`, `x=1 
 
 from collections.abc import Sequence
 
-from adjudge.rewards.math._atoms import CLOSERS, Atoms
-from adjudge.rewards.math._lexer import repair, tokenize
+from adjudge.rewards.math._atoms import CLOSERS
+from adjudge.rewards.math._lexer import compile_once, repair, tokenize
 from adjudge.rewards.math._limits import MAX_ANSWER, MAX_ITEMS, LimitExceeded, Unreadable
+from adjudge.rewards.math._logic import Logic, is_vector, relation_sign
 from adjudge.rewards.math._numerals import negate
 from adjudge.rewards.math._tree import (
     MINUS_ONE,
@@ -32,12 +33,13 @@ from adjudge.rewards.math._tree import (
     Sym,
     Text,
     single,
-    walk,
 )
+from adjudge.rewards.math._units import is_measurable
 
 _RELATIONS = {
     "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "\\le": "<=", "\\ge": ">=", "!=": "!=",
     "\\ne": "!=", "\\approx": "~", "\\doteq": "~", "\\in": "in", "\\equiv": "=", "\\to": "=", "\\coloneqq": "=",
+    "\\sim": "~", "\\Rightarrow": "implies", "\\perp": "perp", "\\parallel": "parallel",
     "\\subset": "in", "\\subseteq": "in", "\\iff": "iff", "\\Leftrightarrow": "iff", "\\notin": "notin",
 }  # fmt: skip
 _FACTOR_SIGNS = frozenset({"*", "\\cdot", "/", "\\div", "\\bullet"})
@@ -49,17 +51,10 @@ _APPROXIMATORS = frozenset(
 _CLAUSES = frozenset(
     "for where when if with such whenever as because since each respectively given provided only per".split()
 )
-_DOUBTS = frozenset({"or", "not", "maybe", "perhaps", "possibly", "never", "wrong", "false"})
+_DOUBTS = frozenset({"or", "not", "maybe", "perhaps", "possibly", "never", "wrong", "false", "incorrect", "mistaken"})
+# Words after a number that make another statement of it.
+_ALTERING = r"(?i)\bat (?:most|least)\b|\bbelow zero\b|^(?:squared|cubed)\b"
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "can", "will", "does", "and"})
-
-
-def _measurable(node: Node) -> bool:
-    """Whether a value can have a unit: it has a number in it, or is a relation or a collection."""
-    if isinstance(node, Relation):
-        return _measurable(node.items[-1])
-    return not isinstance(node, Text | Items) and any(
-        isinstance(part, Num) or (isinstance(part, Sym) and part.name == "pi") for part in walk(node)
-    )
 
 
 def parse(text: str, *, grouping: bool = True) -> Node:
@@ -81,8 +76,8 @@ def parse_with_bound(text: str, *, grouping: bool = True) -> tuple[Node, frozens
     return parser.answer(), frozenset(parser.bound)
 
 
-class _Parser(Atoms):
-    """Sequences, relations and operators; `Atoms` has the operands."""
+class _Parser(Logic):
+    """Sequences, relations and operators; `Atoms` has the operands, `Logic` some signs."""
 
     def answer(self) -> Node:
         """Return the whole text as one node."""
@@ -142,7 +137,7 @@ class _Parser(Atoms):
             if isinstance(node, Text):
                 return self._prose(start, closers)
             return node
-        if self.value in {"=", ":", "\\approx"}:
+        if self.value in {"=", ":", "\\approx", "\\sim"}:
             self.advance()
             if self._ends(closers):
                 return self._prose(start, closers)
@@ -176,20 +171,20 @@ class _Parser(Atoms):
                 self.advance()
         if self.kind == "word" and not self._separator():
             word = self.value.lower()
-            if word in _VERBS and isinstance(node, Relation):
-                if any(
-                    token.value in _RELATIONS or token.value.lower() in _DOUBTS
-                    for token in self.tokens[self.position :]
-                ):
+            if word in _VERBS and (isinstance(node, Relation) or self._is_doubted()):
+                if self._is_doubted() or any(token.value in _RELATIONS for token in self.tokens[self.position :]):
                     return Text("")
                 self.move_to(len(self.tokens) - 1)
                 return node
             if word in _CLAUSES:
                 self._clause(closers)
                 return node
-            if not _measurable(node):
+            if not is_measurable(node):
                 return Text("")
+            start = self.token.start
             node = self._with_unit(node)
+            if compile_once(_ALTERING).search(self.text[start : self.token.start]) is not None:
+                return Text("")
             if self.kind == "word" and self.value.lower() in _CLAUSES | _VERBS and not self._separator():
                 self._clause(closers)
         elif self.value in {"\\forall", "\\exists", "\\quad"}:
@@ -197,6 +192,10 @@ class _Parser(Atoms):
         while self.value in {".", "?", '"', "`"}:
             self.advance()
         return node
+
+    def _is_doubted(self) -> bool:
+        """Whether the words from here on take back what they follow."""
+        return any(token.value.lower() in _DOUBTS for token in self.tokens[self.position :])
 
     def _clause(self, closers: Sequence[str]) -> None:
         """Step over `for all integers n`, remembering that it binds n."""
@@ -218,10 +217,13 @@ class _Parser(Atoms):
             elif words and token.value == "^":
                 self.advance()
                 words[-1] += "^" + self.raw_argument()
-            elif words and token.value in {"/", "-", "."}:
+            elif words and token.value.lower() in {"/", "per"}:
+                words.append("/")
+                self.advance()
+            elif words and token.value in {"-", "."}:
                 self.advance()
             elif words and token.kind == "letter" and self.tokens[self.position - 1].value in {"/", "per"}:
-                words.append("/" + token.value)
+                words.append(token.value)
                 self.advance()
             else:
                 break
@@ -234,20 +236,19 @@ class _Parser(Atoms):
 
     def relation(self) -> Node:
         """Return a chain of relations, or just an expression."""
-        if self.value in {"\\approx", "=", "\\doteq"}:
-            self.advance()
-        items = [self.expression(0)]
+        items = [self.first_side()]
         operators: list[str] = []
         for _ in self.rounds():
-            operator = _RELATIONS.get(self.value)
+            sign = self.value
+            operator = _RELATIONS.get(sign)
             if operator is None:
                 break
             self.advance()
             if operator == "<" and self.value == "=":
                 operator = "<="
                 self.advance()
-            operators.append(operator)
             items.append(self.expression(0))
+            operators.append(relation_sign(sign, operator, *items[-2:]))
         if self.value in {"\\pmod", "\\bmod", "\\mod"}:
             self.advance()
             items[-1] = Call("mod", (items[-1], self.argument()))
@@ -279,8 +280,7 @@ class _Parser(Atoms):
                 left = self.power(left)
                 self.leave()
             elif value == "!" and not (self.token.spaced and self.tokens[self.position + 1].kind == "end"):
-                self.advance()
-                left = Call("factorial", (left,))
+                left = self.factorial(left)
             elif value in {"%", "\\%"}:
                 self.advance()
                 left = Percent(left)
@@ -325,7 +325,9 @@ class _Parser(Atoms):
                 self.advance()
                 if self.dangling():
                     raise Unreadable("a product without its second factor")
-                items.append(self.expression(20))
+                is_cross = is_vector(items[-1]) and self.wrote("\\times")
+                right = self.expression(20)
+                items[-1:] = [Call("?cross", (items[-1], right))] if is_cross else [items[-1], right]
             elif value in {"/", "\\div"}:
                 self.advance()
                 items.append(Pow(self.expression(20), MINUS_ONE))

@@ -17,7 +17,8 @@ class MathPolicy:
       0 switches rounding off.
     - `answer_digits`: significant digits a decimal answer needs before it is accepted as the rounding of an exact gold
       that is not a finite decimal; 0 switches rounding off.
-    - `units`: `convert` compares known units (100 cm is 1 m, 5 m is not 5 kg), `ignore` never looks at them.
+    - `units`: `convert` compares units (100 cm is 1 m, 5 m is not 5 kg) and other words after both numbers (5 apples
+      are not 5 pears), `ignore` never looks at them.
     - `list_order`: whether bare lists must keep their order.
     - `degrees`: whether `90^\circ` equals the bare number 90.
     - `choices`: whether a capital letter is a choice that `(B)` and `B. 42` name too.

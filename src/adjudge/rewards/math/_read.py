@@ -25,6 +25,7 @@ class ParsedAnswer:
 _GROUPED = r"(?<![\d.])\d{1,3}(?:,[1-9]\d{2})+(?![\d.])"
 _MONEY = r"(?<!\d)(\d+),(\d{2})(?=\s*(?:\\?\$|€|£))|((?:\\?\$|€|£)\s?\d+),(\d{2})(?!\d)"
 _CURRENCY = r"(?:\\\$|[€£¥])\s?([-+]?\d[\d,]*(?:\.\d+)?)"
+_CURRENCY_NAMES = CURRENCIES | {"£": "gbp"}  # a pound may be a weight
 _TIME = r"(\d:\d\d)[\s~]*(?:\\text\{\s*|\\ )?\b([apAP])\.?\s?[mM]\b\.?\}?"
 _WORDS = r"(?<![\\a-zA-Z])[a-zA-Z]{3,}"
 _VERB = r"\b(?:is|are|equals)\s+"
@@ -55,7 +56,7 @@ def _price(text: str) -> Node | None:
     numeral = None if found is None else read_numeral(found[1])
     if numeral is None:
         return None
-    return Quantity(literal_of(numeral), CURRENCIES[text.lstrip("\\")[0]])
+    return Quantity(literal_of(numeral), _CURRENCY_NAMES[text.lstrip("\\")[0]])
 
 
 def read(text: str) -> ParsedAnswer:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from adjudge.rewards.math._derivatives import is_derivative
 from adjudge.rewards.math._limits import MAX_ITEMS, LimitExceeded, spend
+from adjudge.rewards.math._logic import SYMMETRIC
 from adjudge.rewards.math._matrix import matrix_value
 from adjudge.rewards.math._normal import assignment, normal, substitute
 from adjudge.rewards.math._policy import MathPolicy
@@ -21,6 +22,7 @@ from adjudge.rewards.math._shapes import (
     reason_of,
 )
 from adjudge.rewards.math._tree import (
+    Add,
     Call,
     Group,
     Items,
@@ -93,7 +95,19 @@ def _scalars(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
         renamed = _rename(gold, answer, rules)
         if renamed is not None:
             return same_scalar(gold, renamed, rules.policy)
+    if not result and isinstance(gold, Add) and isinstance(answer, Add):
+        renamed = _with_constant(gold, answer)
+        if renamed is not None:
+            return bool(same_scalar(gold, renamed, rules.policy)[0]), "symbolic"
     return bool(result), reason
+
+
+def _with_constant(gold: Add, answer: Add) -> Node | None:
+    """Return the answer with its constant of integration, `+ c` or `+ C`, written as in the gold."""
+    for one, other in (("C", "c"), ("c", "C")):
+        if Sym(one) in gold.items and Sym(other) in answer.items and other not in names(gold):
+            return None if one in names(answer) else substitute(answer, other, Sym(one))
+    return None
 
 
 def _alike(gold: Node, answer: Node, rules: ComparisonRules) -> bool:
@@ -241,6 +255,10 @@ def _inequalities(gold: Relation, answer: Relation, rules: ComparisonRules) -> A
 
 def _equations(gold: Node, answer: Node, rules: ComparisonRules) -> Answer:
     if isinstance(gold, Relation) and isinstance(answer, Relation):
+        if gold.operators == answer.operators and gold.operators in SYMMETRIC:
+            return any(
+                _same_in_order(gold.items, side, rules) for side in (answer.items, answer.items[::-1])
+            ), "symbolic"
         if gold.operators != ("=",) or answer.operators != ("=",):
             return False, "mismatch"
         equal = proportional(difference(gold), difference(answer), positive=False)

@@ -25,6 +25,7 @@ from adjudge.rewards.math._tree import (
     rebuild,
     walk,
 )
+from adjudge.rewards.math._units import conversion, names_unit
 from adjudge.rewards.math._verdict import Reason
 from adjudge.text.units import read_unit
 
@@ -161,21 +162,28 @@ def _closely(gold: Node, answer: Node, unless_known: bool | None) -> bool | None
     return abs(Fraction(one) - Fraction(other)) <= max(abs(Fraction(one)), abs(Fraction(other))) / 10**50
 
 
+def _unit_of(node: Node) -> str | None:
+    """Return the words after a number; a sign for degrees is a word too."""
+    match node:
+        case Quantity(Degree(), unit):
+            return f"degree {unit}"
+        case Quantity(_, unit):
+            return unit
+        case Degree():
+            return "degree"
+        case _:
+            return None
+
+
 def _units_differ(gold: Node, answer: Node, policy: MathPolicy) -> tuple[bool, Node, Node]:
     """Whether units contradict each other; otherwise both values in the same unit."""
-    if policy.units == "ignore" or not isinstance(gold, Quantity) or not isinstance(answer, Quantity):
+    one, other = _unit_of(gold), _unit_of(answer)
+    if policy.units == "ignore" or one is None or other is None or one == other:
         return False, gold, answer
-    one, other = read_unit(gold.unit), read_unit(answer.unit)
-    if one is None or other is None or one == other:
-        return False, gold, answer
-    if one.dimension != other.dimension:
-        # Square units are any area; `60 miles` is short for `60 mph` where only the number was asked for.
-        vague = "unit" in {one.dimension.split("^")[0], other.dimension.split("^")[0]}
-        rates = ["/" in unit.dimension for unit in (one, other)]
-        shortened = rates.count(True) == 1 and one.dimension.split("/")[0] == other.dimension.split("/")[0]
-        return not vague and not shortened, gold, answer
-    factor = other.factor / one.factor
-    return False, gold, Mul((answer.item, Num(factor)))
+    factor = conversion(one, other)
+    if factor is None or factor == 1:
+        return factor is None, gold, answer
+    return False, gold, Mul((answer.item if isinstance(answer, Quantity) else answer, Num(factor)))
 
 
 def _minute_of_day(node: Node) -> int | None:
@@ -218,6 +226,10 @@ def same_scalar(gold: Node, answer: Node, policy: MathPolicy) -> Answer:
     if isinstance(gold, Percent):
         if isinstance(answer, Percent):
             return same_scalar(gold.item, answer.item, policy)
+        # Percent is a unit as well: `40 students` are not 40%.
+        unit = _unit_of(answer)
+        if policy.units != "ignore" and unit is not None and names_unit(unit):
+            return False, "mismatch"
         # A gold of `40%` is often answered by `40`.
         if policy.percent:
             bare = same_scalar(gold.item, answer, policy)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Unreadable, spend
+from adjudge.rewards.math._notation import grouped_number
 from adjudge.rewards.math._tree import CONSTANTS, Items, Node, Relation, Sym, Text
 from adjudge.rewards.math._words import choice_of
 from adjudge.text.number_words import NUMBER_WORDS
@@ -32,8 +33,10 @@ def readable(text: str) -> Node | None:
 
     if len(text) > MAX_ANSWER:
         return None
+    # Thousands may be marked by points or apostrophes, which the grammar does not have.
+    number = grouped_number(text)
     try:
-        node = parse(text)
+        node = parse(text if number is None else number)
     except Unreadable:
         return None
     except RecursionError:

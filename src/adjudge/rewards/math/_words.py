@@ -19,6 +19,9 @@ _EMPTY_WORDS = frozenset(
     "a an the is are was were be of to in on for it this that will by as at with from any all each its their his her"
     " more less most least than number answer same does do has have".split()
 )
+_COPULAS = frozenset({"is", "are", "was", "were"})
+_WINNING = frozenset("win wins won lose loses lost receive receives".split())
+_AUXILIARIES = frozenset("will can may must should has had did does".split())
 
 _MARKUP = r"\\(?:text[a-z]*|mbox|mathrm|mathbf|operatorname|quad|left|right|displaystyle|[,;:! ])|[${}\\~*_`\"]"
 _SPACE = r"\\(?:left|right|displaystyle|,|;|:|!| |quad|qquad)(?![a-zA-Z])|[$~]|\s+"
@@ -27,6 +30,7 @@ _FRAC = r"\\[dtc]frac"
 _DIGITS = r"(?<=\d)\s+(?=\d)"
 _SIGNS = r"[=+<>^*/|\d]|(?<![a-zA-Z])-|-(?![a-zA-Z])"
 _CHOICE = r"(?s)[\s$*]*(?:(?:[Oo]ption|[Cc]hoice)\s+)?\(?\s*([A-J])\s*(?:\)|(?=[.:])|(?=\s*$))(?:[.:)]|\s|$)[\s.]*(.*)"
+_ANOTHER = r"\([A-J]\)"
 _CHOICES = r"[A-J]{2,6}|(?:[A-J]|\([A-J]\))(?:\s*(?:,|;|and|&)\s*(?:and\s+)?(?:[A-J]|\([A-J]\)))+"
 _PUNCTUATION = r"[^\w\s']+"
 
@@ -72,6 +76,9 @@ def choice_of(text: str) -> tuple[str, str] | None:
     if found is None:
         return None
     letter, rest = found.groups()
+    # `(A) 5, (B) 6` answers two questions, or lists what there is to choose.
+    if compile_once(_ANOTHER).search(rest) is not None:
+        return None
     return letter, rest.strip(" .$")
 
 
@@ -107,7 +114,7 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
     if gold_text is not None and answer_text is not None and _has_signs(gold_text + " " + answer_text):
         if _has_signs(answer_text) or not prose:
             return squash(gold_text).lower() == squash(answer_text).lower()
-        return _names_finding(plain_words(gold_text), plain_words(answer_text))
+        return _names_finding(gold_text, answer_text)
     if gold_words is not None and gold_words == answer_words:
         return bool(gold_words)
     family = _family(gold, gold_words)
@@ -119,7 +126,7 @@ def same_words(gold: Node, answer: Node, *, gold_text: str | None, answer_text: 
     one, other = _content(gold_words), _content(answer_words)
     if one and one == other:
         return True
-    return prose and _names_finding(gold_words, answer_words)
+    return prose and _names_finding(gold_text or "", answer_text or "")
 
 
 def _has_signs(text: str) -> bool:
@@ -131,15 +138,25 @@ def _content(words: str) -> list[str]:
     return [word for word in words.split() if word not in {"a", "an", "the"}]
 
 
-def _names_finding(gold: str, answer: str) -> bool:
-    """Whether a short answer is a phrase of a gold sentence that says one thing.
+def _names_finding(gold_text: str, answer_text: str) -> bool:
+    """Whether a short answer is what a gold sentence says of its subject, or a name that it says something of.
 
-    "Petya" answers "Petya will receive the last token."; a sentence with a negation, a comparison or alternatives
-    says more than one thing, and no phrase of it counts.
+    "odd" answers "The function is odd.", and "Petya" answers "Petya will receive the last token."; one word of a
+    phrase says less than the phrase. A sentence with a negation, a comparison or alternatives says more than one
+    thing, and no part of it counts.
     """
+    gold, answer = plain_words(gold_text), plain_words(answer_text)
     sentence, phrase = _content(gold), _content(answer)
     if len(sentence) < 3 or not 1 <= len(phrase) <= 3 or len(phrase) >= len(sentence):
         return False
     if _LIMITING.intersection(sentence) or all(word in _EMPTY_WORDS or len(word) < 3 for word in phrase):
         return False
-    return any(sentence[at : at + len(phrase)] == phrase for at in range(len(sentence) - len(phrase) + 1))
+    copulas = [at for at, word in enumerate(sentence) if word in _COPULAS]
+    if copulas:
+        return sentence[copulas[-1] + 1 :] == phrase
+    if _has_signs(gold_text) or sentence[: len(phrase)] != phrase:
+        return False
+    verb = sentence[len(phrase)]
+    # A name has a capital and no article; of other words only who wins is surely what was asked for.
+    is_name = len(phrase) == 1 and gold.startswith(answer) and answer_text.replace("\\text{", "").strip()[:1].isupper()
+    return verb in _WINNING or (is_name and (verb in _AUXILIARIES or verb.endswith("ed")))
