@@ -242,8 +242,8 @@ def _fault_of(judgement: Any) -> str | None:
         value = getattr(judgement, name)
         if value is not None and not isinstance(value, str):
             return f"its {name} must be text, got {type(value).__name__}"
-    numbers: dict[str, Any] = {**judgement.scores, "probability": judgement.probability}
-    for name, number in numbers.items():
+    pairs: list[tuple[str, Any]] = [*judgement.scores.items(), ("probability", judgement.probability)]
+    for name, number in pairs:
         if number is not None and (not isinstance(number, int | float) or number - number != 0):
             return f"{name} must be a finite number, got {str(number)[:40]!r}"
     return None

@@ -86,7 +86,7 @@ def references_in(row: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 def check_references(references: tuple[str, ...]) -> tuple[str, ...]:
     """Return the references; raise where all of them are blank."""
-    if not any(text.strip() for text in references):
+    if not "".join(references).strip():
         raise DataError("the row has no accepted answer", code="no-reference")
     return references
 

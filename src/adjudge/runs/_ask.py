@@ -225,7 +225,8 @@ class CallInFlight:
                 asker.refuse(row, asker.stopping)
             asker.last_number += 1
             self.number = asker.last_number
-            asker.journal.keep(write_request(self.number, row.seq, self.key, time.time(), self.body))
+            request = write_request(self.number, row.seq, self.key, time.time(), self.body)
+            asker.journal.keep(request, is_awaited=False)
         except AdjudgeError:
             asker.in_flight -= 1
             asker.places.release()

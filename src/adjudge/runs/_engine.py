@@ -20,13 +20,13 @@ from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
 from adjudge.runs._cases import answered
 from adjudge.runs._plan import Job
-from adjudge.runs._records import CaseRecord, write_scores
+from adjudge.runs._records import CaseRecord, Write, write_scores
 
 if TYPE_CHECKING:
-    from adjudge.model import Judge, Judgement
+    from adjudge.model import Judge, Judgement, Status
+    from adjudge.runs._cache import Entry
     from adjudge.runs._source import Source
 
-_WORST_FIRST = ("error", "unscored", "scored")
 ENOUGH = 64  # rows that a judge is given at once, where they come one by one
 PATIENCE = 1.0  # seconds that rows wait for others to be judged together with
 SPARE = 32  # rows that may wait for the disk, however few workers there are
@@ -149,6 +149,7 @@ class Engine:
         self._error: AdjudgeError | None = None
         self._agent = None if job.agent is None else AgentCalls(job.agent, asker, source, self._clocks, deadline)
         self._gathering = Gathering()
+        self._batches = any(hasattr(judge, "ajudge_many") for judge in job.judges)  # whether anybody takes many rows
         asker.on_stop = self.stop
 
     def stop(self, error: AdjudgeError) -> None:
@@ -233,9 +234,10 @@ class Engine:
         if any(row.stopped is not None for row in rows):
             return  # the run is being stopped: the next session works on these cases
         # A case without scores by now is one that ran out of time.
-        late = f"deadline: no score within {self._deadline:g} seconds"
         found = [
-            self.job.failed(f"{late}{row.tried()}") if given is None else given
+            self.job.failed(f"deadline: no score within {self._deadline:g} seconds{row.tried()}")
+            if given is None
+            else given
             for given, row in zip(scores, rows, strict=True)
         ]
         if unit[0].seq < 0:  # a canary does not count as a row
@@ -243,14 +245,17 @@ class Engine:
             return
         # In one group: a unit that is killed in the middle is scored again as a whole. Other runs are spared only
         # replies that led to a score: what nobody could read may be better next time.
-        scored = all(score.status == "scored" for given in found for score in given)
-        self.journal.put(
-            *(write for case, given in zip(unit, found, strict=True) for write in write_scores(case.seq, given)),
-            entries=[entry for row in rows for entry in row.entries] if scored else (),
-        )
-        for given in found:
-            statuses = {score.status for score in given}
-            self.progress.counts[next(status for status in _WORST_FIRST if status in statuses)] += 1
+        writes: list[Write] = []
+        entries: list[Entry] = []
+        is_scored = True
+        for case, row, given in zip(unit, rows, found, strict=True):
+            writes += write_scores(case.seq, given)
+            entries += row.entries
+            statuses = [score.status for score in given]
+            worst: Status = "error" if "error" in statuses else "unscored" if "unscored" in statuses else "scored"
+            self.progress.counts[worst] += 1
+            is_scored = is_scored and worst == "scored"
+        self.journal.put(*writes, entries=entries if is_scored else ())
         self.progress.done += len(found)
 
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
@@ -284,13 +289,14 @@ class Engine:
                 row = rows[ready[part[0]]]
                 # Whoever has models in this context asks them through the run: `asking(models)(request)`.
                 asks = asking.set(partial(partial, self.asker.answer, row))
-                gathers = gathering.set(partial(self._gathering.judge, row.clock))
+                gathers = gathering.set(partial(self._gathering.judge, row.clock)) if self._batches else None
                 try:
                     labels = [unit[ready[place]].id for place in part]
                     given = await scorer.ascore_many([columns[place] for place in part], labels=labels)
                 finally:
                     asking.reset(asks)
-                    gathering.reset(gathers)
+                    if gathers is not None:
+                        gathering.reset(gathers)
                 for place, score in zip(part, given, strict=True):
                     found[place].append(score)
         for index, all_scores in zip(ready, found, strict=True):

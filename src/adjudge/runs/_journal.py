@@ -79,10 +79,10 @@ class Journal:
         self._thread = Thread(target=self._work, name="adjudge-journal", daemon=True)
         self._thread.start()
 
-    def keep(self, *writes: Write) -> asyncio.Future[None]:
+    def keep(self, *writes: Write, is_awaited: bool = True) -> asyncio.Future[None] | None:
         """Write with the next group, but safe from the end of this process at once.
 
-        The future is done when the group is on disk, or when nothing can be written: see `check`.
+        The future, where it is awaited, is done when the group is on disk, or when nothing can be written: see `check`.
         """
         self.check()
         try:
@@ -90,7 +90,7 @@ class Journal:
         except RunError as error:
             self.fault = error
             raise
-        done: asyncio.Future[None] = self._loop.create_future()
+        done: asyncio.Future[None] | None = self._loop.create_future() if is_awaited else None
         self._queue.put(_Item(writes, None, done, kept=len(writes)))
         return done
 
