@@ -13,7 +13,7 @@ import hmac
 import os
 import secrets
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, Self, TypeAlias
@@ -27,6 +27,7 @@ __all__ = [
     "file_kind",
     "has_schema",
     "is_sealed",
+    "roll_back",
     "seal",
     "sqlite_fault",
     "state_folder",
@@ -34,6 +35,9 @@ __all__ = [
 
 LARGEST_VALUE = 1 << 28  # bytes of one cell: more is refused, whatever a file says
 KEY_BYTES = 32
+# https://www.sqlite.org/fileformat2.html: where a file says whose it is, and the end of a journal of several files.
+_APPLICATION = slice(68, 72)
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 
 SqliteFault: TypeAlias = Literal["full", "io", "damaged", "locked", "other"]
 
@@ -121,8 +125,10 @@ def connect(path: Path, *, timeout_s: float = 10.0, read_only: bool = False) -> 
     """Open a file for any thread, with transactions begun by hand; wait for others that write for up to `timeout_s`.
 
     A new file can be read by its owner alone: prompts and replies are nobody else's business. What the file says is
-    not trusted: its schema calls no functions, and no cell can be larger than `LARGEST_VALUE`.
+    not trusted: its schema calls no functions, no cell can be larger than `LARGEST_VALUE`, and its journal names no
+    other file.
     """
+    _check_journal(path)
     if not read_only:
         with suppress(OSError):  # it exists; or SQLite says what is wrong
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -133,6 +139,33 @@ def connect(path: Path, *, timeout_s: float = 10.0, read_only: bool = False) -> 
     if read_only:
         connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def roll_back(path: Path, application: int) -> bool:
+    """Undo what a killed process left half-written, which a reader cannot; False where it left no file of ours."""
+    if not _journal(path).exists():
+        return True
+    with path.open("rb") as file:
+        if int.from_bytes(file.read(_APPLICATION.stop)[_APPLICATION]) != application:
+            return False
+    with closing(connect(path)) as connection:
+        connection.execute("PRAGMA user_version")
+    return True
+
+
+def _journal(path: Path) -> Path:
+    """Return where SQLite keeps the pages that a transaction in progress replaces."""
+    return Path(f"{path.resolve()}-journal")
+
+
+def _check_journal(path: Path) -> None:
+    """Raise where the journal beside a file names another one: SQLite would delete that file. Ours never do."""
+    with suppress(OSError), _journal(path).open("rb") as file:
+        file.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
+        if file.read() == _NAMES_ANOTHER:
+            error = sqlite3.DatabaseError("the journal beside it names another file")
+            error.sqlite_errorname = "SQLITE_CORRUPT"
+            raise error
 
 
 def has_schema(connection: sqlite3.Connection, statements: str, *, partly: bool = False) -> bool:

@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 from contextlib import closing
@@ -11,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.errors import RunError
+from adjudge.errors import AdjudgeError, RunError
 from adjudge.model import ChatReply, Score
 from adjudge.runs import RunConfig, evaluate
+from adjudge.runs._cache import Cache
 from adjudge.runs._export import score_lines, scored_cases
 from adjudge.runs._plan import PLAN, plan_from
 from adjudge.runs._records import VERSION, CaseRecord, ReplyRecord, write_case, write_reply, write_request, write_scores
 from adjudge.runs._store import Store, run_lock
+from adjudge.sinks._outbox import Outbox
 from runs.doubles import AskingJudge, rows
 from support import soak
 
@@ -52,6 +55,51 @@ def read_all(path: Path) -> None:
         store.trajectories(0, 99)
         for seq in range(60):
             store.replies(seq)
+
+
+def test_killed_in_a_transaction(finished: Path, tmp_path: Path) -> None:
+    """A file whose writer died in a transaction is rolled back for a reader; another program's is left as it is."""
+    whole = exported(finished)
+    for application, name in ((None, "b.run"), (1, "c.run")):
+        path = tmp_path / name
+        with closing(sqlite3.connect(finished, isolation_level=None)) as writer:
+            if application is not None:
+                writer.execute(f"PRAGMA application_id = {application}")
+            writer.execute("PRAGMA cache_size = 1")  # pages go to the file before the end of the transaction
+            writer.execute("BEGIN")
+            writer.execute("UPDATE cases SET body = body || zeroblob(4096)")
+            shutil.copy(finished, path)
+            shutil.copy(f"{finished}-journal", f"{path}-journal")
+            writer.execute("ROLLBACK")
+    assert exported(tmp_path / "b.run") == whole
+    other = (tmp_path / "c.run").read_bytes()
+    with pytest.raises(RunError, match="does not hold a run yet") as caught:
+        Store.read(tmp_path / "c.run")
+    assert caught.value.code == "not-a-run"
+    assert (tmp_path / "c.run").read_bytes() == other
+
+
+def test_a_journal_that_names_another_file(finished: Path, tmp_path: Path) -> None:
+    """SQLite would delete the file that a planted journal names: such a journal is refused."""
+    victim = tmp_path / "notes.txt"
+    victim.write_text("precious")
+    name = str(victim).encode()
+    with closing(sqlite3.connect(finished, isolation_level=None)) as writer:
+        writer.execute("PRAGMA cache_size = 1")
+        writer.execute("BEGIN")
+        writer.execute("UPDATE cases SET body = body || zeroblob(4096)")
+        path = Path(shutil.copy(finished, tmp_path / "b.run"))
+        journal = Path(f"{finished}-journal").read_bytes()
+        writer.execute("ROLLBACK")
+    page = 0x40000000 // 4096 + 1
+    named = (
+        struct.pack(">I", page) + name + struct.pack(">II", len(name), sum(name)) + bytes.fromhex("d9d505f920a163d7")
+    )
+    Path(f"{path}-journal").write_bytes(journal + named)
+    for opened in (Store.read, Store.write, lambda path: Cache.open(str(path)), Outbox):
+        with pytest.raises(AdjudgeError, match="names another file"):
+            opened(path)
+    assert victim.read_text() == "precious"
 
 
 def test_records_come_back(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from adjudge.errors import RunError, UsageError
-from adjudge.files import FileLock, connect, sqlite_fault, state_folder
+from adjudge.files import FileLock, connect, roll_back, sqlite_fault, state_folder
 from adjudge.model import ChatReply, Score, Status
 from adjudge.runs._journal import Tail
 from adjudge.runs._records import (
@@ -125,9 +125,10 @@ class Store:
         if not path.is_file():
             raise UsageError(f"{path}: there is no such run file", code="cannot-read")
         with translate_errors(path):
+            begun = roll_back(path, APPLICATION)
             connection = connect(path, read_only=True)
             try:
-                if not check_kind(connection, path):
+                if not begun or not check_kind(connection, path):
                     raise RunError(f"{path} does not hold a run yet", code="not-a-run")
             except BaseException:
                 connection.close()
