@@ -7,6 +7,7 @@ alternatives are a list too, and a list never equals one of its elements. What i
 import re
 from collections import deque
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from adjudge.rewards.math._lexer import compile_once
 from adjudge.rewards.math._policy import ExtractionMode
@@ -16,6 +17,7 @@ _SHORT = 400
 _WINDOW = 2_000
 _REACH = 32_768
 _MAX_BOXES = 128
+_NEAR = 80  # characters between two boxes of one list
 _REVISING = frozenset(
     "but not wait however actually correction no instead revise revised then so therefore hmm rather sorry mistake"
     " wrong check thus hence".split()
@@ -23,8 +25,7 @@ _REVISING = frozenset(
 _ALTERNATIVE = frozenset("or maybe perhaps possibly alternatively either".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """An answer: its text and its place."""
 
     text: str
@@ -138,9 +139,17 @@ def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
     return at, inside + 1, end
 
 
+def _is_near_box(text: str, start: int, at: int) -> bool:
+    """Whether an earlier box may end so near that the one at `at` belongs to its list; a long text is not searched."""
+    near = max(start, at - _NEAR - 1)
+    if text.find("}", near, at) < 0 and text.find("box", max(start, near - _NEAR), at) < 0:
+        return False
+    return text.find("box", start, at) >= 0
+
+
 def _joins(between: str) -> bool:
     """Whether two boxes with this text between them belong to one list or offer alternatives."""
-    if len(between) > 80:
+    if len(between) > _NEAR:
         return False
     bare = compile_once(_BETWEEN).sub(" ", between)
     words = {word.lower() for word in compile_once(_WORDS).findall(bare)}
@@ -188,7 +197,7 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
     # The last box counts, and with it those right before it that belong to the same list.
     parts = [(inside, end)]
     while len(parts) < _MAX_BOXES:
-        before = _box(text, start, at) if text.find("box", start, at) >= 0 else None
+        before = _box(text, start, at) if _is_near_box(text, start, at) else None
         if before is None or before[2] < 0:
             break
         earlier, inside, closed = before

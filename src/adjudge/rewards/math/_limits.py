@@ -4,8 +4,7 @@ A comparison opens one budget of steps, and every loop of reading, normalising a
 counted, not timed, so that a busy machine changes no verdict.
 """
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -43,15 +42,16 @@ class Unreadable(Exception):
     """The text is not an expression of the grammar."""
 
 
-@contextmanager
-def open_budget() -> Iterator[list[int]]:
-    """Count the steps of what is done inside; the value holds how many are left."""
-    left = [MAX_STEPS]
-    token = _LEFT.set(left)
-    try:
-        yield left
-    finally:
-        _LEFT.reset(token)
+class Budget:
+    """Counts the steps of what is done in its `with` statement."""
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _LEFT.set([MAX_STEPS])
+
+    def __exit__(self, *_: object) -> None:
+        _LEFT.reset(self._token)
 
 
 def spend(steps: int = 1) -> None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adjudge.rewards.math._limits import MAX_TERMS, LimitExceeded, open_budget, spend
+from adjudge.rewards.math._limits import MAX_TERMS, Budget, LimitExceeded, spend
 from adjudge.rewards.math._tree import (
     Add,
     Big,
@@ -44,7 +44,7 @@ def is_heavy(nodes: Iterable[Node]) -> bool:
     [False, True, True]
     """
     # With a budget of its own: the estimate must not change the verdict.
-    with open_budget():
+    with Budget():
         try:
             return sum(map(_weight, nodes)) > _LIGHT
         except (LimitExceeded, RecursionError):
