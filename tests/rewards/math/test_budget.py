@@ -10,7 +10,7 @@ from adjudge.rewards.math import compare
 from adjudge.rewards.math._compare import clear_memo, decide
 from adjudge.rewards.math._exact import exact_form
 from adjudge.rewards.math._lexer import tokenize
-from adjudge.rewards.math._limits import MAX_STEPS, LimitExceeded, Memo, open_budget, spend
+from adjudge.rewards.math._limits import MAX_STEPS, LimitExceeded, Memo, StepBudget, spend
 from adjudge.rewards.math._parser import _Parser
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._same import NeedsWorker
@@ -78,7 +78,7 @@ def test_a_loop_of_the_parser_ends_when_nothing_is_read() -> None:
 
 def test_a_budget_ends_what_spends_it() -> None:
     """Spending more steps than a budget has raises; where no budget is open nothing is counted."""
-    with open_budget():
+    with StepBudget():
         spend(MAX_STEPS)
         with pytest.raises(LimitExceeded):
             spend()
@@ -94,7 +94,7 @@ def test_a_kept_result_costs_what_it_cost_at_first() -> None:
 
     memo = Memo(double, maxsize=4)
     for _ in range(2):
-        with open_budget() as left:
+        with StepBudget() as left:
             assert memo(7) == 14
             assert left == [MAX_STEPS - 7]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from adjudge.rewards.math._exact import show_number
 from adjudge.rewards.math._extract import Found, Missing, extract, extract_gold
 from adjudge.rewards.math._lexer import compile_once
-from adjudge.rewards.math._limits import MAX_ANSWER, Budget, LimitExceeded, Memo, Unreadable
+from adjudge.rewards.math._limits import MAX_ANSWER, LimitExceeded, Memo, StepBudget, Unreadable
 from adjudge.rewards.math._notation import same_formula
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._read import ParsedAnswer, read
@@ -29,7 +29,7 @@ _DEFAULT = MathPolicy()
 def _gold(gold: str) -> tuple[str, tuple[str, str]]:
     """Return the text of a gold, and what the same text looks like squashed, alone and with all around it."""
     # What the gold takes is not held against the response, so that it has a budget of its own.
-    with Budget():
+    with StepBudget():
         text = extract_gold(gold).text
     squashed = squash(text)
     return text, (squashed, squashed if text == gold else squash(gold))
@@ -38,7 +38,7 @@ def _gold(gold: str) -> tuple[str, tuple[str, str]]:
 @lru_cache(maxsize=1024)
 def _gold_reading(text: str) -> ParsedAnswer | str:
     """Return the reading of a gold, or the reason why there is none."""
-    with Budget():
+    with StepBudget():
         try:
             return read(text)
         except (Unreadable, LimitExceeded) as problem:
@@ -106,7 +106,7 @@ def decide(
 
     With `light`, an answer that may take tier 1 more than a few milliseconds needs a worker too.
     """
-    with Budget():
+    with StepBudget():
         try:
             return _decide_response(response, gold, policy, oracle, light=light)
         except (LimitExceeded, RecursionError) as problem:

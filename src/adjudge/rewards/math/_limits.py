@@ -42,13 +42,15 @@ class Unreadable(Exception):
     """The text is not an expression of the grammar."""
 
 
-class Budget:
-    """Counts the steps of what is done in its `with` statement."""
+class StepBudget:
+    """Counts the steps of what is done in its `with` statement, which gets a list with how many are left."""
 
     __slots__ = ("_token",)
 
-    def __enter__(self) -> None:
-        self._token = _LEFT.set([MAX_STEPS])
+    def __enter__(self) -> list[int]:
+        left = [MAX_STEPS]
+        self._token = _LEFT.set(left)
+        return left
 
     def __exit__(self, *_: object) -> None:
         _LEFT.reset(self._token)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adjudge.rewards.math._limits import MAX_TERMS, Budget, LimitExceeded, spend
+from adjudge.rewards.math._limits import MAX_TERMS, LimitExceeded, StepBudget, spend
 from adjudge.rewards.math._tree import (
     Add,
     Big,
@@ -44,7 +44,7 @@ def is_heavy(nodes: Iterable[Node]) -> bool:
     [False, True, True]
     """
     # With a budget of its own: the estimate must not change the verdict.
-    with Budget():
+    with StepBudget():
         try:
             return sum(map(_weight, nodes)) > _LIGHT
         except (LimitExceeded, RecursionError):
