@@ -57,8 +57,9 @@ class FileLock:
         code: str,
         in_use: str = "is in use by process {holder}: wait for it, or end it",
     ) -> None:
-        self.path = target.with_name(f"{target.name}.lock")
-        self._target = target
+        # Through a link it is the same file, so the lock is the same too.
+        self._target = target.resolve()
+        self.path = Path(f"{self._target}.lock")
         self._error = error
         self._code = code
         self._in_use = in_use
@@ -128,7 +129,12 @@ def connect(path: Path, *, timeout_s: float = 10.0, read_only: bool = False) -> 
     not trusted: its schema calls no functions, no cell can be larger than `LARGEST_VALUE`, and its journal names no
     other file.
     """
-    _check_journal(path)
+    with suppress(OSError), Path(f"{path.resolve()}-journal").open("rb") as journal:
+        journal.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
+        if journal.read() == _NAMES_ANOTHER:  # SQLite would delete that file; ours never name one
+            error = sqlite3.DatabaseError("the journal beside it names another file")
+            error.sqlite_errorname = "SQLITE_CORRUPT"
+            raise error
     if not read_only:
         with suppress(OSError):  # it exists; or SQLite says what is wrong
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -143,7 +149,7 @@ def connect(path: Path, *, timeout_s: float = 10.0, read_only: bool = False) -> 
 
 def roll_back(path: Path, application: int) -> bool:
     """Undo what a killed process left half-written, which a reader cannot; False where it left no file of ours."""
-    if not _journal(path).exists():
+    if not Path(f"{path.resolve()}-journal").exists():
         return True
     with path.open("rb") as file:
         if int.from_bytes(file.read(_APPLICATION.stop)[_APPLICATION]) != application:
@@ -151,21 +157,6 @@ def roll_back(path: Path, application: int) -> bool:
     with closing(connect(path)) as connection:
         connection.execute("PRAGMA user_version")
     return True
-
-
-def _journal(path: Path) -> Path:
-    """Return where SQLite keeps the pages that a transaction in progress replaces."""
-    return Path(f"{path.resolve()}-journal")
-
-
-def _check_journal(path: Path) -> None:
-    """Raise where the journal beside a file names another one: SQLite would delete that file. Ours never do."""
-    with suppress(OSError), _journal(path).open("rb") as file:
-        file.seek(-len(_NAMES_ANOTHER), os.SEEK_END)
-        if file.read() == _NAMES_ANOTHER:
-            error = sqlite3.DatabaseError("the journal beside it names another file")
-            error.sqlite_errorname = "SQLITE_CORRUPT"
-            raise error
 
 
 def has_schema(connection: sqlite3.Connection, statements: str, *, partly: bool = False) -> bool:

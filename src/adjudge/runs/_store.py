@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -77,6 +78,10 @@ class Checkpoint(NamedTuple):
     last_request: int
     begun: set[int]  # cases that have no scores, but for which a model was asked already
     counts: dict[str, int]
+
+
+# The lock on the run with a path; taking it raises `RunError` with the id of the process that has it.
+run_lock = partial(FileLock, error=RunError, code="run-locked")
 
 
 @dataclass(slots=True, eq=False)
@@ -314,11 +319,6 @@ def join_inserts(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]
         for start in range(0, len(rows), BATCH):
             part = rows[start : start + BATCH]
             yield f"{head} VALUES {', '.join([places] * len(part))}", [value for row in part for value in row]
-
-
-def run_lock(path: Path) -> FileLock:
-    """Return the lock on one run; taking it raises `RunError` with the id of the process that has it."""
-    return FileLock(path.resolve(), RunError, code="run-locked")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
