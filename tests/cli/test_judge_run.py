@@ -175,12 +175,12 @@ def test_wrong_calls(tmp_path: Path, arguments: list[str], words: str) -> None:
 
 
 def test_not_a_run(tmp_path: Path) -> None:
-    """A file that is no run, or a damaged one, is said to be with 3 and one line."""
+    """A file that is not a run is wrong input: 2 and one line."""
     (tmp_path / "a.run").write_text("no run at all")
     for command in (["resume", "a.run"], ["show", "a.run"], ["rescore", "a.run", "--judge", "local"]):
         result = adjudge(*command, cwd=tmp_path)
-        assert result.returncode == 3
-        assert "a.run" in said(result)
+        assert result.returncode == 2
+        assert said(result) == "adjudge: error: a.run is not a run file"
 
 
 def test_no_rows(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def main() -> None:
         code = _failed(error, error.format_message(), USAGE, debug)
     except AdjudgeError as error:
         # Wrong input is the caller's matter: a call, a file that cannot be read as what it should be, another run.
-        is_input = isinstance(error, UsageError | DataError) or error.code == "run-mismatch"
+        is_input = isinstance(error, UsageError | DataError) or error.code in ("run-mismatch", "not-a-run")
         code = _failed(error, error.message, USAGE if is_input else UNDECIDED, debug)
     except Exception as error:  # noqa: BLE001 (the last line of defence: a crash of ours is an exit code, not a traceback)
         code = _failed(error, f"{type(error).__name__}: {error} (--debug shows where)", UNDECIDED, debug)

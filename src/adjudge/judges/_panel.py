@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from adjudge.model import Ask
 
 
-class Ensemble:
+class Ensemble(ABC):
     """A judge that asks other judges."""
 
     kind: ClassVar[str]
@@ -39,11 +40,11 @@ class Ensemble:
         """Judge one response; inside an event loop use `ajudge`."""
         return run_sync(self.ajudge(question, reference, response), self.name, instead="ajudge")
 
+    @abstractmethod
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
     ) -> Judgement:
         """Judge one response; `ask` answers every member's requests."""
-        raise NotImplementedError
 
 
 @dataclass(eq=False)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import urlencode
@@ -48,7 +49,7 @@ class Fetched(NamedTuple):
     whole: Record
 
 
-class TraceReceiver:
+class TraceReceiver(ABC):
     """Fetches traces from a service that stores them, through its JSON interface; close it, or use `async with`."""
 
     name: ClassVar[str]  # what messages call the service,
@@ -82,9 +83,9 @@ class TraceReceiver:
         """Return the same as `trajectory`, for code that cannot await."""
         return run_sync(self.trajectory(trace_id, **options), "fetch", instead="trajectory")
 
+    @abstractmethod
     async def resolve(self, session_id: str) -> tuple[str, ...]:
         """Return the ids of the traces of a session, in the order in which they began; none for an unknown session."""
-        raise NotImplementedError
 
     async def close(self) -> None:
         """Close the connections."""
@@ -100,13 +101,13 @@ class TraceReceiver:
         """Return the span around a trace, where it follows from the trace's id."""
         return None
 
+    @abstractmethod
     def _headers(self) -> Mapping[str, str]:
         """Return the headers with the key; called for every request, so that no key is kept or shown."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def _fetch(self, key: str, left: float) -> Fetched:
         """Return what the service has now of a trace or a session, asked within the seconds that are left."""
-        raise NotImplementedError
 
     async def _ask(
         self, path: str, query: Mapping[str, Any] | None = None, *, body: object = None, deadline_s: float

@@ -362,6 +362,8 @@ def translate_errors(path: Path) -> Iterator[None]:
         if fault == "full":
             message = f"{path}: no room to write ({error}); what was done is kept"
             raise RunError(f"{message}: make room, then adjudge resume {path}", code="disk-full") from error
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
+            raise RunError(f"{path} is not a run file", code="not-a-run") from error
         if fault == "damaged":
             raise RunError(f"{path} is damaged, or is not a run file: {error}", code="run-damaged") from error
         if fault == "locked":

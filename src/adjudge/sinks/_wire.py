@@ -7,6 +7,7 @@ BatchRefused        the receiver refuses what is in the request: it is cut in ha
 
 import asyncio
 import os
+from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
@@ -124,7 +125,7 @@ class Unready(str):
     __slots__ = ()
 
 
-class Wire:
+class Wire(ABC):
     """One receiver: what it takes and how to send it; a class for each kind has its own `post`."""
 
     name: ClassVar[str]
@@ -165,13 +166,13 @@ class Wire:
         """Return whether the receiver knows the session, and the one trace of the session, if it has exactly one."""
         return False, None
 
+    @abstractmethod
     async def post(self, client: HttpClient, scores: Sequence[OutScore]) -> Sequence[str | None]:
         """Send scores once: for each None where it was acknowledged, or the reason why it is refused, or `Unready`.
 
         Raises `BatchRefused` where the receiver refuses one of them and does not say which, `DeliveryFault` or an
         `HttpError` where nothing was acknowledged.
         """
-        raise NotImplementedError
 
     async def ask(self, client: HttpClient, url: str, body: object = None, method: str = "POST") -> HttpReply:
         """Send a request, with retries; the reply has a status of 2xx, of `REFUSALS`, 404 or 405."""
