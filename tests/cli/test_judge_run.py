@@ -180,7 +180,7 @@ def test_not_a_run(tmp_path: Path) -> None:
     for command in (["resume", "a.run"], ["show", "a.run"], ["rescore", "a.run", "--judge", "local"]):
         result = adjudge(*command, cwd=tmp_path)
         assert result.returncode == 2
-        assert said(result) == "adjudge: error: a.run is not a run file"
+        assert said(result) == "a.run is not a run file"
 
 
 def test_no_rows(tmp_path: Path) -> None:
