@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges import is_vacuous
-from support import assert_linear
+from support import assert_linear, golden
 
 VACUOUS = [
     *(
@@ -188,6 +188,27 @@ def test_a_response_that_gives_a_reference_says_something(response: str, referen
     assert not is_vacuous(response, references)
 
 
+@pytest.mark.parametrize(
+    ("response", "reference", "says_nothing"),
+    [
+        ("Answer: right", "the right side", False),
+        ("Answer: first", "1st", False),
+        (">", "greater than", False),
+        ("[]", "an empty list", False),
+        ("[]", "Paris", False),
+        ("Let me see. Yes.", "yes", False),
+        ("Solution", "a solution of salt", False),
+        ("Let me work through this carefully, one step at a time.", "42", True),
+        ("To begin, restate what is asked.", "42", True),
+        ("Let me find the solution.", "a hypertonic solution", True),
+        ("Die Antwort lautet:", "die Zugspitze", True),
+    ],
+)
+def test_both_sides(response: str, reference: str, says_nothing: bool) -> None:
+    """A short answer of the words of announcements gets through; an announcement does not, whatever words it shares."""
+    assert is_vacuous(response, [reference]) is says_nothing
+
+
 @given(st.text(st.characters()), st.lists(st.text(st.characters()), max_size=3))
 def test_the_gate_never_raises(response: str, references: list[str]) -> None:
     """Every text either says something or not, and a reference never says nothing."""
@@ -209,7 +230,11 @@ def test_nothing_is_never_a_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["Solution. ", ".", " ", "a", "- ", "Let's solve this step by step. ", "let us the ", "\u0300"]
+    "piece",
+    [
+        *("Solution. ", ".", " ", "a", "- ", "Let's solve this step by step. ", "let us the ", "\u0300"),
+        *("\n ", " \t\n\xa0", "1.\n", "\n1. ", ": ", "<a ", "<|", "\\text", "Answer: - ", "我们来", "lets go 1. "),
+    ],
 )
 def test_the_gate_is_linear(piece: str) -> None:
     """Twice the response costs at most two and a half times the CPU."""
@@ -242,3 +267,13 @@ def test_signs_give_a_reference_of_the_same_signs(reference: str, gives: bool) -
 def test_no_opener_is_long(response: str, says_nothing: bool) -> None:
     """More than 200 characters without a break say something, unless not one of them does."""
     assert is_vacuous(response) is says_nothing
+
+
+@pytest.mark.parametrize(("label", "most"), [("vacuous", 24), ("answer", 6)])
+def test_rows_of_others(label: str, most: int) -> None:
+    """Of rows that people wrote who had not seen the gate, it is wrong about few; those kept apart are marked so."""
+    rows = [row for row in golden("gate") if row["label"] == label]
+    wrong = [row for row in rows if is_vacuous(row["response"], [row["reference"]]) is not (label == "vacuous")]
+    assert len(wrong) <= most, [row["response"] for row in wrong]
+    apart = [row for row in rows if row["apart"]]
+    assert len([row for row in wrong if row["apart"]]) <= len(apart) // 150

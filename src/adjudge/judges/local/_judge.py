@@ -41,7 +41,7 @@ class LocalJudge:
         self.tier = best_tier() if tier is None else tier
         self._assess = assessor(self.tier)
         self.name = f"local:{self.tier}"
-        self.version = "5"
+        self.version = "6"
         self.agreement = agreement_of(self.tier)
         self.prompt_hash = None
         self.chats: Mapping[str, ChatModel] = {}
