@@ -81,6 +81,7 @@ class Openers(NamedTuple):
     fillers: frozenset[str]
     closers: frozenset[str]
     vocabulary: WordList  # of all languages, phrases included
+    headings: frozenset[str]  # of all languages
     languages: tuple[Language, ...]
 
 
@@ -110,6 +111,7 @@ def load_openers() -> Openers:
         frozenset(phrases["fillers"] | phrases["closers"]),
         frozenset(phrases["closers"]),
         _words(vocabulary),
+        frozenset(chain(*(language.headings.whole for language in languages))),
         tuple(languages),
     )
 

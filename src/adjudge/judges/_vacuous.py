@@ -27,8 +27,8 @@ _MARKUP = re.compile(
     r"|\n[ \t]*(?:1[.)]|\(1\)|①)(?:[ \t]*\n[ \t]*\d{1,2}[.)])*\s*$"
 )
 _MAY_BE_MARKUP = re.compile(r"[<\\`\[&]|TL;DR|[QA]:|[\d①][.)]?\s*$")
-# Words and longer numbers between spaces and plain punctuation, which leaves out tags, commands and templates.
-_WORD = re.compile(r"(?<![^\s(\"*.,:;!?-])(?:[a-zA-Z][a-zA-Z']*|\d{3,})(?![^\s)\"*.,:;!?-])")
+# Words and numbers between spaces and plain punctuation, which leaves out tags, commands and templates.
+_WORD = re.compile(r"(?<![^\s(\"*.,:;!?-])(?:[a-zA-Z][a-zA-Z']*|\d+)(?![^\s)\"*.,:;!?-])")
 _NONE = ("\0",)
 _SIGN_AFTER_LABEL = re.compile(r"[:：][*_]* +[*_`]*[-!?<>=+%^&@/\[\]{}]{1,3}[*_`]*\s*$", re.MULTILINE)
 _COLONS = (":", "：", "…", "=")
@@ -84,13 +84,7 @@ def is_vacuous(response: str | None, references: Sequence[str] = ()) -> bool:
     """
     if response is None or not response.strip():
         return True
-    # An ordinary answer leaves here, at its first word that no opener has.
-    whole, beginnings = load_openers().vocabulary
-    for found in _WORD.finditer(response):
-        word = found[0].lower().replace("'", "")
-        if word not in whole and not word.startswith(beginnings.get(word[:2], _NONE)):
-            return False
-    segments = _read(response)
+    segments = None if _has_other_words(response) else _read(response)
     if segments is None:
         return False
     if not segments:
@@ -100,6 +94,22 @@ def is_vacuous(response: str | None, references: Sequence[str] = ()) -> bool:
     if not is_opened or _ends_with_answer(segments) or _SIGN_AFTER_LABEL.search(response) is not None:
         return False
     return not gives_words(plain_words(response), references, announced="announcement" in kinds)
+
+
+def _has_other_words(response: str) -> bool:
+    """Return whether a response has a word that no opener has: an ordinary answer is left at its first one."""
+    openers = load_openers()
+    whole, beginnings = openers.vocabulary
+    word = ""
+    for found in _WORD.finditer(response):
+        before, word = word, found[0].lower().replace("'", "")
+        if word.isdigit():
+            # The number of a step, or of an item of a list.
+            if before and before not in openers.headings and response[found.start() - 1] == " ":
+                return True
+        elif word not in whole and not word.startswith(beginnings.get(word[:2], _NONE)):
+            return True
+    return False
 
 
 def _read(response: str) -> list[_Segment] | None:
