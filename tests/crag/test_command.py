@@ -266,14 +266,16 @@ def test_refused_key(folder: Path) -> None:
 
 
 def test_without_a_judge(folder: Path) -> None:
-    """For want of a key a warning says so; `none` switches the judge off; the table says it either way."""
-    warned = adjudge(*call("run"), cwd=folder)
-    assert warned.stderr.startswith(b"adjudge: warning: semantic evaluation is off: there is no key for gpt-4o")
+    """For want of a key nothing is evaluated, before the agent is asked; `none` switches the judge off."""
+    refused = adjudge(*call("run"), cwd=folder)
+    assert refused.returncode == 2
+    last = refused.stderr.decode().splitlines()[-1]
+    assert last.startswith("adjudge: error: semantic evaluation is off: there is no key for gpt-4o")
+    assert last.endswith("--judge none evaluates without one")
     off = adjudge(*call("run", "--judge", "none", out="off"), cwd=folder)
     assert off.stderr == b"adjudge: everything is in off\n"
-    for done in (warned, off):
-        assert done.returncode == 0
-        assert b"semantic evaluation was off" in done.stdout
+    assert off.returncode == 0
+    assert b"semantic evaluation was off" in off.stdout
 
 
 BAD_LINES = {

@@ -359,7 +359,8 @@ class TestScorers:
         result = run_scenario(scenario, Scripted([did("Jane Austen")]))
         values = {name: score["value"] for name, score in result["scores"].items()}
         assert values == {"qa_f1_reward": 1.0, "contains_reward(answer='Emma')": 0.0, "brevity": 1.0}
-        assert (result["status"], result["pass"]) == ("scored", True)
+        assert (result["status"], result["pass"]) == ("scored", False)
+        assert result["reasons"] == ["contains_reward(answer='Emma'): below: it is 0, not 1"]
 
     def test_a_scorer_that_breaks(self) -> None:
         """It is an error of that scorer, said in words; the others are scored, and the workflow has its verdict."""

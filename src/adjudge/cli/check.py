@@ -217,6 +217,9 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
         table.add_column("passed", justify="right", no_wrap=True)
     if is_judged:
         table.add_column("quality", justify="right", no_wrap=True)
+    is_scored = any(one["scores"] for one in results)
+    if is_scored:
+        table.add_column("scores", overflow="fold", max_width=40)
     table.add_column("why", overflow="fold")
     for name, runs in scenarios.items():
         outcomes = {outcome_of(run) for run in runs}
@@ -228,6 +231,8 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
         if is_judged:
             found = [run["average_quality"] for run in runs if run["average_quality"] is not None]
             cells.append(Text(f"{sum(found) / len(found):.2f}" if found else "–"))
+        if is_scored:
+            cells.append(Text(_scores(runs)))
         table.add_row(*cells, Text(_why(runs)))
     console.print(table)
     ends = ", ".join(f"{number:,} {outcome}" for outcome, number in result.run.outcomes.items())
@@ -243,6 +248,18 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
         word = VERDICTS[finding.verdict]
         table.add_row(Text(word, style=STYLES[word]), Text(printable(f"{finding.name}: {finding.reason}", LONGEST)))
     console.print(table)
+
+
+def _scores(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return a line for each scorer: its mean over the runs, and whether it decides."""
+    lines = []
+    for name in dict.fromkeys(name for run in runs for name in run["scores"]):
+        found = [run["scores"][name] for run in runs if name in run["scores"]]
+        values = [one["value"] for one in found if one["value"] is not None]
+        # Run files of older versions do not say whether it decides.
+        free = "" if all(one.get("gated", True) for one in found) else " (not gated)"
+        lines.append(f"{printable(name, LONGEST)} {sum(values) / len(values):.2f}{free}" if values else f"{name} –")
+    return "\n".join(lines)
 
 
 def _why(runs: Sequence[Mapping[str, Any]]) -> str:

@@ -19,7 +19,7 @@ from adjudge.cli._options import (
     new_group,
     with_options,
 )
-from adjudge.errors import printable
+from adjudge.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -189,15 +189,30 @@ def _run_crag(what: Literal["run", "generate", "evaluate"], **options: Any) -> i
             return UNDECIDED
 
 
+def _refuse_no_key(evaluator: "CRAGEvaluator") -> None:
+    """Refuse to evaluate without a judge where one was wanted, before an agent is asked.
+
+    In Python that is a warning, as in the original. Here every answer that is not word for word the reference would be
+    a hallucination, with exit code 0.
+    """
+    from adjudge.crag._judging import judge_of
+
+    why = judge_of(evaluator.eval_model_name, base_url=evaluator.eval_base_url)[1]
+    if why is not None:
+        raise UsageError(f"{why}; --judge none evaluates without one", code="no-key")
+
+
 def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", options: dict[str, Any]) -> int:
     from adjudge.cli._show import Terminal
 
     out = Path(options["out"])
     if what == "evaluate":
         turns = evaluator.load_turn_data(options["turns"])
+        _refuse_no_key(evaluator)
     else:
         if what == "run":
             evaluator.initialize_evaluation()
+            _refuse_no_key(evaluator)
         evaluator.generate_agent_responses()
         # Saved before anything is judged, so that a judge that fails loses no answers.
         evaluator.save_turn_data(out / TURN_DATA)

@@ -92,6 +92,7 @@ class JudgeScorer(Scorer):
         self.judge = judge
         self.judges = (judge,)
         self.by_rubric = isinstance(judge, GivesScores) if by_rubric is None else by_rubric
+        self.is_binary = not self.by_rubric
         # Both are part of every score and of the run file.
         for member in ("name", "version"):
             if not isinstance(getattr(judge, member, None), str):

@@ -3,6 +3,7 @@
     map_chunks(function, chunks, workers=4)      ordered results of trusted work
     WorkerPool("module:function").run(payload)   a job that may hang, under a limit of CPU time
     Worker("module:function")                    one process, kept for as long as it is needed
+    search_patterns([PatternSearch(pattern, text)])   regular expressions, which may take for ever
 
 No process of ours outlives its parent.
 """
@@ -17,19 +18,24 @@ from adjudge.processes._errors import (
     WorkerStartError,
 )
 from adjudge.processes._fork import ForkAware, register_after_fork
+from adjudge.processes._patterns import LONGEST_TEXT, PatternSearch, check_pattern, search_patterns
 from adjudge.processes._pool import WorkerPool
 from adjudge.processes._worker import Worker
 
 __all__ = [
+    "LONGEST_TEXT",
     "ForkAware",
     "JobCrashed",
     "JobFailed",
     "JobTimeout",
     "MessageTooLarge",
+    "PatternSearch",
     "Worker",
     "WorkerClosed",
     "WorkerPool",
     "WorkerStartError",
+    "check_pattern",
     "map_chunks",
     "register_after_fork",
+    "search_patterns",
 ]

@@ -144,6 +144,7 @@ class Reward(Scorer):
     is_async: bool
     has_async: bool
     is_group: bool
+    is_binary: bool
 
     @classmethod
     def of(cls, function: Callable[..., Any], options: Mapping[str, Any] | None = None) -> Reward:
@@ -175,6 +176,7 @@ class Reward(Scorer):
             is_async=is_async,
             has_async=is_async or tag.abatch is not None,
             is_group=tag.group,
+            is_binary=tag.binary,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -37,6 +37,7 @@ class Scorer:
     is_async: bool  # whether scoring has to await something
     has_async: bool  # whether it can await, so that it does not block an event loop
     is_group: bool  # whether it looks at all rollouts of one prompt at once
+    is_binary: bool = False  # whether 1 is a pass and everything else is not
     judges: tuple[Judge, ...] = ()  # the judges that it asks; the engine gives them their clients
 
     # A scorer defines at least one of the next two methods.

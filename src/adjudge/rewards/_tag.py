@@ -40,6 +40,7 @@ class Tag:
     parts: tuple[str, ...] | None = None
     range: tuple[float, float] | None = None
     group: bool = False
+    binary: bool = False
     batch: Batch | None = None
     abatch: AsyncBatch | None = None
 
@@ -56,12 +57,13 @@ def reward(
     parts: Sequence[str] | None = None,
     range: tuple[float, float] | None = None,
     group: bool = False,
+    binary: bool = False,
     batch: Batch | None = None,
     abatch: AsyncBatch | None = None,
 ) -> Callable[[Function], Function]: ...
 
 
-def reward(
+def reward(  # noqa: PLR0913 (all that can be declared, each by its name)
     function: Function | None = None,
     /,
     *,
@@ -70,6 +72,7 @@ def reward(
     parts: Sequence[str] | None = None,
     range: tuple[float, float] | None = None,  # noqa: A002 (the word that users expect)
     group: bool = False,
+    binary: bool = False,
     batch: Batch | None = None,
     abatch: AsyncBatch | None = None,
 ) -> Function | Callable[[Function], Function]:
@@ -78,7 +81,8 @@ def reward(
     It returns a number, or a mapping with `reward`, named numbers (its parts) and texts (its notes), or a
     `Score`. `parts` declares the names of the parts, `range` the least and the greatest value: both are then
     checked on every result. `group=True` makes every argument a list over all rollouts of one prompt, and the
-    function returns a list. `batch` scores many rows at once, `abatch` does so awaiting. `version` goes into every
+    function returns a list. `binary=True` says that 1 is a pass and all else is not: a scenario with such a scorer
+    passes only where it is 1. `batch` scores many rows at once, `abatch` does so awaiting. `version` goes into every
     score: change it when the scores change.
 
     >>> @reward
@@ -97,6 +101,7 @@ def reward(
             parts=(parts,) if isinstance(parts, str) else None if parts is None else tuple(parts),
             range=range,
             group=group,
+            binary=binary,
             batch=batch,
             abatch=abatch,
         )

@@ -42,7 +42,7 @@ async def webshop_reward(final_response: str | None, context: Any, task_id: Any)
     return _with_reason({"reward": _number(outcome.reward), "output": outcome.observation}, outcome)
 
 
-@reward(version="1", parts=(), range=(0.0, 1.0))
+@reward(version="1", binary=True, parts=(), range=(0.0, 1.0))
 async def alfworld_episode_reward(context: Any) -> dict[str, Any]:
     """1 when the episode was won, else 0."""
     outcome, error = await _outcome(context, "alfworld", _read_alfworld)

@@ -38,7 +38,7 @@ def _contains_score(row: Row, provenance: Provenance) -> Score:
     return Score.scored(_contains(row["final_response"], row["answer"]), provenance=provenance)
 
 
-@reward(version="1", parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
+@reward(version="1", binary=True, parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
 def contains_reward(final_response: str | None, answer: Any) -> float:
     """1 if the response contains an accepted answer, word for word after normalisation, else 0.
 
@@ -82,7 +82,7 @@ def _format_score(row: Row, provenance: Provenance) -> Score:
     return Score.scored(0.0 if fault else 1.0, reason=fault, provenance=provenance)
 
 
-@reward(version="1", parts=(), range=(0.0, 1.0), batch=by_row(_format_score))
+@reward(version="1", binary=True, parts=(), range=(0.0, 1.0), batch=by_row(_format_score))
 def format_reward(final_response: str | None, *, structure: Sequence[str] = ("think", "answer")) -> float:
     """1 if the response is made of these tags, once each, in order, filled, with nothing around them, else 0.
 

@@ -77,7 +77,7 @@ def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None
     return _as_dict(match(final_response, answer))
 
 
-@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=_batch_of(1))
+@reward(version="1", binary=True, parts=PARTS, range=(0.0, 1.0), batch=_batch_of(1))
 def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (as its sisters)
     """1 if the response is one of the accepted answers after normalisation, else 0.
 

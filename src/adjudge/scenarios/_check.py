@@ -130,6 +130,11 @@ def check(
         decision = Decision((stopped, *decision.findings))
     if files is not None and files.unmatched:
         run = replace(run, warnings=(*run.warnings, _name_unmatched(files, options)))
+    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
+    if unjudged:
+        which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
+        why = f"{which} expected_answer_criteria, and there is no --judge that looks at them"
+        run = replace(run, warnings=(*run.warnings, why))
     places = {scenario.id: place for scenario, place in located if place is not None}
     return CheckResult(run, decision, session.signal, places)
 

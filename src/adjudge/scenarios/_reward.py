@@ -36,7 +36,7 @@ async def _abatch(rows: Sequence[Row], provenance: Provenance) -> Sequence[Score
     return await asyncio.to_thread(_batch, rows, provenance)
 
 
-@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=_batch, abatch=_abatch)
+@reward(version="1", binary=True, parts=PARTS, range=(0.0, 1.0), batch=_batch, abatch=_abatch)
 def workflow_reward(trajectory: Any, workflow: Any) -> dict[str, Any]:
     """1 if the agents and tools of the trajectory are those that the workflow expects, else 0.
 

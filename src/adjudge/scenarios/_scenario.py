@@ -1,6 +1,7 @@
 """One scenario: what is asked, and what should come of it."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, NamedTuple
@@ -30,10 +31,14 @@ _OWN_COLUMNS = frozenset(
 
 
 class ScorerUse(NamedTuple):
-    """A scorer of a scenario: its name, or a function, and the arguments that it gets there."""
+    """A scorer of a scenario: its name, or a function, its arguments there, and the value from which on it passes.
+
+    Without a threshold a scorer that is declared `binary`, and a judge, pass with 1; any other decides nothing.
+    """
 
     scorer: Any
     arguments: Mapping[str, Any] = {}
+    threshold: float | None = None
 
     def make(self) -> Scorer:
         """Return the scorer with its arguments."""
@@ -176,6 +181,9 @@ class Scenario:
 
         for kind in ("agents", "tools"):
             include, exclude = getattr(workflow, f"{kind}_should_include"), getattr(workflow, f"{kind}_should_exclude")
+            twice = [name for name, count in Counter(include or ()).items() if count > 1]
+            if twice:
+                raise _bad(f"{kind[:-1]} {twice[0]!r} is listed twice: say how often it is called with {kind}_count")
             both = [name for name in include or () if name in (exclude or ())]
             if both:
                 raise _bad(f"{kind[:-1]} {both[0]!r} is both included and excluded: that can never pass")
@@ -199,12 +207,15 @@ def _use(given: Any) -> ScorerUse:
         return given
     if isinstance(given, Mapping):
         for key in given:
-            if key not in ("name", "arguments"):
-                raise UsageError(f"a scorer has name and arguments, not {key!r}", code="unknown-key")
-        name, arguments = given.get("name"), given.get("arguments", {})
+            if key not in ScorerUse._fields[1:] and key != "name":
+                raise UsageError(f"a scorer has name, arguments and threshold, not {key!r}", code="unknown-key")
+        name, arguments, threshold = given.get("name"), given.get("arguments", {}), given.get("threshold")
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise _bad(f"a scorer has a name and a mapping of arguments, got {dict(given)!r}")
-        return ScorerUse(name, dict(arguments))
+        is_number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+        if threshold is not None and not (is_number and abs(threshold) < float("inf")):
+            raise _bad(f"the threshold of {name} must be a number, got {threshold!r}")
+        return ScorerUse(name, dict(arguments), threshold)
     # A judge is wrapped once, here, so that every run of the scenario shares its client.
     if hasattr(given, "ajudge"):
         return ScorerUse(get_scorer(given))

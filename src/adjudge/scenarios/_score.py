@@ -24,7 +24,7 @@ _WORST: tuple[Status, ...] = ("error", "unscored", "scored")
 
 
 class ScenarioScorer(Scorer):
-    """1 if the workflow, and the clarification where one is expected, are as they should be, else 0."""
+    """1 if workflow, clarification where one is expected, and the scorers that decide are as they should be, else 0."""
 
     name = NAME
     parts = ("workflow_pass", "clarification_pass", *(f"quality_{name}" for name in QUALITY), "quality_overall")
@@ -37,9 +37,9 @@ class ScenarioScorer(Scorer):
 
     def __init__(self, scenarios: Sequence[Scenario], judge: Any) -> None:
         self.scenarios = {one.id: one for one in scenarios}
-        self._scorers = {one.id: [use.make() for use in one.scorers] for one in scenarios}
+        self._scorers = {one.id: [(use.make(), use.threshold) for use in one.scorers] for one in scenarios}
         self._quality = None if judge is None else JudgeScorer(judge, name="quality", by_rubric=True)
-        everybody = [scorer for scorers in self._scorers.values() for scorer in scorers]
+        everybody = [scorer for scorers in self._scorers.values() for scorer, _ in scorers]
         if self._quality is not None:
             everybody.append(self._quality)
         self.members = tuple(everybody)
@@ -106,22 +106,28 @@ class ScenarioScorer(Scorer):
             statuses.append(status)
             reasons += [] if why is None else [f"quality: {why}"]
         scores: dict[str, Any] = {}
-        for scorer in self._scorers[scenario.id]:
+        verdicts = [checked.passed]
+        for scorer, threshold in self._scorers[scenario.id]:
             score = await scorer.ascore(row)
+            passed, why = _passed(scorer, threshold, score)
             scores[scorer.name] = {
                 "value": score.value,
                 "status": score.status,
                 "reason": score.reason,
                 "parts": dict(score.parts),
+                "pass": passed,
+                "gated": scorer.is_binary or threshold is not None,
             }
             statuses.append(score.status)
-            reasons += [] if score.status == "scored" else [f"{scorer.name}: {score.reason}"]
+            reasons += [] if why is None else [f"{scorer.name}: {why}"]
+            # One that could not be scored is seen in the status; it takes no part in the verdict.
+            verdicts += [] if passed is None else [passed]
         return {
             "id": scenario.id,
             "repeat": row["repeat"],
             "tags": list(scenario.tags),
             "status": next(status for status in _WORST if status in statuses),
-            "pass": checked.passed,
+            "pass": False if False in verdicts else None if None in verdicts else True,
             "workflow": dict(checked.workflow),
             "quality": quality,
             "average_quality": average,
@@ -161,6 +167,19 @@ class ScenarioScorer(Scorer):
             "trace_id": trace,
             "seconds": None,
         }
+
+
+def _passed(scorer: Scorer, threshold: float | None, score: Score) -> tuple[bool | None, str | None]:
+    """Return whether a scorer passes, and why it does not; None where it was not scored, or decides nothing."""
+    if score.value is None:
+        return None, score.reason
+    if threshold is not None:
+        passed = score.value >= threshold
+        return passed, None if passed else f"below: {score.value:.4g} is less than {threshold:.4g}"
+    if scorer.is_binary:
+        passed = score.value == 1.0
+        return passed, None if passed else score.reason or f"below: it is {score.value:.4g}, not 1"
+    return None, None
 
 
 def case_row(scenario: Scenario, repeat: int) -> dict[str, Any]:

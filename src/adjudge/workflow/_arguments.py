@@ -6,14 +6,13 @@ ArgumentRule(regex={"query": r"(?i)text.to.sql"})        patterns, looked for an
 ArgumentRule(predicate=lambda arguments: arguments["k"] <= 5)
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from adjudge.errors import Caught, RowError, UsageError, closest
 from adjudge.model import ToolCall, decode_json
-from adjudge.workflow._patterns import LONGEST_PATTERN, LONGEST_TEXT, Search, search
+from adjudge.processes import LONGEST_TEXT, PatternSearch, check_pattern, search_patterns
 
 LARGEST = 1 << 20  # characters of one call's arguments
 
@@ -50,7 +49,7 @@ class ArgumentRule:
         if self.calls not in ("some", "every"):
             raise UsageError(f"calls must be 'some' or 'every', got {self.calls!r}", code="bad-expectation")
         for name, pattern in (self.regex or {}).items():
-            _check_pattern(name, pattern)
+            check_pattern(pattern, f"the pattern of {name!r}", code="bad-expectation")
 
     @classmethod
     def of(cls, rule: object) -> "ArgumentRule":
@@ -82,7 +81,7 @@ def misfits(rule: ArgumentRule, calls: Sequence[ToolCall]) -> list[str | None]:
     """Return for each call why it does not fit the rule; None where it does."""
     # Patterns are collected over all calls and looked for in one job: each job waits for a worker process.
     found: list[str | None] = []
-    wanted: list[Search] = []
+    wanted: list[PatternSearch] = []
     owners: list[tuple[int, str]] = []
     for index, call in enumerate(calls):
         arguments, reason = _read(call)
@@ -97,10 +96,10 @@ def misfits(rule: ArgumentRule, calls: Sequence[ToolCall]) -> list[str | None]:
                 elif reason is None and text is not None and len(text) > LONGEST_TEXT:
                     reason = f"{name} has {len(text)} characters"
             if reason is None:
-                wanted += [Search((rule.regex or {})[name], text or "") for name, text in texts.items()]
+                wanted += [PatternSearch((rule.regex or {})[name], text or "") for name, text in texts.items()]
                 owners += [(index, name) for name in texts]
         found.append(reason)
-    for (index, name), hit in zip(owners, search(wanted), strict=True):
+    for (index, name), hit in zip(owners, search_patterns(wanted), strict=True):
         if hit is not True and found[index] is None:
             found[index] = f"{name} does not match" if hit is False else f"{name} could not be matched in time"
     return found
@@ -175,13 +174,3 @@ def contains(value: object, part: object) -> bool:
     if isinstance(value, Mapping) and isinstance(part, Mapping):
         return all(key in value and contains(value[key], inner) for key, inner in part.items())
     return equal(value, part)
-
-
-def _check_pattern(name: str, pattern: object) -> None:
-    if not isinstance(pattern, str) or len(pattern) > LONGEST_PATTERN:
-        message = f"the pattern of {name!r} must be text of at most {LONGEST_PATTERN} characters"
-        raise UsageError(message, code="bad-expectation")
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"the pattern of {name!r} cannot be read: {error}", code="bad-expectation") from None

@@ -127,6 +127,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
 
 @reward(
     version="2",
+    binary=True,
     parts=(),
     range=(0.0, 1.0),
     batch=by_row(_rule(_plain_score)),

@@ -1,0 +1,90 @@
+"""Nothing passes by not looking: what a scenario's scorers say counts, or is said not to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adjudge.errors import UsageError
+from adjudge.judges import LocalJudge
+from adjudge.rewards import reward
+from adjudge.scenarios import Scenario, run_scenario
+from cli.command import adjudge
+
+
+def answer(text: str) -> Any:
+    """Return an agent that gives this answer."""
+    return lambda question: {"response": text, "agents_called": [], "tools_used": []}
+
+
+@reward(binary=True)
+def is_short(final_response: str) -> bool:
+    """Return whether a response is short."""
+    return len(final_response) < 10
+
+
+@pytest.mark.parametrize(
+    ("scorer", "passes", "fails"),
+    [
+        ("qa_em_reward", "Paris", "Lyon"),
+        ("contains_reward", "It is Paris.", "It is Lyon."),
+        ("local:0", "Paris", "Lyon"),
+        (LocalJudge(tier=0), "Paris", "Lyon"),
+        (is_short, "Paris", "It is the capital of France."),
+        ({"name": "qa_f1_reward", "threshold": 0.6}, "Paris", "Paris or Lyon or Nice"),
+        ({"name": "contains_all", "arguments": {"texts": ["Paris"]}}, "Paris", "Lyon"),
+    ],
+)
+def test_a_scorer_decides(scorer: Any, passes: str, fails: str) -> None:
+    """A check, a judge and a scorer with a threshold fail the scenario, with the reason."""
+    scenario = Scenario("a", "Capital of France?", references=["Paris"], scorers=[scorer])
+    good, bad = run_scenario(scenario, answer(passes)), run_scenario(scenario, answer(fails))
+    assert (good["pass"], good["status"], good["reasons"]) == (True, "scored", [])
+    assert (bad["pass"], bad["status"]) == (False, "scored")
+    assert len(bad["reasons"]) == 1
+    [entry] = bad["scores"].values()
+    assert (entry["pass"], entry["gated"]) == (False, True)
+
+
+def test_a_scorer_without_a_threshold_decides_nothing() -> None:
+    """A share has no natural limit: it is shown, and said not to decide."""
+    scenario = Scenario("a", "Capital?", references=["Paris"], scorers=["qa_f1_reward"])
+    result = run_scenario(scenario, answer("Lyon"))
+    assert (result["pass"], result["scores"]["qa_f1_reward"]["gated"]) == (True, False)
+
+
+def test_a_fault_is_not_a_fail() -> None:
+    """A scorer that cannot score leaves the run undecided, whatever else it is."""
+    scenario = Scenario("a", "Capital?", scorers=[{"name": "max_turns", "arguments": {"turns": 1}}])
+    result = run_scenario(scenario, answer("Paris"))
+    assert (result["status"], result["scores"]) != ("scored", {})
+    assert result["pass"] is not False
+
+
+def test_a_tool_listed_twice() -> None:
+    """A list of names says nothing about how often; the hint names what does."""
+    with pytest.raises(UsageError, match="'s' is listed twice: say how often it is called with tools_count"):
+        Scenario("a", "Why?", tools_should_include=["s", "s"])
+
+
+@pytest.mark.parametrize("threshold", ["1", True, float("nan"), float("inf")])
+def test_bad_thresholds(threshold: Any) -> None:
+    """A threshold is a number."""
+    with pytest.raises(UsageError, match="the threshold of qa_f1_reward must be a number"):
+        Scenario("a", "Why?", scorers=[{"name": "qa_f1_reward", "threshold": threshold}])
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """A wrong answer is exit code 1, every score is in the table, and criteria that nobody judges are a warning."""
+    (tmp_path / "agent.py").write_text("def answer(question):\n    return 'Lyon'\n")
+    (tmp_path / "s.toml").write_text(
+        'id = "capital"\nquestion = "Capital of France?"\nreferences = ["Paris"]\n'
+        'expected_answer_criteria = "Names it"\nscorers = ["contains_reward", "qa_f1_reward"]\n'
+    )
+    done = adjudge("check", "s.toml", "--agent", "agent:answer", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    shown = done.stdout.decode()
+    assert "contains_reward 0.00" in shown
+    assert "qa_f1_reward 0.00" in shown
+    assert "(not" in shown  # the table may break the line here
+    assert b"expected_answer_criteria, and there is no --judge" in done.stderr
