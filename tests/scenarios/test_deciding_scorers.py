@@ -81,10 +81,9 @@ def test_the_command(tmp_path: Path) -> None:
         'id = "capital"\nquestion = "Capital of France?"\nreferences = ["Paris"]\n'
         'expected_answer_criteria = "Names it"\nscorers = ["contains_reward", "qa_f1_reward"]\n'
     )
-    done = adjudge("check", "s.toml", "--agent", "agent:answer", cwd=tmp_path)
+    done = adjudge("check", "s.toml", "--agent", "agent:answer", cwd=tmp_path, env={"COLUMNS": "120"})
     assert done.returncode == 1, done.stderr
     shown = done.stdout.decode()
-    assert "contains_reward 0.00" in shown
-    assert "qa_f1_reward 0.00" in shown
-    assert "(not" in shown  # the table may break the line here
+    assert "contains_reward 0.00 " in shown
+    assert "qa_f1_reward 0.00 (not gated)" in shown
     assert b"expected_answer_criteria, and there is no --judge" in done.stderr
