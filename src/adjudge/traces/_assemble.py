@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from adjudge.model import Message, ToolCall, Trajectory
 from adjudge.traces._calls import Calls
+from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._spans import Record, Span, SpanTree, grow_tree
 from adjudge.traces._values import key_of, style
@@ -46,6 +47,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
         final_response=log.last_reply() if top is None or top.text is None else top.text,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
         complete=not (record.faults or tree.faults),
+        agents_known=all(span.agent != "" for span in done),
     )
 
 
@@ -55,7 +57,10 @@ def faults_of(record: Record, *, parent: str | None = None, agents: Collection[s
 
 
 def _tree(record: Record, parent: str | None, agents: Collection[str]) -> SpanTree:
-    spans: Iterable[Span] = record.spans
+    spans: Iterable[Span] = name_speakers(record.spans)
+    # Beside agents with names, one that has only its span's name is the run as a whole: "Agent workflow".
+    if any(one.kind == "agent" and one.is_named for one in spans):
+        spans = [replace(one, kind="other") if one.kind == "agent" and not one.is_named else one for one in spans]
     if agents:
         spans = [replace(one, kind="agent") if one.kind == "other" and one.name in agents else one for one in spans]
     return grow_tree(spans, parent)
@@ -82,7 +87,9 @@ class _Log:
                 continue
             self._now += 1
             if span.kind == "llm" and not place.in_answered_llm:  # else: the same model call, seen from further in
-                self._model_call(span, place.agent)
+                if span.agent:
+                    self.speakers.append(span.agent)
+                self._model_call(span, span.agent or place.agent)
             elif span.kind == "tool":
                 self._execution(span, place.caller)
             elif span.kind == "handoff":

@@ -6,12 +6,16 @@ result back. They are joined by the call's id; what has no id, by name and argum
 
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adjudge.model import Message, PendingCalls, ToolCall
 from adjudge.traces._spans import Span
-from adjudge.traces._values import handoff_target, key_of, style
+from adjudge.traces._values import handoff_target, key_of, loose, style
+
+# Tools that hand over to the agent that they are given: Google's ADK, Strands, LlamaIndex.
+_HANDOFFS = frozenset({"transfer_to_agent", "handoff_to_agent", "handoff"})
+_AGENT_KEYS = ("agent_name", "to_agent", "agent")
 
 
 @dataclass(slots=True)
@@ -144,7 +148,7 @@ class Calls:
         # A handoff span belongs to the first call of its agent that no other span belongs to, executed or not.
         by_target: dict[str, deque[CallDraft]] = defaultdict(deque)
         for call in self:
-            by_target[handoff_target(call.name)].append(call)
+            by_target[_target(call)].append(call)
         for position, agent in handoffs:
             queue = by_target[style(agent)]
             if queue and queue[0].position < position:
@@ -154,8 +158,20 @@ class Calls:
         delegated = set(inside)
         for call in self._calls:
             executed = call.spans or call.answer is not None
-            if (executed and handoff_target(call.name) in known) or any(span.id in delegated for span in call.spans):
+            if (executed and _target(call) in known) or any(span.id in delegated for span in call.spans):
                 call.is_handoff = True
+
+
+def _target(call: CallDraft) -> str:
+    """Return the agent that a call hands over to: by its name, or by its arguments where all have one name."""
+    if style(call.name) in _HANDOFFS:
+        arguments = call.finish().arguments
+        read = loose(arguments)[0] if isinstance(arguments, str) else arguments
+        named = [read.get(key) for key in _AGENT_KEYS] if isinstance(read, Mapping) else []
+        target = next((name for name in named if isinstance(name, str) and name), None)
+        if target is not None:
+            return style(target)
+    return handoff_target(call.name)
 
 
 def _position(call: CallDraft) -> int:

@@ -12,6 +12,7 @@ from adjudge.errors import TrajectoryError
 from adjudge.traces._facts import Facts
 from adjudge.traces._genai import read_genai
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
+from adjudge.traces._langgraph import read_graph_facts
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._openinference import read_openinference
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans
@@ -65,6 +66,7 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     where = f"span {span.id}"
     known = [facts for facts in (read(span, where, cache) for read in _READERS) if facts is not None]
     facts = known[0] if len(known) == 1 else _merge(known)
+    facts.graph = read_graph_facts(span.attributes)
     if span.dropped:
         facts.faults.append(f"{span.dropped} of its attributes or events were dropped")
     if span.end is None:
@@ -80,10 +82,16 @@ def _merge(known: Sequence[Facts]) -> Facts:
     """Return what several dialects know together."""
     # "A span of some sort" is less than what another dialect may know.
     kind: SpanKind | None = next((facts.kind for facts in known if facts.kind not in (None, "other")), "other")
-    merged = Facts(kind, next((facts.name for facts in known if facts.name and facts.kind == kind), None))
+    # A name that a dialect gives comes before one that is only the span's.
+    names = sorted(
+        (facts for facts in known if facts.name and facts.kind == kind), key=lambda facts: not facts.is_named
+    )
+    merged = Facts(kind, names[0].name if names else None)
     # Of two dialects that know a fact, the first counts: see the order of `_READERS`.
     for name in ("call_id", "arguments", "result", "input", "output", "text", "sources"):
         nothing = getattr(merged, name)
         setattr(merged, name, next((one for facts in known if (one := getattr(facts, name)) != nothing), nothing))
+    # A name counts only if it comes from a dialect that gives one.
+    merged.is_named = any(facts.is_named for facts in known if facts.kind == kind)
     merged.faults = list(dict.fromkeys(fault for facts in known for fault in facts.faults))
     return merged

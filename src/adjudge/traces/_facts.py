@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.model import Message
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._spans import Span, SpanKind
 from adjudge.traces._values import as_text, loose, text
+
+if TYPE_CHECKING:
+    from adjudge.traces._langgraph import GraphFacts
 
 _PIECES = 16  # pieces of a name that can be one of ours
 SHORT = 200  # characters of a name that is remembered
@@ -27,6 +30,8 @@ class Facts:
     output: tuple[Message, ...] = ()
     text: str | None = None
     sources: tuple[str, ...] = ()
+    is_named: bool = True
+    graph: "GraphFacts | None" = None
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -83,6 +88,9 @@ class Facts:
             tuple(self.faults),
             is_entry,
             self.sources,
+            self.is_named,
+            None,
+            self.graph,
         )
 
 

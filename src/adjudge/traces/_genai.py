@@ -27,6 +27,7 @@ _KINDS: dict[str, SpanKind] = {
     "agent_handoff": "handoff",
 }
 _TRACELOOP: dict[str, SpanKind] = {"agent": "agent", "tool": "tool", "handoff": "handoff"}
+_MERGED = "(merged tools)"
 _DETAILS = "gen_ai.client.inference.operation.details"
 _ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 
@@ -95,7 +96,8 @@ def _kind(attributes: Mapping[str, Any]) -> SpanKind | None:
         return "handoff"
     operation = attributes.get("gen_ai.operation.name")
     if isinstance(operation, str) and operation:
-        return _KINDS.get(operation, "other")
+        # Google's ADK writes one more span for the results of parallel calls.
+        return "other" if attributes.get("gen_ai.tool.name") == _MERGED else _KINDS.get(operation, "other")
     traceloop = attributes.get("traceloop.span.kind")
     if isinstance(traceloop, str):
         return _TRACELOOP.get(traceloop, "other")

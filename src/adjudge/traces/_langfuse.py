@@ -38,6 +38,9 @@ def read_langfuse_attributes(span: OtlpSpan, where: str, cache: MessageCache) ->
     if not isinstance(kind_name, str):
         return None
     call_id = attributes.get(f"{_PREFIX}.metadata.tool_call_id") or _call_id(attributes.get(f"{_PREFIX}.metadata"))
+    # SDK 5 writes every value of the metadata as JSON.
+    if isinstance(call_id, str) and call_id.startswith('"'):
+        call_id = loose(f"[{call_id}]")[0][0]
     given, said = attributes.get(f"{_PREFIX}.input"), attributes.get(f"{_PREFIX}.output")
     facts = _facts(kind_name, given, said, text(call_id, f"{where}: tool_call_id"), where, cache)
     if facts.text is None and said is None and facts.kind in ("agent", "other"):

@@ -37,6 +37,8 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
     part = RecordPart(attributes, where)
     given, said = attributes.get("input.value"), attributes.get("output.value")
     facts = Facts(_KINDS.get(kind_name.upper(), "other"))
+    if attributes.get("gen_ai.tool.name") == "(merged tools)":  # of Google's ADK: the results of parallel calls
+        facts.kind = "other"
     if facts.kind == "llm":
         inputs, outputs = _sides(attributes)
         facts.input = _messages(facts, inputs, _GIVEN, where, cache)
@@ -58,8 +60,10 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
         if kind_name.upper() == "RETRIEVER":
             items = numbered_items(attributes, "retrieval.documents")
             facts.sources = documents_of([item.get("document") for item in items])
-        agent = part.text("agent.name")
-        facts.name = agent if facts.kind == "agent" else None
+        if facts.kind == "agent":
+            name = part.text("agent.name") or part.text("graph.node.id")
+            facts.is_named = bool(name)
+            facts.name = name or span.name.removesuffix(".run")
         facts.text = _said(attributes) if isinstance(loose(said)[0], str) else None
     return facts
 

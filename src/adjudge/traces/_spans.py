@@ -11,9 +11,12 @@ children, and ties are broken by what the spans say.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from adjudge.model import Message
+
+if TYPE_CHECKING:
+    from adjudge.traces._langgraph import GraphFacts
 
 SpanKind: TypeAlias = Literal["agent", "llm", "tool", "handoff", "aside", "other"]
 """What a span is. An `aside` (a guardrail, an evaluator) and what is inside it are not part of what the agent did."""
@@ -29,7 +32,9 @@ class Span:
     `start` and `end` are nanoseconds since 1970. `input` is what a model was given, `output` what it wrote; `text` is
     what an agent, or the run as a whole, answered, `sources` what a retriever found. The name of a `handoff` is that of
     the agent that was called.
-    `faults` says what is known to be missing from the span; `is_entry` that its parent may be outside the record.
+    `faults` says what is known to be missing from the span; `is_entry` that its parent may be outside the record;
+    `is_named` that an agent's name is given, and not only the span's. `agent` is who made a model call, where the span
+    says so itself, empty where nobody can tell; `graph` is where in a LangGraph it was made.
     """
 
     id: str
@@ -48,6 +53,9 @@ class Span:
     faults: tuple[str, ...] = ()
     is_entry: bool = False
     sources: tuple[str, ...] = ()
+    is_named: bool = True
+    agent: str | None = None
+    graph: "GraphFacts | None" = None
 
 
 @dataclass(frozen=True, slots=True)
