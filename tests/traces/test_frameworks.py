@@ -1,6 +1,6 @@
 """What real frameworks send through real instrumentations, read as what they did.
 
-The payloads were recorded from the packages, with a scripted model behind them; `truth.json` has what was counted there.
+The payloads were recorded from the packages, with a scripted model behind them; `truth.json` is what was counted there.
 """
 
 import gzip
