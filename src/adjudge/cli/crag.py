@@ -195,9 +195,7 @@ def _refuse_no_key(evaluator: "CRAGEvaluator") -> None:
     In Python that is a warning, as in the original. Here every answer that is not word for word the reference would be
     a hallucination, with exit code 0.
     """
-    from adjudge.crag._judging import judge_of
-
-    why = judge_of(evaluator.eval_model_name, base_url=evaluator.eval_base_url)[1]
+    why = evaluator.why_no_judge()
     if why is not None:
         raise UsageError(f"{why}; --judge none evaluates without one", code="no-key")
 

@@ -220,6 +220,12 @@ class CRAGEvaluator:
                 raise
             raise UsageError(f"{error.message}: give one of them, dataset[...]", code=error.code) from None
 
+    def why_no_judge(self) -> str | None:
+        """Return why there is no judge though one was wanted; None where there is one, or none was wanted."""
+        from adjudge.crag._judging import judge_of
+
+        return judge_of(self.eval_model_name, api_key=self._key, base_url=self.eval_base_url)[1]
+
     def _find_judge(self) -> Judge | None:
         """Return the judge, found once; a warning says when there is none though one was wanted."""
         if self._judge is None:
