@@ -210,9 +210,15 @@ def seal(content: bytes, *, create: bool = True) -> str | None:
     with suppress(OSError):
         if create and not path.exists():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(secrets.token_bytes(KEY_BYTES))
+            # Whole or not at all: a process that is killed here must not leave an empty key.
+            new = path.with_name(f"key-{secrets.token_hex(8)}")
+            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(secrets.token_bytes(KEY_BYTES))
+                os.link(new, path)
+            finally:
+                new.unlink()
     with suppress(OSError):  # another process may have made it at the same time
         key = path.read_bytes()
     return hmac.new(key, content, sha256).hexdigest() if len(key) >= KEY_BYTES else None

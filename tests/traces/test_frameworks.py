@@ -13,7 +13,7 @@ from adjudge.traces import load
 from adjudge.workflow import check_workflow
 from support import GOLDEN
 
-FOLDER = GOLDEN / "traces" / "frameworks"
+FOLDER = GOLDEN / "frameworks"
 TRUTH: dict[str, dict[str, Any]] = json.loads((FOLDER / "truth.json").read_text(encoding="utf-8"))
 UNNAMED = tuple(name for name in TRUTH if name.endswith(".unnamed"))
 

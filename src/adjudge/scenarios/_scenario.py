@@ -229,7 +229,8 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, ScorerUse):
-        value = value._asdict()
+        # Without a threshold it is as it was before there were any: run files keep a digest of it.
+        value = {name: one for name, one in value._asdict().items() if name != "threshold" or one is not None}
     elif is_dataclass(value) and not isinstance(value, type | Scorer):
         value = {each.name: getattr(value, each.name) for each in fields(value)}
     if isinstance(value, Mapping):
