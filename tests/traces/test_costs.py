@@ -16,6 +16,7 @@ from adjudge.errors import TrajectoryError
 from adjudge.traces import Record, Span, assemble, iter_traces, load
 from adjudge.traces._facts import _pieces, nest
 from adjudge.traces._genai import read_genai
+from adjudge.traces._langgraph import GraphFacts
 from adjudge.traces._openinference import _place
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan
 from adjudge.traces._protobuf import iter_frames
@@ -60,6 +61,14 @@ def test_agents_inside_a_tool() -> None:
     outer = Span("0", None, "tool", BIG, 1, 9)
     inner = [Span(str(n), "0", "agent", "a", 2, 3) for n in range(1, MANY)]
     assert assemble(Record("r", (outer, *inner))).agents_called == ("a",)
+
+
+def test_a_deep_graph() -> None:
+    """The graph around a node is looked for once, however many spans of that node are inside each other."""
+    place = GraphFacts("model", "model:1", None)
+    spans = [Span("0", None, "other", "research")]
+    spans += [Span(str(n), str(n - 1), "llm", "chat", n, 3 * MANY, graph=place) for n in range(1, 3 * MANY)]
+    assert assemble(Record("r", tuple(spans))).agents_called == ("research",)
 
 
 def test_traces_that_do_not_fit(tmp_path: Path) -> None:

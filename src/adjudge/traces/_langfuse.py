@@ -13,7 +13,17 @@ from adjudge.traces._facts import Facts
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
-from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, first, loose, sequence, text
+from adjudge.traces._values import (
+    RecordPart,
+    arguments_of,
+    as_text,
+    documents_of,
+    first,
+    loose,
+    sequence,
+    text,
+    unquoted,
+)
 
 _KINDS: dict[str, SpanKind] = {
     "AGENT": "agent",
@@ -38,9 +48,7 @@ def read_langfuse_attributes(span: OtlpSpan, where: str, cache: MessageCache) ->
     if not isinstance(kind_name, str):
         return None
     call_id = attributes.get(f"{_PREFIX}.metadata.tool_call_id") or _call_id(attributes.get(f"{_PREFIX}.metadata"))
-    # SDK 5 writes every value of the metadata as JSON.
-    if isinstance(call_id, str) and call_id.startswith('"'):
-        call_id = loose(f"[{call_id}]")[0][0]
+    call_id = unquoted(call_id)  # SDK 5 writes every value of the metadata as JSON
     given, said = attributes.get(f"{_PREFIX}.input"), attributes.get(f"{_PREFIX}.output")
     facts = _facts(kind_name, given, said, text(call_id, f"{where}: tool_call_id"), where, cache)
     if facts.text is None and said is None and facts.kind in ("agent", "other"):

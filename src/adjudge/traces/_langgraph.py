@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from adjudge.traces._spans import Span
-from adjudge.traces._values import loose
+from adjudge.traces._values import loose, unquoted
 
 _PREFIXES = ("langsmith.metadata.", "traceloop.association.properties.", "langfuse.observation.metadata.")
 _NODE, _PLACE, _NAME = "langgraph_node", "langgraph_checkpoint_ns", "lc_agent_name"
@@ -39,19 +39,20 @@ def read_graph_facts(attributes: Mapping[str, Any]) -> GraphFacts | None:
         for name in (_NODE, _PLACE, _NAME):
             value = attributes.get(prefix + name)
             if value is not None:
-                # Langfuse writes every value as JSON.
-                found.setdefault(name, loose(f"[{value}]")[0][0] if str(value).startswith('"') else value)
+                found.setdefault(name, unquoted(value))  # Langfuse writes every value as JSON
     facts = [one if isinstance(one := found.get(name), str) and one else None for name in (_NODE, _PLACE, _NAME)]
     return GraphFacts(*facts) if any(facts) else None
 
 
 def name_speakers(spans: Sequence[Span]) -> Sequence[Span]:
-    """Return the spans with the agent of every model call inside a graph; graphs themselves are no agents."""
+    """Return the spans with the agent of every model call inside a graph; a graph itself is not an agent."""
     if all(span.graph is None for span in spans):
         return spans
-    by_id = {span.id: span for span in spans}
+    graphs = _graphs_around({span.id: span for span in spans})
     speakers = {
-        span.id: _speaker(span, span.graph, by_id) for span in spans if span.kind == "llm" and span.graph is not None
+        span.id: _speaker(span.graph, graphs[span.id])
+        for span in spans
+        if span.kind == "llm" and span.graph is not None
     }
     known = set(speakers.values())
     named = []
@@ -66,30 +67,32 @@ def name_speakers(spans: Sequence[Span]) -> Sequence[Span]:
     return named
 
 
-def _speaker(span: Span, graph: GraphFacts, by_id: Mapping[str, Span]) -> str:
-    """Return who made a model call; empty where nobody can tell."""
-    if graph.node is None or graph.node in _BUILT_IN:
-        if graph.agent is not None:
-            return graph.agent
-        around = _graph_around(span, graph, by_id)
-        if around is None:
-            return ""
-        name = around.name.removeprefix(_TASK)
-        if name not in _UNNAMED:
-            return name
-        outer = around.graph
-        return outer.node if outer is not None and outer.node is not None else ""
-    return graph.node
+def _speaker(here: GraphFacts, around: Span | None) -> str:
+    """Return who made a model call, with the graph around its node; empty where nobody can tell."""
+    if here.node is not None and here.node not in _BUILT_IN:
+        return here.node
+    if here.agent is not None or around is None:
+        return here.agent or ""
+    name = around.name.removeprefix(_TASK)
+    if name not in _UNNAMED:
+        return name
+    return "" if around.graph is None else around.graph.node or ""
 
 
-def _graph_around(span: Span, graph: GraphFacts, by_id: Mapping[str, Span]) -> Span | None:
-    """Return the span of the graph that the node of a call belongs to."""
-    here: Span | None = span
-    seen = set()
-    while here is not None and here.id not in seen:
-        seen.add(here.id)
-        above = by_id.get(here.parent or "")
-        if above is None or above.graph is None or above.graph.place != graph.place:
-            return above
-        here = above
-    return None
+def _graphs_around(by_id: Mapping[str, Span]) -> dict[str, Span | None]:
+    """Return for each span the span of the graph around its node: the first one above it that is in another place."""
+    found: dict[str, Span | None] = {}
+    for span in by_id.values():
+        # Up to a span whose graph is known, then down again: traces can be deep, and their links form circles.
+        path: dict[str, None] = {}
+        here = span
+        while here.id not in found and here.id not in path:
+            path[here.id] = None
+            above = by_id.get(here.parent or "")
+            if above is None or here.graph is None or above.graph is None or above.graph.place != here.graph.place:
+                found[here.id] = above
+                break
+            here = above
+        around = found.get(here.id)
+        found.update(dict.fromkeys(path, around))
+    return found

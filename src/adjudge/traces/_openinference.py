@@ -13,7 +13,7 @@ from adjudge.traces._facts import SHORT, Facts, in_order, nest, numbered_items
 from adjudge.traces._messages import MessageCache, read_message
 from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import SpanKind
-from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, loose
+from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, loose, unquoted
 
 _KINDS: dict[str, SpanKind] = {
     "AGENT": "agent",
@@ -71,11 +71,7 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
 def _said(attributes: Mapping[str, Any]) -> str:
     """Return `output.value` as text; JSON that is one text is that text."""
     value = attributes["output.value"]
-    if isinstance(value, str) and attributes.get("output.mime_type") == "application/json" and value[:1] == '"':
-        found, _ = loose(f"[{value}]")
-        if isinstance(found, list) and len(found) == 1 and isinstance(found[0], str):
-            return found[0]
-    return as_text(value)
+    return as_text(unquoted(value) if attributes.get("output.mime_type") == "application/json" else value)
 
 
 def _sides(attributes: Mapping[str, Any]) -> tuple[_Side, _Side]:

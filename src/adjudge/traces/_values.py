@@ -219,6 +219,19 @@ def first(record: Mapping[str, Any], *keys: str) -> Any:
     return None
 
 
+def unquoted(value: object) -> object:
+    """Return a value that may be a text written as JSON: that text, else the value as it is.
+
+    >>> unquoted('"call_1"'), unquoted("call_1"), unquoted('"cut')
+    ('call_1', 'call_1', '"cut')
+    """
+    if isinstance(value, str) and value[:1] == '"':
+        found = loose(f"[{value}]")[0]
+        if isinstance(found, list) and len(found) == 1 and isinstance(found[0], str):
+            return found[0]
+    return value
+
+
 def style(name: str) -> str:
     """Return a name in the form that tools have: lower-case letters, digits and underscores.
 
