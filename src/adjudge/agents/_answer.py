@@ -9,6 +9,7 @@ from adjudge.errors import DataError
 from adjudge.model import Case, Message, ToolCall, Trajectory
 
 RESPONSES = ("response", "final_response", "answer", "output", "message", "content", "text")
+_NO_AGENTS = "the agent's answer does not name them: return agents_called, messages or a trace"
 
 
 def to_trajectory(case: Case, answer: Any) -> Trajectory:
@@ -24,7 +25,7 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     if isinstance(answer, str):
         # A text alone cannot show which agents and tools were called.
         messages = (*question_of(case), Message("assistant", answer))
-        return Trajectory(messages, None, final_response=answer, agents_known=False)
+        return Trajectory(messages, None, final_response=answer, unknown={"agents": _NO_AGENTS})
     if isinstance(answer, Mapping):
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):
@@ -56,7 +57,10 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
     # What the answer says of itself counts more than what its messages show.
     agents = _names(answer.get("agents_called"))
-    fields: dict[str, Any] = {} if agents is None else {"agents_called": agents}
+    fields: dict[str, Any] = {}
+    if agents is not None:
+        unknown = {question: why for question, why in record.unknown.items() if question != "agents"}
+        fields |= {"agents_called": agents, "unknown": unknown}
     text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
     fields["sources"] = _names(answer.get("sources")) or record.sources
     return replace(record, final_response=text, trace_id=_trace(answer) or record.trace_id, **fields)
@@ -75,7 +79,7 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
                 final_response=text,
                 sources=_names(answer.get("sources")) or (),
                 agents_called=agents or (),
-                agents_known=agents is not None,
+                unknown={"agents": _NO_AGENTS} if agents is None else {},
                 trace_id=_trace(answer),
             )
     raise DataError(f"the agent's answer has none of {', '.join(RESPONSES)}", code="bad-answer")

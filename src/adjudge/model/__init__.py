@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         gathering,
     )
     from adjudge.model._score import Provenance, Score, Status
-    from adjudge.model._trajectory import PendingCalls, Trajectory
+    from adjudge.model._trajectory import PendingCalls, Question, Trajectory
 
 __all__ = [
     "Agent",
@@ -48,6 +48,7 @@ __all__ = [
     "Part",
     "PendingCalls",
     "Provenance",
+    "Question",
     "Score",
     "Status",
     "Step",
@@ -73,6 +74,6 @@ __getattr__, __dir__ = lazy_names(
             *("Outcome", "Step", "asking", "gathering"),
         ),
         "_score": ("Provenance", "Score", "Status"),
-        "_trajectory": ("PendingCalls", "Trajectory"),
+        "_trajectory": ("PendingCalls", "Question", "Trajectory"),
     },
 )

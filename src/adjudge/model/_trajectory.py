@@ -10,12 +10,16 @@ Trajectory.from_messages([
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from adjudge.errors import TrajectoryError
 from adjudge.model._messages import Message, ToolCall
 
 T = TypeVar("T")
+
+Question: TypeAlias = Literal["agents", "order", "tools", "arguments", "answer"]
+"""What is asked of a record: which agents and tools were called, in which order, with what, and the final response."""
+
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing
 
 
@@ -77,9 +81,10 @@ class Trajectory:
     """What an agent did: its messages, the tools it asked for and those that ran, its final response.
 
     `tool_calls` is None where the record cannot show tool calls at all, as a list of plain texts cannot; that
-    is not the same as no calls. Where they are not given, they are those of the messages. `agents_known` is False where
-    the record cannot show which agents were called. `complete` is False where part of the record is known to be
-    missing. `trace_id` names the trace that it can be found under, `seconds` is how long it took.
+    is not the same as no calls. Where they are not given, they are those of the messages. `unknown` has the questions
+    that the record cannot answer, each with the reason and what to do about it. `complete` is False where part of the
+    record is known to be missing. `trace_id` names the trace that it can be found under, `seconds` is how long it took;
+    the tokens of its model calls and their cost, in dollars, are None where they were not recorded.
     """
 
     messages: tuple[Message, ...] = ()
@@ -90,7 +95,10 @@ class Trajectory:
     complete: bool = True
     trace_id: str | None = None
     seconds: float | None = None
-    agents_known: bool = True
+    unknown: Mapping[Question, str] = field(default_factory=dict)
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.tool_calls, _Unread):

@@ -176,7 +176,7 @@ def _join(turns: Sequence[Trajectory]) -> Trajectory:
         messages=tuple(message for turn in turns for message in turn.messages),
         tool_calls=tuple(call for each in known for call in each) if len(known) == len(calls) else None,
         agents_called=tuple(agent for turn in turns for agent in turn.agents_called),
-        agents_known=all(turn.agents_known for turn in turns),
+        unknown={question: reason for turn in turns for question, reason in turn.unknown.items()},
         final_response=turns[-1].final_response,
         sources=tuple(dict.fromkeys(source for turn in turns for source in turn.sources)),
         complete=all(turn.complete for turn in turns),

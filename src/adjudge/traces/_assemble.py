@@ -14,11 +14,11 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from adjudge.model import Message, ToolCall, Trajectory
+from adjudge.model import Message, Question, ToolCall, Trajectory
 from adjudge.traces._calls import Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
-from adjudge.traces._spans import Record, Span, SpanTree, grow_tree
+from adjudge.traces._spans import NOBODY_NAMED, Record, Span, SpanTree, grow_tree
 from adjudge.traces._values import key_of, style
 
 
@@ -47,7 +47,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
         final_response=log.last_reply() if top is None or top.text is None else top.text,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
         complete=not (record.faults or tree.faults),
-        agents_known=all(span.agent != "" for span in done),
+        unknown=_unknown(done, log, agents_called),
     )
 
 
@@ -64,6 +64,14 @@ def _tree(record: Record, parent: str | None, agents: Collection[str]) -> SpanTr
     if agents:
         spans = [replace(one, kind="agent") if one.kind == "other" and one.name in agents else one for one in spans]
     return grow_tree(spans, parent)
+
+
+def _unknown(spans: Iterable[Span], log: "_Log", agents_called: Collection[str]) -> dict[Question, str]:
+    """Return what the spans cannot show, and what to do about it."""
+    if any(span.agent == "" for span in spans):
+        return {"agents": "one of them has no name: name it in your code, or with --map-agent"}
+    was_anybody = bool(log.executions) or any(one.role in {"assistant", *RESULT_ROLES} for _, one, _ in log.messages)
+    return {"agents": NOBODY_NAMED} if was_anybody and not agents_called else {}
 
 
 class _Log:

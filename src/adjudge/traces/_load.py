@@ -12,7 +12,7 @@ from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Message, PendingCalls, ToolCall, Trajectory
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
-from adjudge.traces._spans import Record
+from adjudge.traces._spans import NOBODY_NAMED, Record
 from adjudge.traces._values import handoff_target, kind_of, quote, read_json, sequence, style
 
 Format: TypeAlias = Literal[
@@ -283,6 +283,7 @@ def _from_messages(messages: Sequence[Message]) -> Trajectory:
         tool_calls=tuple(calls),
         agents_called=tuple(dict.fromkeys(speakers)),
         final_response=next(texts, None),
+        unknown={} if speakers or not (replies or calls) else {"agents": NOBODY_NAMED},
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SpanKind: TypeAlias = Literal["agent", "llm", "tool", "handoff", "aside", "other"]
 """What a span is. An `aside` (a guardrail, an evaluator) and what is inside it are not part of what the agent did."""
 
+NOBODY_NAMED = "nothing in the record names one: name them in your code, or with --map-agent"
 NOT_ENDED = "it has not ended"
 _RANKS = {"agent": 0, "aside": 1, "other": 2, "handoff": 3, "llm": 4, "tool": 5}
 

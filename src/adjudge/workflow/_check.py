@@ -1,10 +1,10 @@
 """Expected against called: the plain dict, and everything beside it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from adjudge.model import Status, ToolCall, Trajectory
+from adjudge.model import Question, Status, ToolCall, Trajectory
 from adjudge.workflow._arguments import ArgumentRule, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
@@ -52,6 +52,7 @@ class _Called:
     calls: tuple[ToolCall, ...] | None = None
     requested: tuple[str, ...] = ()  # and never executed
     complete: bool = True
+    unknown: Mapping[Question, str] = field(default_factory=dict)
 
 
 def validate_workflow(
@@ -84,19 +85,25 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     wanted = WorkflowExpectation.of(expectation)
     record = Trajectory.from_messages(trajectory)
     calls, agents = record.tool_calls, record.agents_called
+    unknown = record.unknown
     # A record that cannot show tool calls and names no agent does not show agents either.
-    shows_agents = bool(agents) or (record.agents_known and calls is not None)
+    shows_agents = "agents" not in unknown and (bool(agents) or calls is not None)
+    shows_tools = "tools" not in unknown and calls is not None
     called = _Called(
-        {"agents": agents if shows_agents else None, "tools": None if calls is None else record.tools_used},
-        calls,
+        {"agents": agents if shows_agents else None, "tools": record.tools_used if shows_tools else None},
+        calls if shows_tools and "arguments" not in unknown else None,
         tuple(dict.fromkeys(call.name for call in calls or () if call.requested and not call.executed)),
         record.complete,
+        unknown,
     )
     workflow, findings, warnings = _judge(wanted, called)
     passed, clarification = workflow["pass"], None
     if wanted.clarification_expected is not None:
         clarification = check_clarification(
-            wanted, called.names["agents"], record.final_response, complete=record.complete
+            wanted,
+            called.names["agents"],
+            record.final_response,
+            complete=record.complete and "answer" not in unknown,
         )
         passed = _all([passed, clarification["pass"]])
         findings += _unclear(clarification)
@@ -133,10 +140,10 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             unlisted = [name for name in lists["unexpected"] if name not in (rules.exclude or ())]
             warnings += [rules.finding("unlisted-called", "was called and is not expected", name) for name in unlisted]
         wrong: list[Finding] = []
-        is_unknown = names is None or not called.complete or (rules.arguments and called.calls is None)
+        unknown = _unknown(rules, names, called)
         # Where nothing is asked of a dimension, it passes, whatever the record lacks.
-        if rules.is_stated and is_unknown:
-            wrong = [_unknown_finding(rules, names, called)]
+        if rules.is_stated and unknown is not None:
+            wrong = [rules.finding(INCOMPLETE, unknown)]
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
@@ -150,12 +157,21 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     return workflow, findings, warnings
 
 
-def _unknown_finding(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> Finding:
+def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> str | None:
+    """Say what the rules ask and the record cannot show; None where it shows all of it."""
+    question: Question
     if names is None:
-        return rules.finding(INCOMPLETE, f"the record cannot show which {rules.kind} were called")
-    if called.complete:
-        return rules.finding(INCOMPLETE, "the record does not show the arguments of the calls")
-    return rules.finding(INCOMPLETE, f"part of the record is missing; of the {rules.kind} it shows {list_names(names)}")
+        question, what = rules.kind, f"the record cannot show which {rules.kind} were called"
+    elif not called.complete:
+        return f"part of the record is missing; of the {rules.kind} it shows {list_names(names)}"
+    elif rules.arguments and called.calls is None:
+        question, what = "arguments", "the record does not show the arguments of the calls"
+    elif rules.is_ordered and "order" in called.unknown:
+        question, what = "order", f"the record does not show the order in which {rules.kind} were called"
+    else:
+        return None
+    reason = called.unknown.get(question)
+    return what if reason is None else f"{what}: {reason}"
 
 
 def _wrong_arguments(

@@ -63,6 +63,11 @@ class DimensionRules:
             is_stated=include is not None or exclude is not None or bool(counts or forbidden or arguments),
         )
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the verdict rests on the order of the calls."""
+        return self.order in ("strict", "in_order") or bool(self.forbidden)
+
     def finding(self, code: str, message: str, name: str | None = None) -> Finding:
         """Return a finding on the dimension; the message begins with the agent or tool, where one is named."""
         return Finding(code, self.kind, message if name is None else f"{self.kind[:-1]} {quote_name(name)} {message}")
