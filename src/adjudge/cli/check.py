@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adjudge.cli._agents import AGENT_NAMES, take_agent_names
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
     AGENT_ENV,
@@ -40,6 +41,7 @@ OPTIONS = (
     click.option("--judge", help="The model that scores the quality: openai:MODEL or anthropic:MODEL."),
     click.option("--base-url", help="Address of the judge's OpenAI-compatible endpoint."),
     click.option("--repeat", type=click.IntRange(1, 10_000), help="Run every scenario this many times."),
+    *AGENT_NAMES,
     click.option("--gate", help="The gate file; without it every workflow has to pass."),
     click.option("--junit", help="Write a JUnit report to this file."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
@@ -100,7 +102,7 @@ def command(
         check_langfuse(outbox)
     with exit_on_sigterm(), _ignore_lost_reader():
         with live() as watch:
-            asked = CheckOptions(endpoint=otlp_endpoint, **options)
+            asked = CheckOptions(endpoint=otlp_endpoint, agents=take_agent_names(options), **options)
             result = check(scenarios, asked, watch=watch, on_endpoint=_print_endpoint, signals=True)
         if result.signal is not None:
             _print(f"interrupted; to resume, run the same command with --run {result.run.file}")

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import UsageError
 from adjudge.judges import quality_judge
+from adjudge.model import Trajectory
 from adjudge.runs import Progress, new_run_file
-from adjudge.scenarios._agent import agent_for
+from adjudge.scenarios._agent import Receive, agent_for
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
+from adjudge.traces import AgentNames
 
 if TYPE_CHECKING:
     from adjudge.receivers import OtlpEndpoint
@@ -42,6 +44,7 @@ class CheckOptions:
     endpoint: str | None = None
     retry_failed: bool = False
     accept_changes: bool = False
+    agents: AgentNames = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,9 @@ def check(
     located = locate_scenarios(scenarios)
     loaded = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
+    if gate.agents or options.agents:
+        # What is said in the call comes before what a scenario says, and that before the gate.
+        loaded = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in loaded]
     address = {} if options.base_url is None else {"base_url": options.base_url}
     judge = None if options.judge is None else quality_judge(options.judge, **address)
     gate.check(loaded, judge=None if judge is None else judge.name)
@@ -101,7 +107,7 @@ def check(
         from adjudge.scenarios._traces import TraceFiles
 
         # Without --repeat, a scenario has as many repeats as there are traces of it.
-        files = TraceFiles.of(options.traces, set(repeats))
+        files = TraceFiles.of(options.traces, {one.id: one.agents for one in loaded})
         repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
     loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in loaded]
     limits = limits_of(loaded)
@@ -119,7 +125,7 @@ def check(
             on_endpoint(endpoint.base_url)
         agent = agent_for(options.agent, files, loaded, config)
         if endpoint is not None:
-            agent = replace(agent, receive=lambda session, turns: endpoint.trajectory(session, roots=turns))
+            agent = replace(agent, receive=_receive_from(endpoint))
         how = {"retry_failed": options.retry_failed, "watch": watch, "signals": signals}
         run, session = asyncio.run(execute(loaded, agent, judge, path, config, **how))
 
@@ -137,6 +143,13 @@ def check(
         run = replace(run, warnings=(*run.warnings, why))
     places = {scenario.id: place for scenario, place in located if place is not None}
     return CheckResult(run, decision, session.signal, places)
+
+
+def _receive_from(endpoint: "OtlpEndpoint") -> Receive:
+    async def receive(session: str, turns: int, agents: AgentNames) -> Trajectory:
+        return await endpoint.trajectory(session, roots=turns, agents=agents)
+
+    return receive
 
 
 def _name_unmatched(files: "TraceFiles", options: CheckOptions) -> str:
