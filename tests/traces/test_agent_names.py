@@ -92,7 +92,7 @@ RECORDS = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=2_000)
 @given(RECORDS, TABLES)
 def test_names_are_given_once(record: Trajectory, table: dict[str, str | None]) -> None:
     """Giving the names again changes nothing, and no ignored name is left."""

@@ -74,9 +74,10 @@ def map_agents(record: Trajectory, names: AgentNames) -> Trajectory:
 
 
 def _renamed(message: Message, names: AgentNames, anybody: str | None) -> Message:
-    if message.role != "assistant" or (message.name is None and anybody is None):
+    if message.role != "assistant":
         return message
-    name = anybody if message.name is None else names.get(message.name, message.name)
+    name = None if message.name is None else names.get(message.name, message.name)
+    name = anybody if name is None else name
     return message if name == message.name else replace(message, name=name)
 
 

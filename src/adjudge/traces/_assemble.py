@@ -43,14 +43,15 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     # Where the record has one top span, and that is the run as a whole, its answer is the run's.
     top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
     tool_calls = tuple(call.finish() for call in calls if not call.is_handoff)
+    complete = not (record.faults or tree.faults)
     found = Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
         tool_calls=tool_calls,
         agents_called=agents_called,
         final_response=log.last_reply() if top is None or top.text is None else top.text,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
-        complete=not (record.faults or tree.faults),
-        unknown=_unknown(tree, log, agents_called, has_calls=bool(tool_calls)),
+        complete=complete,
+        unknown=_unknown(tree, log, agents_called, has_calls=bool(tool_calls), is_complete=complete),
     )
     return map_agents(found, names)
 
@@ -77,13 +78,16 @@ def _by_name(span: Span, names: AgentNames) -> Span:
     return replace(span, kind="other" if names[span.name] is None else "agent")
 
 
-def _unknown(tree: SpanTree, log: "_Log", agents_called: Collection[str], *, has_calls: bool) -> dict[Question, str]:
+def _unknown(
+    tree: SpanTree, log: "_Log", agents_called: Collection[str], *, has_calls: bool, is_complete: bool
+) -> dict[Question, str]:
     """Return what the spans cannot show, and what to do about it."""
     places = tree.places
     if any(one.agent == "" and not places[one.id].is_aside and places[one.id].agent is None for one in tree.spans):
         return {"agents": "one of them has no name: name it in your code, or with --map-agent"}
     was_anybody = has_calls or any(message.role == "assistant" for _, message, _ in log.messages)
-    return {"agents": NOBODY_NAMED} if was_anybody and not agents_called else {}
+    # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
+    return {"agents": NOBODY_NAMED} if was_anybody and not agents_called and is_complete else {}
 
 
 class _Log:
