@@ -47,6 +47,13 @@ def test_nobody_is_named() -> None:
     assert check_workflow(wanted, load(chat, agents={"*": "writer"})).passed is False
 
 
+def test_whoever_has_no_name() -> None:
+    """Beside agents with names, one without is called where it first wrote."""
+    chat = [{"role": "assistant", "content": "Ask."}, {"role": "assistant", "name": "research", "content": "Paris"}]
+    assert load(chat, agents={"*": "lead"}).agents_called == ("lead", "research")
+    assert load(chat[::-1], agents={"*": "lead"}).agents_called == ("research", "lead")
+
+
 def test_an_agent_called_as_a_tool() -> None:
     """A tool that is an agent is not a tool; it comes where it was first called."""
     call = {"id": "c1", "type": "function", "function": {"name": "ask_researcher", "arguments": "{}"}}

@@ -56,21 +56,23 @@ def map_agents(record: Trajectory, names: AgentNames) -> Trajectory:
     """
     if not names:
         return record
-    anybody = names.get(ANYBODY)
-    messages = [_renamed(message, names, anybody) for message in record.messages]
-    calls = record.tool_calls
-    agents_called = [names.get(agent, agent) for agent in record.agents_called]
-    if calls is not None:
-        agents_called = _with_tools(record, agents_called, names)
-        calls = tuple(call for call in calls if names.get(call.name) is None)
+    anybody, calls = names.get(ANYBODY), record.tool_calls
+    messages = tuple(_renamed(message, names, anybody) for message in record.messages)
+    # Who else was called: agents that are tools in the record, and whoever has no name.
+    more = [names.get(call.name) for call in calls or () if call.executed]
+    if any(
+        before.name is None and after.name is not None for before, after in zip(record.messages, messages, strict=True)
+    ):
+        more.append(anybody)
+    named = [names.get(agent, agent) for agent in record.agents_called]
+    if anybody is not None and ("agents" in record.unknown or not any(named)):
+        more.append(anybody)
+    entered = _in_order(dict.fromkeys(filter(None, named)), dict.fromkeys(filter(None, more)), messages, names)
     unknown = dict(record.unknown)
-    if anybody is not None and ("agents" in unknown or not any(agents_called)):
-        agents_called.append(anybody)
+    if anybody is not None or (entered and unknown.get("agents") == NOBODY_NAMED):
         unknown.pop("agents", None)
-    entered = tuple(dict.fromkeys(agent for agent in agents_called if agent is not None))
-    if entered and unknown.get("agents") == NOBODY_NAMED:
-        unknown.pop("agents")
-    return replace(record, messages=tuple(messages), tool_calls=calls, agents_called=entered, unknown=unknown)
+    tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)
+    return replace(record, messages=messages, tool_calls=tools, agents_called=entered, unknown=unknown)
 
 
 def _renamed(message: Message, names: AgentNames, anybody: str | None) -> Message:
@@ -81,22 +83,23 @@ def _renamed(message: Message, names: AgentNames, anybody: str | None) -> Messag
     return message if name == message.name else replace(message, name=name)
 
 
-def _with_tools(record: Trajectory, agents: Sequence[str | None], names: AgentNames) -> list[str | None]:
-    """Return the agents with those that were called as tools, each where it was first called."""
-    called = dict.fromkeys(names.get(call.name) for call in record.tool_calls or () if call.executed)
-    called.pop(None, None)
-    if not called:
-        return list(agents)
-    # Agents that wrote messages are known by the first of them; what else was entered stays behind its neighbour.
+def _in_order(
+    named: Collection[str], more: Collection[str], messages: Sequence[Message], names: AgentNames
+) -> tuple[str, ...]:
+    """Return all agents, those that were not known before where a message first has them."""
+    added = [agent for agent in more if agent not in named]
+    if not added:
+        return tuple(named)
     places: dict[str | None, int] = {}
-    for index, message in enumerate(record.messages):
+    for index, message in enumerate(messages):
         if message.role == "assistant":
-            places.setdefault(names.get(message.name, message.name) if message.name else None, index)
+            places.setdefault(message.name, index)
         for call in message.tool_calls:
             places.setdefault(names.get(call.name), index)
-    found: list[tuple[int, str | None]] = []
-    for agent in agents:
+    # An agent without a message stays behind the one before it.
+    found: list[tuple[int, str]] = []
+    for agent in named:
         before = found[-1][0] if found else 0
-        found.append((places.get(agent, before), agent))
-    found += [(places.get(agent, len(record.messages)), agent) for agent in called if agent not in agents]
-    return [agent for _, agent in sorted(found, key=lambda one: one[0])]
+        found.append((max(before, places.get(agent, before)), agent))
+    found += [(places.get(agent, len(messages)), agent) for agent in added]
+    return tuple(agent for _, agent in sorted(found, key=lambda one: one[0]))
