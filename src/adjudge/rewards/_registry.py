@@ -5,6 +5,7 @@
     get_scorer("./rewards.py:brevity")                  the same of a file
     get_scorer("local:0"), get_scorer("openai:MODEL")   a judge; its names are reserved, so never taken for a module
     get_scorer("quality:openai:MODEL")                  the quality rubric, scored by a model
+    get_scorer("rubric:openai:MODEL")                   the weighted criteria of each row, one verdict for each
     get_scorer("qa_f1_reward_tool(f1_threshold=0.5)")   any of them with options
 
 Nothing registers itself: a table names what is built in, entry points are read when a name is not among them.
@@ -54,7 +55,7 @@ BUILT_IN = {
     "webshop_reward": "adjudge.rewards.environments:webshop_reward",
     "workflow_reward": "adjudge.scenarios:workflow_reward",
 }
-JUDGES = ("local", "openai", "anthropic", "litellm", "panel", "cascade", "quality")
+JUDGES = ("local", "openai", "anthropic", "litellm", "panel", "cascade", "quality", "rubric")
 """What the name of a judge begins with; write a module of such a name as a file, `./local.py:function`."""
 
 JUDGE_SCORER = "adjudge.judges._scorer:judge_scorer"
@@ -145,7 +146,7 @@ def _find(name: str) -> Any:
     if place is None and ":" not in name:
         plugins = _plugins()
         if name not in plugins:
-            hint = closest(name, [*BUILT_IN, *plugins, "local", "quality"])
+            hint = closest(name, [*BUILT_IN, *plugins, "local", "quality", "rubric"])
             raise UnknownReward(f"no scorer is called {name!r}{hint}")
         place = plugins[name]
     try:
