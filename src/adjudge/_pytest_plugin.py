@@ -62,6 +62,11 @@ def pytest_configure(config: pytest.Config) -> None:
     paths = [(config.invocation_params.dir / one).resolve() for one in given]
     config.stash[_paths] = paths
     config.stash[_results] = {}
+    if paths:
+        from adjudge.calling import folders
+
+        # The agent may be a module here, as for the command.
+        folders[:] = [str(config.invocation_params.dir)]
     for path in paths:
         _load(path)
     config.args.extend(str(path) for path in paths)
