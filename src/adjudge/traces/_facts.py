@@ -31,7 +31,12 @@ class Facts:
     text: str | None = None
     sources: tuple[str, ...] = ()
     is_named: bool = True
+    agent: str | None = None
+    is_internal: bool = False
+    is_whole: bool = False
+    unsent: str | None = None
     graph: "GraphFacts | None" = None
+    joins: tuple[str, ...] = ()
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -89,8 +94,12 @@ class Facts:
             is_entry,
             self.sources,
             self.is_named,
-            None,
+            self.agent,
             self.graph,
+            self.is_internal,
+            self.is_whole,
+            self.unsent,
+            self.joins,
         )
 
 

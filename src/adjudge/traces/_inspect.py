@@ -136,7 +136,8 @@ def _record(sample: RecordPart, faults: tuple[str, ...]) -> Record:
     # Logs can be written without events; the messages of the sample are then all that is known.
     if not events:
         messages = read_messages(reading.whole(sample.get("messages")), f"{sample.where}.messages")
-        reading.spans.append(Span("messages", None, "llm", "messages", 0, 0, output=messages))
+        if messages:
+            reading.spans.append(Span("messages", None, "llm", "messages", 0, 0, output=messages))
     # A span is opened as one that has not ended; its end, where there is one, is a later event.
     ends = reading.ends
     spans = tuple(replace(one, end=ends[one.id], faults=()) if one.id in ends else one for one in reading.spans)

@@ -15,8 +15,8 @@ from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._values import (
     RecordPart,
-    arguments_of,
     as_text,
+    call_arguments,
     documents_of,
     first,
     loose,
@@ -74,11 +74,7 @@ def _facts(kind_name: str, given: object, said: object, call: str | None, where:
     elif facts.kind == "tool":
         facts.call_id = call or None
         if given is not None:
-            arguments = facts.whole("input", given)
-            # `@observe` records the arguments of a function by position and by name.
-            if isinstance(arguments, Mapping) and arguments.keys() == {"args", "kwargs"} and not arguments["args"]:
-                arguments = arguments["kwargs"]
-            facts.arguments = arguments_of(arguments)
+            facts.arguments = call_arguments(facts.whole("input", given))
         if said is not None:
             facts.set_result(loose(said)[0], as_text(said), where)
     elif kind_name.upper() == "RETRIEVER":
