@@ -21,6 +21,7 @@ from adjudge.traces._calls import Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._spans import NO_REPLY, NOBODY_NAMED, NOT_SENT, ONE_UNNAMED, Record, Span, SpanTree, grow_tree
+from adjudge.traces._usage import Usage, total_usage
 from adjudge.traces._values import key_of, style
 
 
@@ -49,6 +50,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     unknown |= _unsent(done, log, calls)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
+    used = _usage(tree, done, log)
     return Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
         tool_calls=tuple(call.finish() for call in calls if not call.is_internal),
@@ -57,6 +59,9 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
         complete=not (record.faults or tree.faults),
         unknown=unknown,
+        prompt_tokens=used.prompt_tokens,
+        completion_tokens=used.completion_tokens,
+        cost=used.cost,
     )
 
 
@@ -124,6 +129,21 @@ def _unsent(spans: Sequence[Span], log: "_Log", calls: Calls) -> dict[Question, 
     return {}
 
 
+def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:
+    """Return what the model calls of a run used, each once."""
+    every = []
+    for span in spans:
+        if span.kind != "llm" or span.id in tree.wrappers:
+            continue
+        used, caller = span.usage, tree.places[span.id].caller
+        # The same call from further out may be the one that knows.
+        if (used is None or used == Usage()) and caller is not None and caller.kind == "llm":
+            used = caller.usage
+        # Where one span is several calls, it has the usage of the last.
+        every.append(None if log.is_several(span) else used)
+    return total_usage(every)
+
+
 class _Log:
     """What was said and done, in order: every message once, with its position among the other events."""
 
@@ -154,13 +174,17 @@ class _Log:
             if span.kind == "llm" and (span.is_whole or not place.in_answered_llm):
                 if span.agent:
                     self.speakers.append(span.agent)
-                if span.id not in tree.wrappers:
+                if span.output or span.id not in tree.wrappers:
                     self.model_calls.append(span)
                 self._model_call(span, span.agent or place.agent)
             elif span.kind == "tool":
                 self._execution(span, place.caller)
             elif span.kind == "handoff":
                 self.handoffs.append((self._now, span.name))
+
+    def is_several(self, span: Span) -> bool:
+        """Say whether one span is several calls of a model: tools were called inside it."""
+        return span.is_whole or bool(self._inside.get(span.id))
 
     def _model_call(self, span: Span, agent: str | None) -> None:
         # A model is given the conversation again in every call: a message is new only where it occurs more often

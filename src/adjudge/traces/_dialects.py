@@ -19,6 +19,7 @@ from adjudge.traces._openinference import read_openinference
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans
 from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._usage import read_usage_attributes
 from adjudge.traces._values import kind_of
 
 _READERS = (read_framework, read_langfuse_attributes, read_openinference, read_genai)
@@ -69,6 +70,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     known = [facts for facts in (read(span, where, cache) for read in _READERS) if facts is not None]
     facts = known[0] if len(known) == 1 else _merge(known)
     facts.graph = read_graph_facts(span.attributes)
+    if facts.kind == "llm":
+        facts.usage = read_usage_attributes(span.attributes)
     facts.unsent = facts.unsent or _unsent(facts, span)
     shared = (span.attributes.get(key) for key in _CONVERSATIONS)
     facts.joins = (*span.links, *(each for each in shared if isinstance(each, str) and each))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.model import Message
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._spans import Span, SpanKind
+from adjudge.traces._usage import Usage
 from adjudge.traces._values import as_text, loose, text
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Facts:
     unsent: str | None = None
     graph: "GraphFacts | None" = None
     joins: tuple[str, ...] = ()
+    usage: Usage | None = None
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -100,6 +102,7 @@ class Facts:
             self.is_whole,
             self.unsent,
             self.joins,
+            self.usage,
         )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from adjudge.model import Message
+from adjudge.traces._usage import Usage
 
 if TYPE_CHECKING:
     from adjudge.traces._langgraph import GraphFacts
@@ -43,6 +44,7 @@ class Span:
     answer that it ends with. `is_whole` says that a model call is all of an agent's, so that another one inside it
     is not the same. `unsent` says how to get what the span should hold and does not: the reply of a model, the
     arguments of a tool, the tools that an agent called. `joins` names what spans of one run in several traces share.
+    `usage` are the tokens of a model call and what they cost.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Span:
     is_whole: bool = False
     unsent: str | None = None
     joins: tuple[str, ...] = ()
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
