@@ -74,7 +74,7 @@ def read_framework(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | N
         facts = _read_crew(attributes)
     elif span.name.endswith(".run_agent_step"):
         facts = _read_step(attributes)
-    elif span.name == "Agent.run" and "ChatMessage(" in as_text(attributes.get("output.value")):
+    elif span.name == "Agent.run" and attributes.get("openinference.span.kind") == "CHAIN":
         facts = _read_haystack(attributes, where)
     elif "pydantic_ai.all_messages" in attributes and attributes.get("final_result") is not None:
         facts = Facts("agent", text=as_text(attributes["final_result"]))
@@ -122,7 +122,7 @@ def _read_step(attributes: Mapping[str, Any]) -> Facts | None:
     return None if found is None else Facts("agent", found[1])
 
 
-def _read_haystack(attributes: Mapping[str, Any], where: str) -> Facts:
+def _read_haystack(attributes: Mapping[str, Any], where: str) -> Facts | None:
     """Read an agent of Haystack: its messages are all that is known, as its tools have no spans."""
     facts = Facts("llm", is_whole=True, unsent=_UNREADABLE)
     sides: list[list[Any]] = []
@@ -131,6 +131,8 @@ def _read_haystack(attributes: Mapping[str, Any], where: str) -> Facts:
         messages = held.get("messages") if isinstance(held, Mapping) else None
         sides.append([read_haystack_message(text) for text in messages] if isinstance(messages, list) else [])
     given, said = sides
+    if not said and not facts.faults:
+        return None
     if None in given or None in said:
         return facts
     facts.input = read_messages(given, f"{where}: input.value")
