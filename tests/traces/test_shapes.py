@@ -325,7 +325,7 @@ def test_what_a_user_writes_names_no_agent() -> None:
 
 
 def test_an_agent_that_only_its_class_names() -> None:
-    """smolagents calls an agent without a name as its class: which one it is, nobody can tell."""
+    """An agent of smolagents without a name is called as its class: which one it is, nobody can tell."""
     document = otlp({"openinference.span.kind": "AGENT", "output.value": "Paris"})
     document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["name"] = "CodeAgent.run"
     found = load(document)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
 from adjudge.traces import Record, Span, SpanKind, assemble, load
 from adjudge.traces._frameworks import how_to_send
@@ -165,7 +166,9 @@ def test_a_trace_in_which_nobody_did_anything() -> None:
 
 def test_runs_that_nothing_joins() -> None:
     """Several runs are refused with what to do: name one, or put a span around what is one."""
-    with pytest.raises(Exception, match="holds 2 runs .* say which with trace=; if they are one run, put a span"):
+    with pytest.raises(
+        TrajectoryError, match=r"holds 2 runs .* say which with trace=; if they are one run, put a span"
+    ):
         load([trace(1, **agent("a")), trace(2, **agent("b"))])
 
 
