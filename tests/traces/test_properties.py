@@ -40,6 +40,7 @@ SPANS = st.builds(
     text=st.none() | st.just("t"),
     is_internal=st.booleans(),
     is_whole=st.booleans(),
+    is_blind=st.booleans(),
     unsent=st.none() | st.just("u"),
     usage=st.none() | st.builds(Usage, st.none() | st.just(1), st.none() | st.just(2), st.none() | st.just(0.1)),
 )

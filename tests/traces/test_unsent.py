@@ -79,7 +79,7 @@ def test_tools_that_cannot_be_seen() -> None:
     """Model calls alone, without replies, cannot show tools; beside spans of agents, tools would have spans as well."""
     assert set(run(says(1)).unknown) == {"tools", "arguments", "answer"}
     assert set(run(AGENT, says(1, parent="a")).unknown) == {"answer"}
-    blind = span("b", "agent", 0, text="Paris", unsent="do this")
+    blind = span("b", "agent", 0, text="Paris", is_blind=True, unsent="do this")
     assert run(blind).unknown == {"tools": "do this", "arguments": "do this"}
     assert run(blind, says(1, Message("assistant", "Paris"), parent="b")).unknown == {}
 
@@ -115,6 +115,7 @@ def test_agents_inside_an_agent_that_is_one_call() -> None:
     inner = span("i", "llm", 2, "o", is_whole=True, text="x", output=(ASKS, Message("tool", "r", tool_call_id="c1")))
     found = run(outer, inner)
     assert (found.tools_used, found.final_response) == (("search",), "Rome")
+    assert assemble(Record("t", (outer, inner)), agents=["llm"]).agents_called == ("llm",)
 
 
 # --- traces of one run
@@ -201,3 +202,10 @@ def test_what_to_do(scope: str) -> None:
     chat = trace(1, scope=scope, gen_ai__operation__name="chat")
     assert load(chat).unknown["answer"] == how_to_send(scope)
     assert how_to_send(scope) in load({**chat, "more": 1}).unknown.values()  # read in the slower way
+
+
+def test_responses_of_the_agents_sdk() -> None:
+    """The SDK's own export of a response has no messages: the answer is unknown, with what to do."""
+    times = {"started_at": "2026-01-01T00:00:01", "ended_at": "2026-01-01T00:00:02"}
+    export = {"object": "trace.span", "id": "1", "trace_id": "t", "span_data": {"type": "response"}, **times}
+    assert "tracing processor" in load([export]).unknown["answer"]

@@ -13,6 +13,7 @@ from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._usage import read_usage
 from adjudge.traces._values import RecordPart, arguments_of, as_text, loose, sequence
 
+_UNSENT = "the SDK exports no messages of a response: add `response` to the span's data in a tracing processor"
 _KINDS: dict[str, SpanKind] = {
     "agent": "agent",
     "function": "tool",
@@ -76,4 +77,5 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
         read_messages(said, f"{where}: output", "assistant", cache),
         faults=tuple(faults),
         usage=usage,
+        unsent=_UNSENT if kind_name == "response" and said is None else None,
     )

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from adjudge.model import Message, Question, ToolCall, Trajectory
-from adjudge.traces._calls import Calls
+from adjudge.traces._calls import CallDraft, Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._spans import NO_REPLY, NOBODY_NAMED, NOT_SENT, ONE_UNNAMED, Record, Span, SpanTree, grow_tree
@@ -43,17 +43,18 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     answer = _answer(tree, done, log)
     unknown: dict[Question, str] = {}
-    if not agents_called and (list(calls) or any(one.role == "assistant" for _, one, _ in log.messages)):
+    drafts = list(calls)
+    if not agents_called and (drafts or any(one.role == "assistant" for _, one, _ in log.messages)):
         unknown["agents"] = NOBODY_NAMED
     if any(span.agent == "" for span in done):
         unknown["agents"] = ONE_UNNAMED
-    unknown |= _unsent(done, log, calls)
+    unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
     used = _usage(tree, done, log)
     return Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
-        tool_calls=tuple(call.finish() for call in calls if not call.is_internal),
+        tool_calls=tuple(call.finish() for call in drafts if not call.is_internal),
         agents_called=agents_called,
         final_response=answer,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
@@ -76,8 +77,15 @@ def _tree(record: Record, parent: str | None, agents: Collection[str]) -> SpanTr
     if any(one.kind == "agent" and one.is_named for one in spans):
         spans = [replace(one, kind="other") if one.kind == "agent" and not one.is_named else one for one in spans]
     if agents:
-        spans = [replace(one, kind="agent") if one.kind == "other" and one.name in agents else one for one in spans]
+        spans = [_as_agent(one) if one.name in agents else one for one in spans]
     return grow_tree(spans, parent)
+
+
+def _as_agent(span: Span) -> Span:
+    """Return a span that is an agent and does not say so, as one; a model call may be all of an agent's."""
+    if span.is_whole:
+        return replace(span, agent=span.name)
+    return replace(span, kind="agent") if span.kind == "other" else span
 
 
 def _answer(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> str | None:
@@ -112,7 +120,7 @@ def _why_no_reply(spans: Sequence[Span], log: "_Log") -> str | None:
     return NO_REPLY if log.executions and last.output[-1].tool_calls else None
 
 
-def _unsent(spans: Sequence[Span], log: "_Log", calls: Calls) -> dict[Question, str]:
+def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> dict[Question, str]:
     """Return what is unknown of the tools because contents were not sent, and what to do about it."""
     unsent = [span for call in calls if not call.is_internal and (span := call.unsent) is not None]
     if unsent:
@@ -124,7 +132,7 @@ def _unsent(spans: Sequence[Span], log: "_Log", calls: Calls) -> dict[Question, 
     has_agents = any(span.kind == "agent" for span in spans)
     for span in spans if not is_heard else ():
         is_mute = span.kind == "llm" and not has_agents and span.error is None
-        if is_mute or (span.unsent is not None and span.kind in ("agent", "other")):
+        if is_mute or span.is_blind:
             return dict.fromkeys(("tools", "arguments"), span.unsent or NOT_SENT)
     return {}
 

@@ -23,6 +23,10 @@ from adjudge.traces._usage import read_usage_attributes
 from adjudge.traces._values import kind_of
 
 _READERS = (read_framework, read_langfuse_attributes, read_openinference, read_genai)
+_FACTS = (
+    *("call_id", "arguments", "result", "input", "output", "text", "sources"),
+    *("agent", "is_internal", "is_whole", "is_blind", "unsent"),
+)
 _CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "ag2.network.channel_id")
 
 
@@ -87,9 +91,13 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
 
 
 def _unsent(facts: Facts, span: OtlpSpan) -> str | None:
-    """Return how to get what is missing from a span, where it is the reply of a model or the arguments of a tool."""
-    is_silent = facts.kind == "llm" and not facts.output and span.error is None
-    return how_to_send(span.scope) if is_silent or (facts.kind == "tool" and facts.arguments is None) else None
+    """Return how to get what is missing from a span: a model's reply, a tool's arguments, an agent's answer."""
+    is_missing = {
+        "llm": not facts.output,
+        "tool": facts.arguments is None,
+        "agent": facts.text is None,
+    }
+    return how_to_send(span.scope) if is_missing.get(facts.kind or "", False) else None
 
 
 def _merge(known: Sequence[Facts]) -> Facts:
@@ -102,19 +110,7 @@ def _merge(known: Sequence[Facts]) -> Facts:
     )
     merged = Facts(kind, names[0].name if names else None)
     # Of two dialects that know a fact, the first counts: see the order of `_READERS`.
-    for name in (
-        "call_id",
-        "arguments",
-        "result",
-        "input",
-        "output",
-        "text",
-        "sources",
-        "is_internal",
-        "is_whole",
-        "unsent",
-        "agent",
-    ):
+    for name in _FACTS:
         nothing = getattr(merged, name)
         setattr(merged, name, next((one for facts in known if (one := getattr(facts, name)) != nothing), nothing))
     # A name counts only if it comes from a dialect that gives one.

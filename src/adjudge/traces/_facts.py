@@ -35,6 +35,7 @@ class Facts:
     agent: str | None = None
     is_internal: bool = False
     is_whole: bool = False
+    is_blind: bool = False
     unsent: str | None = None
     graph: "GraphFacts | None" = None
     joins: tuple[str, ...] = ()
@@ -100,6 +101,7 @@ class Facts:
             self.graph,
             self.is_internal,
             self.is_whole,
+            self.is_blind,
             self.unsent,
             self.joins,
             self.usage,

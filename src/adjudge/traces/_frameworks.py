@@ -109,9 +109,8 @@ def _read_crew(attributes: Mapping[str, Any]) -> Facts:
         return Facts(text=as_text(attributes[f"{_CREW}crew.result"]))
     tools = loose(attributes.get(f"{_CREW}agent.tools"))[0]
     can_delegate = as_text(attributes.get(f"{_CREW}agent.allow_delegation")).lower() == "true"
-    return Facts(
-        "agent", as_text(attributes[f"{_CREW}agent.role"]), unsent=_NO_TOOLS if tools or can_delegate else None
-    )
+    is_blind = bool(tools) or can_delegate
+    return Facts("agent", as_text(attributes[f"{_CREW}agent.role"]), is_blind=is_blind, unsent=_NO_TOOLS)
 
 
 def _read_step(attributes: Mapping[str, Any]) -> Facts | None:

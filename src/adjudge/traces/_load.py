@@ -12,7 +12,7 @@ from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Message, PendingCalls, ToolCall, Trajectory
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
-from adjudge.traces._spans import NOBODY_NAMED, Record, join_records
+from adjudge.traces._spans import NOBODY_NAMED, Record, join_traces
 from adjudge.traces._values import handoff_target, kind_of, quote, read_json, sequence, style
 
 Format: TypeAlias = Literal[
@@ -160,7 +160,7 @@ def _choose(found: Sequence[Record], trace: str | None, where: str) -> Record:
         if not wanted:
             raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [record.id for record in found])}")
         return wanted[0]
-    runs = join_records(found) if len(found) > 1 else found
+    runs = join_traces(found) if len(found) > 1 else found
     if len(runs) > 1:
         names = ", ".join(quote(record.id) for record in runs[:3])
         more = ", ..." if len(runs) > 3 else ""

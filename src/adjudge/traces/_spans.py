@@ -42,8 +42,9 @@ class Span:
     says so itself, empty where nobody can tell; `graph` is where in a LangGraph it was made.
     `is_internal` says that a tool is the framework's own, by which it hands over or ends the run; `text` is then the
     answer that it ends with. `is_whole` says that a model call is all of an agent's, so that another one inside it
-    is not the same. `unsent` says how to get what the span should hold and does not: the reply of a model, the
-    arguments of a tool, the tools that an agent called. `joins` names what spans of one run in several traces share.
+    is not the same; `is_blind` that the tools of an agent have no spans. `unsent` says how to get what the span should
+    hold and does not: the reply of a model, the arguments of a tool, the answer of an agent. `joins` names what spans
+    of one run in several traces share.
     `usage` are the tokens of a model call and what they cost.
     """
 
@@ -68,6 +69,7 @@ class Span:
     graph: "GraphFacts | None" = None
     is_internal: bool = False
     is_whole: bool = False
+    is_blind: bool = False
     unsent: str | None = None
     joins: tuple[str, ...] = ()
     usage: Usage | None = None
@@ -82,7 +84,7 @@ class Record:
     faults: tuple[str, ...] = ()
 
 
-def join_records(records: Sequence[Record]) -> list[Record]:
+def join_traces(records: Sequence[Record]) -> list[Record]:
     """Return the runs that several traces are, without those in which nobody did anything.
 
     Traces are one run where a link or a parent leads from one to the other, or where they share a conversation.
