@@ -77,8 +77,9 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     if facts.kind == "llm":
         facts.usage = read_usage_attributes(span.attributes)
     facts.unsent = facts.unsent or _unsent(facts, span)
-    shared = (span.attributes.get(key) for key in _CONVERSATIONS)
-    facts.joins = (*span.links, *(each for each in shared if isinstance(each, str) and each))
+    shared = [span.attributes[key] for key in _CONVERSATIONS if key in span.attributes]
+    if shared or span.links:
+        facts.joins = (*span.links, *(each for each in shared if isinstance(each, str) and each))
     if span.dropped:
         facts.faults.append(f"{span.dropped} of its attributes or events were dropped")
     if span.end is None:
@@ -92,12 +93,13 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
 
 def _unsent(facts: Facts, span: OtlpSpan) -> str | None:
     """Return how to get what is missing from a span: a model's reply, a tool's arguments, an agent's answer."""
-    is_missing = {
-        "llm": not facts.output,
-        "tool": facts.arguments is None,
-        "agent": facts.text is None,
-    }
-    return how_to_send(span.scope) if is_missing.get(facts.kind or "", False) else None
+    if facts.kind == "llm":
+        is_missing = not facts.output
+    elif facts.kind == "tool":
+        is_missing = facts.arguments is None
+    else:
+        is_missing = facts.kind == "agent" and facts.text is None
+    return how_to_send(span.scope) if is_missing else None
 
 
 def _merge(known: Sequence[Facts]) -> Facts:

@@ -13,6 +13,7 @@ the rest. `how_to_send` says how the instrumentation that wrote a span is made t
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from adjudge.traces._facts import Facts
@@ -22,8 +23,9 @@ from adjudge.traces._reprs import read_haystack_message
 from adjudge.traces._spans import NOT_SENT
 from adjudge.traces._values import arguments_of, as_text, loose
 
-_ADK = "gcp.vertex.agent."
-_CREW = "crewai."
+_ADK_REQUEST, _ADK_RESPONSE = "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"
+_ADK_ARGUMENTS, _ADK_RESULT = "gcp.vertex.agent.tool_call_args", "gcp.vertex.agent.tool_response"
+_CREW_RESULT, _CREW_ROLE = "crewai.crew.result", "crewai.agent.role"
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _NO_TOOLS = (
     "OpenLLMetry's instrumentation of CrewAI sends no tool calls: instrument the model's client too, "
@@ -52,6 +54,7 @@ _CURRENT = re.compile(r"current_agent_name='((?:[^'\\]|\\.)+)'\)\Z")  # at the e
 _CURRENT_WITHIN = 300  # characters at the end that are looked at
 
 
+@lru_cache(maxsize=64)  # a record has few scopes
 def how_to_send(scope: str) -> str:
     """Return what to do so that contents are sent, for the instrumentation that wrote a span.
 
@@ -68,9 +71,9 @@ def read_framework(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | N
     """Read what a framework says about a span in words of its own, where it does."""
     attributes = span.attributes
     facts: Facts | None = None
-    if f"{_ADK}llm_response" in attributes or f"{_ADK}tool_call_args" in attributes:
+    if _ADK_RESPONSE in attributes or _ADK_ARGUMENTS in attributes:
         facts = _read_adk(attributes, where, cache)
-    elif f"{_CREW}crew.result" in attributes or f"{_CREW}agent.role" in attributes:
+    elif _CREW_RESULT in attributes or _CREW_ROLE in attributes:
         facts = _read_crew(attributes)
     elif span.name.endswith(".run_agent_step"):
         facts = _read_step(attributes)
@@ -85,16 +88,16 @@ def read_framework(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | N
 
 def _read_adk(attributes: Mapping[str, Any], where: str, cache: MessageCache) -> Facts | None:
     """Read the attributes that ADK 1 writes; those of a tool have an empty request and response beside them."""
-    arguments = attributes.get(f"{_ADK}tool_call_args")
+    arguments = attributes.get(_ADK_ARGUMENTS)
     if arguments is not None:
         facts = Facts()
-        facts.arguments = arguments_of(facts.whole(f"{_ADK}tool_call_args", arguments))
-        answer = attributes.get(f"{_ADK}tool_response")
+        facts.arguments = arguments_of(facts.whole(_ADK_ARGUMENTS, arguments))
+        answer = attributes.get(_ADK_RESULT)
         facts.result = None if answer is None else as_text(answer)
         return facts
     facts = Facts("llm")
-    request = facts.whole(f"{_ADK}llm_request", attributes.get(f"{_ADK}llm_request"))
-    response = facts.whole(f"{_ADK}llm_response", attributes[f"{_ADK}llm_response"])
+    request = facts.whole(_ADK_REQUEST, attributes.get(_ADK_REQUEST))
+    response = facts.whole(_ADK_RESPONSE, attributes[_ADK_RESPONSE])
     contents = request.get("contents") if isinstance(request, Mapping) else None
     content = response.get("content") if isinstance(response, Mapping) else None
     if isinstance(contents, list):
@@ -105,12 +108,12 @@ def _read_adk(attributes: Mapping[str, Any], where: str, cache: MessageCache) ->
 
 
 def _read_crew(attributes: Mapping[str, Any]) -> Facts:
-    if f"{_CREW}crew.result" in attributes:
-        return Facts(text=as_text(attributes[f"{_CREW}crew.result"]))
-    tools = loose(attributes.get(f"{_CREW}agent.tools"))[0]
-    can_delegate = as_text(attributes.get(f"{_CREW}agent.allow_delegation")).lower() == "true"
+    if _CREW_RESULT in attributes:
+        return Facts(text=as_text(attributes[_CREW_RESULT]))
+    tools = loose(attributes.get("crewai.agent.tools"))[0]
+    can_delegate = as_text(attributes.get("crewai.agent.allow_delegation")).lower() == "true"
     is_blind = bool(tools) or can_delegate
-    return Facts("agent", as_text(attributes[f"{_CREW}agent.role"]), is_blind=is_blind, unsent=_NO_TOOLS)
+    return Facts("agent", as_text(attributes[_CREW_ROLE]), is_blind=is_blind, unsent=_NO_TOOLS)
 
 
 def _read_step(attributes: Mapping[str, Any]) -> Facts | None:

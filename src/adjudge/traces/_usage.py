@@ -19,6 +19,7 @@ _COST = ("total_cost", "cost", "totalCost", "calculatedTotalCost")
 _PROMPT_ATTRIBUTES = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
 _COMPLETION_ATTRIBUTES = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
 _COST_ATTRIBUTES = ("llm.cost.total", "gen_ai.usage.cost", "operation.cost")
+_LANGFUSE_TOKENS, _LANGFUSE_COSTS = "langfuse.observation.usage_details", "langfuse.observation.cost_details"
 _MOST = 10**15  # tokens that can be a count
 
 
@@ -42,17 +43,18 @@ def read_usage(*places: object) -> Usage:
 
 def read_usage_attributes(attributes: Mapping[str, Any]) -> Usage:
     """Return what the attributes of a span say was used, in any of the dialects."""
-    details = read_usage(attributes.get("langfuse.observation.usage_details"))
-    prices = loose(attributes.get("langfuse.observation.cost_details"))[0]
     plain = [attributes]
-    return Usage(
-        _known(details.prompt_tokens, _first(plain, _PROMPT_ATTRIBUTES, _count)),
-        _known(details.completion_tokens, _first(plain, _COMPLETION_ATTRIBUTES, _count)),
-        _known(
-            _price(prices.get("total")) if isinstance(prices, Mapping) else None,
-            _first(plain, _COST_ATTRIBUTES, _price),
-        ),
+    found = Usage(
+        _first(plain, _PROMPT_ATTRIBUTES, _count),
+        _first(plain, _COMPLETION_ATTRIBUTES, _count),
+        _first(plain, _COST_ATTRIBUTES, _price),
     )
+    details, prices = attributes.get(_LANGFUSE_TOKENS), attributes.get(_LANGFUSE_COSTS)
+    if details is None and prices is None:
+        return found
+    costs = loose(prices)[0]
+    total = {"cost": costs.get("total")} if isinstance(costs, Mapping) else None
+    return read_usage(details, total, found._asdict())
 
 
 def total_usage(calls: Sequence[Usage | None]) -> Usage:
@@ -69,12 +71,12 @@ def total_usage(calls: Sequence[Usage | None]) -> Usage:
 
 
 def _first(held: Iterable[Mapping[str, Any]], names: Iterable[str], read: Callable[[object], T | None]) -> T | None:
-    values = (read(place.get(name)) for place in held for name in names)
-    return next((value for value in values if value is not None), None)
-
-
-def _known(value: T | None, other: T | None) -> T | None:
-    return other if value is None else value
+    for place in held:
+        for name in names:
+            value = place.get(name)
+            if value is not None and (found := read(value)) is not None:
+                return found
+    return None
 
 
 def _count(value: object) -> int | None:
