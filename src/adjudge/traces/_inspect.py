@@ -16,6 +16,7 @@ from typing import Any
 from adjudge.errors import TrajectoryError
 from adjudge.traces._messages import read_messages
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._usage import read_usage
 from adjudge.traces._values import DEPTH, RecordPart, arguments_of, as_text, mapping, read_json, sequence
 
 _ATTACHMENT = "attachment://"
@@ -136,7 +137,8 @@ def _record(sample: RecordPart, faults: tuple[str, ...]) -> Record:
     # Logs can be written without events; the messages of the sample are then all that is known.
     if not events:
         messages = read_messages(reading.whole(sample.get("messages")), f"{sample.where}.messages")
-        reading.spans.append(Span("messages", None, "llm", "messages", 0, 0, output=messages))
+        if messages:
+            reading.spans.append(Span("messages", None, "llm", "messages", 0, 0, output=messages))
     # A span is opened as one that has not ended; its end, where there is one, is a later event.
     ends = reading.ends
     spans = tuple(replace(one, end=ends[one.id], faults=()) if one.id in ends else one for one in reading.spans)
@@ -168,6 +170,7 @@ def _read_model(reading: _Sample, event: RecordPart) -> None:
         "llm",
         event.text("model") or "model",
         error=error,
+        usage=read_usage(output.get("usage")) if isinstance(output, Mapping) else None,
         input=read_messages(reading.whole(given), f"{where}.input"),
         output=read_messages({"choices": reading.whole(said)} if said else None, f"{where}.output", "assistant"),
     )

@@ -13,7 +13,7 @@ from adjudge.model import Message, PendingCalls, ToolCall, Trajectory
 from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
-from adjudge.traces._spans import NOBODY_NAMED, Record
+from adjudge.traces._spans import NOBODY_NAMED, Record, join_traces
 from adjudge.traces._values import handoff_target, kind_of, quote, read_json, sequence, style
 
 Format: TypeAlias = Literal[
@@ -165,10 +165,15 @@ def _choose(found: Sequence[Record], trace: str | None, where: str) -> Record:
         if not wanted:
             raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [record.id for record in found])}")
         return wanted[0]
-    if len(found) > 1:
-        names = ", ".join(quote(record.id) for record in found[:3])
-        raise TrajectoryError(f"{where} holds {len(found)} runs ({names}, ...): say which with trace=")
-    return found[0] if found else Record("", ())
+    runs = join_traces(found) if len(found) > 1 else found
+    if len(runs) > 1:
+        names = ", ".join(quote(record.id) for record in runs[:3])
+        more = ", ..." if len(runs) > 3 else ""
+        raise TrajectoryError(
+            f"{where} holds {len(runs)} runs ({names}{more}): say which with trace=; "
+            "if they are one run, put a span around it in your code"
+        )
+    return runs[0] if runs else Record("", ())
 
 
 def detect(data: object, where: str) -> Format:

@@ -19,6 +19,7 @@ _MICROSECOND = 1_000  # in nanoseconds
 _OPENERS = ("{", "[")
 _DOCUMENT_LISTS = ("documents", "results", "output", "data")
 _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
+_WRAPPING = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})  # the last is of smolagents
 _HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
 _CUT = re.compile(  # what may be between the place of an error and the end of a text that was cut off
     r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
@@ -168,6 +169,26 @@ def arguments_of(value: object) -> str | dict[str, Any]:
     if isinstance(found, Mapping):
         return {str(key): item for key, item in found.items()}
     return as_text(found)
+
+
+def call_arguments(value: object, parameters: object = None) -> str | dict[str, Any]:
+    """Return a call's arguments where they may be wrapped as Python's: by position and by name.
+
+    Those by position have the names that `parameters`, the tool's own by name, have in that order.
+
+    >>> call_arguments({"args": ["Oslo"], "kwargs": {"days": 2}}, '{"city": {}, "days": {}}')
+    {'city': 'Oslo', 'days': 2}
+    """
+    found, _ = loose(value)
+    if not isinstance(found, Mapping) or not isinstance(found.get("kwargs"), Mapping) or not found.keys() <= _WRAPPING:
+        return arguments_of(found)
+    by_position, by_name = found.get("args"), found["kwargs"]
+    if not by_position:
+        return arguments_of(by_name)
+    names = loose(parameters)[0]
+    if not isinstance(by_position, list) or not isinstance(names, Mapping) or len(names) < len(by_position):
+        return arguments_of(found)
+    return arguments_of({**dict(zip(names, by_position, strict=False)), **by_name})
 
 
 def as_text(value: object) -> str:
