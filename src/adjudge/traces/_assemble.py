@@ -48,6 +48,9 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
         complete=not (record.faults or tree.faults),
         unknown=_unknown(done, log, agents_called),
+        prompt_tokens=record.prompt_tokens,
+        completion_tokens=record.completion_tokens,
+        cost=record.cost,
     )
 
 

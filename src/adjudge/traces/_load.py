@@ -17,7 +17,7 @@ from adjudge.traces._spans import Record
 from adjudge.traces._values import kind_of, quote, read_json, sequence
 
 Format: TypeAlias = Literal[
-    "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect"
+    "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect", "atif"
 ]
 """How a record of what an agent did is written."""
 
@@ -120,7 +120,7 @@ def _open(given: str | Path | bytes | bytearray | memoryview, named: str | None)
 
 def _content(content: bytes, where: str, named: str | None) -> object:
     """Read a file's content: an archive of Inspect, protobuf, JSON, or JSON lines."""
-    if content[:4] == b"PK\x03\x04":
+    if content[:4] == b"PK\x03\x04":  # an archive
         from adjudge.traces._inspect import unpack
 
         return unpack(content)
@@ -159,10 +159,11 @@ def _is_own(data: object) -> bool:
 
 def _choose(found: Sequence[Record], trace: str | None, where: str) -> Record:
     if trace is not None:
-        wanted = [record for record in found if trace in (record.id, record.id.replace("-", ""))]
+        wanted = [one for one in found if trace in (one.id, one.id.replace("-", ""), *one.names)]
         if not wanted:
-            raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [record.id for record in found])}")
-        return wanted[0]
+            raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [one.id for one in found])}")
+        exact = [one for one in wanted if trace == one.id]
+        found = exact[:1] or wanted
     if len(found) > 1:
         names = ", ".join(quote(record.id) for record in found[:3])
         raise TrajectoryError(f"{where} holds {len(found)} runs ({names}, ...): say which with trace=")
@@ -221,6 +222,7 @@ def _recognise(sample: Mapping[str, Any]) -> Format | None:
         "langsmith": has("run_type") or first_has("runs", "run_type"),
         "langfuse": has("observations") or is_observation or is_page,
         "inspect": has("samples") or (has("events") and has("epoch")),
+        "atif": str(sample.get("schema_version")).startswith("ATIF-v") or (has("steps") and has("session_id", "agent")),
         "responses": object_name == "response" or is_item or is_reply,
         "chat": has("role", "messages", "choices", "parts", "tasks_output")
         or is_langchain_message(sample)
@@ -276,4 +278,5 @@ _DECODERS: Mapping[str, str] = {  # a module and its function
     "langsmith": "_langsmith:decode_langsmith",
     "openai-agents": "_agents_sdk:decode_agents_sdk",
     "inspect": "_inspect:decode_inspect",
+    "atif": "_atif:decode_atif",
 }

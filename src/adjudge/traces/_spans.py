@@ -61,11 +61,19 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The spans of one run, by the run's id, and what is known to be missing from the record as a whole."""
+    """The spans of one run, by the run's id, and what is known to be missing from the record as a whole.
+
+    `names` are what the run is called beside its id; several may share one, as epochs do a sample's id. The tokens of
+    its model calls and their cost are given where the record counts them.
+    """
 
     id: str
     spans: tuple[Span, ...]
     faults: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
