@@ -31,6 +31,8 @@ _AUTOGEN_ASIDES = frozenset(
     {"ThoughtEvent", "MemoryQueryEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent", "SelectorEvent"}
     | {"UserInputRequestedEvent", "CodeGenerationEvent", "CodeExecutionEvent"}
 )
+_BODIES = frozenset({"content", "parts", "tool_calls", "function_call", "refusal"})
+_ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "additional_kwargs", "response_metadata"})
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
 _FROM_CODE = "its tools are called from the code that it writes: record a trace"
 _NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
@@ -61,12 +63,22 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
         item = plain_object(given)
         reader = _reader_of(item) if isinstance(item, Mapping) else None
         if reader is None or not isinstance(item, Mapping):
+            if isinstance(item, Mapping) and "role" in item and item.keys().isdisjoint(_BODIES):
+                _check_empty(item, f"{where}, message {index}")
             found.append(item)
         else:
             found.extend(reader(item, f"{where}, message {index}"))
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
     return _turn_round(items, found), unknown
+
+
+def _check_empty(item: Item, where: str) -> None:
+    """Refuse a message whose content may be where nobody looks for it: it would look like one that says nothing."""
+    strange = [key for key, value in item.items() if value and isinstance(value, list | Mapping) and key not in _ASIDES]
+    if strange:
+        keys = ", ".join(quote(str(key)) for key in strange[:3])
+        raise TrajectoryError(f"{where} has neither content nor calls, but {keys}, which is not known")
 
 
 def read_trajectory(record: Item) -> tuple[list[Item], Unknown] | None:
