@@ -15,7 +15,7 @@ OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
 COMMANDS = (
     *("check", "crag", "demo", "env", "init", "judge", "math", "plan"),
-    *("rescore", "resend", "resume", "runs", "score", "scorers", "shop", "show"),
+    *("rescore", "resend", "resume", "runs", "score", "scorers", "shop", "show", "traces"),
 )  # each the `command` of a module of that name
 
 

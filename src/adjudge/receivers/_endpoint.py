@@ -7,7 +7,7 @@ from adjudge.model import Trajectory
 from adjudge.receivers._collector import LOGS_PATH, PATH, Collector
 from adjudge.receivers._store import EndpointCounts, EndpointLimits
 from adjudge.receivers._whole import SETTLE, TIMEOUT, Wait, trajectory_of
-from adjudge.traces import AgentNames, faults_of
+from adjudge.traces import AgentNames, Record, faults_of
 
 
 class OtlpEndpoint(ThreadedServer):
@@ -114,6 +114,12 @@ class OtlpEndpoint(ThreadedServer):
         # What the record itself lacks is the better message; what is late may only need time.
         faults = faults_of(record, parent=wait.parent)
         return faults if late is None or faults else (late,)
+
+    def record(self, trace_id: str) -> Record:
+        """Return the spans of a trace that have arrived so far."""
+        wait = Wait(0.0, 1, 0.0, trace_id[:16])
+        record, _ = self._running().call(self._collector.now, trace_id, wait)
+        return record
 
     @property
     def trace_ids(self) -> tuple[str, ...]:

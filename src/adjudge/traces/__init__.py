@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from adjudge.traces._protobuf import iter_protobuf_logs, iter_protobuf_spans
     from adjudge.traces._spans import Record, Span, SpanKind
     from adjudge.traces._stream import Trace, iter_traces
+    from adjudge.traces._understand import UnderstoodRun, understand, understand_record
     from adjudge.traces._values import read_json
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Span",
     "SpanKind",
     "Trace",
+    "UnderstoodRun",
     "add_log_events",
     "assemble",
     "decode_langfuse",
@@ -64,6 +66,8 @@ __all__ = [
     "read_json",
     "read_otlp_json",
     "read_otlp_span",
+    "understand",
+    "understand_record",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -80,6 +84,7 @@ __getattr__, __dir__ = lazy_names(
         "_protobuf": ("iter_protobuf_logs", "iter_protobuf_spans"),
         "_spans": ("Record", "Span", "SpanKind"),
         "_stream": ("Trace", "iter_traces"),
+        "_understand": ("UnderstoodRun", "understand", "understand_record"),
         "_values": ("read_json",),
     },
 )

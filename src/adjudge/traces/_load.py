@@ -46,7 +46,7 @@ def load(
     from adjudge.traces._assemble import assemble
 
     names = read_agent_names(agents) if agents else {}
-    with _reading():
+    with reading():
         found = _read(path_or_data, format, trace)
         if isinstance(found, Trajectory):
             return map_agents(found, names)
@@ -63,13 +63,13 @@ def missing(
     """Say why a record is incomplete: what is known to be missing, and from which span; nothing of a complete one."""
     from adjudge.traces._assemble import faults_of
 
-    with _reading():
+    with reading():
         found = _read(path_or_data, format, trace)
         return () if isinstance(found, Trajectory) else faults_of(found, parent=parent)
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def reading() -> Iterator[None]:
     """Name what is nested too deeply, and keep the garbage collector from looking through what is only growing.
 
     A record makes very many objects and no circles; looking for some takes a third of the time.
