@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import signal
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -96,9 +97,9 @@ def test_spans_that_arrive(tmp_path: Path) -> None:
     assert process.stdout is not None
     try:
         address = process.stderr.readline().decode().strip().partition("ENDPOINT=")[2]
-        connection = HTTPConnection(address.removeprefix("http://"))
-        connection.request("POST", "/v1/traces", json.dumps(DOCUMENT), {"Content-Type": "application/json"})
-        assert connection.getresponse().status == 200
+        with closing(HTTPConnection(address.removeprefix("http://"))) as connection:
+            connection.request("POST", "/v1/traces", json.dumps(DOCUMENT), {"Content-Type": "application/json"})
+            assert connection.getresponse().status == 200
         assert process.stdout.readline().decode().strip() == f"run {'ab' * 16}"
         assert process.stdout.readline().decode().split() == ["agents", "unknown"]
     finally:
