@@ -15,24 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from adjudge.calling import run_sync
 from adjudge.errors import ArgumentError, Caught, DataError, UsageError
-from adjudge.judges._chat_judge import ChatJudge
 from adjudge.judges._registry import get_judge
-from adjudge.judges._rubric import GivesScores
+from adjudge.judges._rubric import CriteriaAsker
 from adjudge.judges._scorer import PENDING, JudgeScorer
-from adjudge.judges._vacuous import is_vacuous
-from adjudge.judges.columns import texts_of
-from adjudge.model import Judgement, Score
-from adjudge.prompts import RubricReading, parse_rubric, rubric_schema
-from adjudge.text.values import plain, text_of
+from adjudge.model import Score
+from adjudge.text.values import plain
 
 if TYPE_CHECKING:
-    from adjudge.model import Ask, Context
+    from adjudge.model import Context
     from adjudge.prompts import Prompt
 
 COLUMN = "rubric"
@@ -50,54 +43,23 @@ class Criterion(NamedTuple):
 
 
 @dataclass(eq=False)
-class CriteriaJudge(ChatJudge, GivesScores):
+class CriteriaJudge(CriteriaAsker):
     """Asks a chat model which criteria a response meets, all of them in one call.
 
-    In place of references it takes the criteria; `Judgement.scores` has 1 or 0 for each, by `criterion_1`,
-    `criterion_2` and so on. A response that says nothing meets none, without a call, as does one that is too long.
+    `Judgement.scores` has 1 or 0 for each, by `criterion_1`, `criterion_2` and so on.
     """
 
     prompt: Prompt | str = _PROMPT
-    _slots = MappingProxyType({"question": False, "criteria": True, "sources": True, "response": False})
     names = ()  # they are those of each rubric
+    is_binary = True
 
-    def judge(
-        self, question: str, reference: str | Sequence[str], response: str | None, *, sources: str | Sequence[str] = ()
-    ) -> Judgement:
-        """Check one response; `reference` are the criteria. Inside an event loop use `ajudge`."""
-        return run_sync(self.ajudge(question, reference, response, sources=sources), self.name, instead="ajudge")
-
-    async def ajudge(
-        self,
-        question: str,
-        reference: str | Sequence[str],
-        response: str | None,
-        *,
-        sources: str | Sequence[str] = (),
-        ask: Ask | None = None,
-    ) -> Judgement:
-        """Check one response by its criteria; `ask` answers instead of the judge's own model."""
-        try:
-            text, criteria = text_of(response, "response"), texts_of(reference, "reference")
-            names = [f"criterion_{number}" for number in range(1, len(criteria) + 1)]
-            fields: dict[str, str | Sequence[str]] = {
-                "question": text_of(question, "question"),
-                "criteria": [f"{name}: {one}" for name, one in zip(names, criteria, strict=True)],
-                "sources": texts_of(sources, "sources"),
-                "response": text,
-            }
-        except DataError as error:
-            return self._judgement("error", error.reason)
+    def _names(self, fields: dict[str, str | Sequence[str]]) -> Sequence[str]:
+        criteria = fields["criteria"]
         if not criteria:
-            return self._judgement("error", "no-criteria: there is no criterion to check")
-        # The same rule as for verdicts: what says nothing is wrong, not unscored.
-        nothing = RubricReading(dict.fromkeys(names, 0.0))
-        if self.gate and is_vacuous(text):
-            return self._judgement("scored", "vacuous", found=nothing)
-        if len(text) > self.max_response:
-            return self._judgement("scored", f"too-long: {len(text)} characters", found=nothing)
-        schema = rubric_schema(names, binary=True)
-        return await self._ask(fields, schema, partial(parse_rubric, names=names, binary=True), ask)
+            raise DataError("there is no criterion to check", code="no-criteria")
+        names = [f"criterion_{number}" for number in range(1, len(criteria) + 1)]
+        fields["criteria"] = [f"{name}: {one}" for name, one in zip(names, criteria, strict=True)]
+        return names
 
 
 class RubricScorer(JudgeScorer):
