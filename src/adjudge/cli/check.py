@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adjudge.cli._agents import AGENT_OPTIONS, show_waiting
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
-    AGENT_ENV,
     NO_CODE,
     SECONDS,
     exit_on_sigterm,
     new_command,
     with_options,
 )
+from adjudge.cli._select import SELECTION, selection_of, show_tags
 from adjudge.errors import AdjudgeError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ MOST = 3  # reasons of one scenario
 
 OPTIONS = (
     click.option("--agent", help="The agent: an address, module:function, command: PROGRAM, openai:MODEL."),
-    AGENT_ENV,
+    *AGENT_OPTIONS,
+    *SELECTION,
     click.option("--traces", help="In place of an agent: a folder or file of traces that it left."),
     click.option("--judge", help="The model that scores the quality: openai:MODEL or anthropic:MODEL."),
     click.option("--base-url", help="Address of the judge's OpenAI-compatible endpoint."),
@@ -68,7 +70,7 @@ OPTIONS = (
     short_help="Gate a release on scenarios.",
     epilog="""\b
 Examples:
-  adjudge check scenarios/ --agent http://localhost:8000/chat --gate gate.toml
+  adjudge check scenarios/ --agent http://localhost:8000/chat --wait 60 --gate gate.toml
   adjudge check scenarios/ --agent my_agent:answer --repeat 5 --junit report.xml
   adjudge check scenarios/ --traces traces/ --judge openai:gpt-4.1-mini --langfuse
 
@@ -99,9 +101,11 @@ def command(
     if langfuse:
         check_langfuse(outbox)
     with exit_on_sigterm(), _ignore_lost_reader():
+        select = selection_of(options)
         with live() as watch:
-            asked = CheckOptions(endpoint=otlp_endpoint, **options)
-            result = check(scenarios, asked, watch=watch, on_endpoint=_print_endpoint, signals=True)
+            asked = CheckOptions(endpoint=otlp_endpoint, select=select, **options)
+            told: dict[str, Any] = {"on_endpoint": _print_endpoint, "on_wait": show_waiting()}
+            result = check(scenarios, asked, watch=watch, signals=True, **told)
         if result.signal is not None:
             _print(f"interrupted; to resume, run the same command with --run {result.run.file}")
             return result.exit_code
@@ -235,6 +239,7 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
             cells.append(Text(_scores(runs)))
         table.add_row(*cells, Text(_why(runs)))
     console.print(table)
+    show_tags(results, console)
     ends = ", ".join(f"{number:,} {outcome}" for outcome, number in result.run.outcomes.items())
     lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
     if is_repeated:
