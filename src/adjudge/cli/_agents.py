@@ -1,80 +1,33 @@
-"""Options of the commands that ask an agent: what a URL needs beside its address, and how long to wait for it."""
+"""`--agents`, `--map-agent` and `--ignore-agent`: names of agents where a record cannot know them."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.calling import agent_options
-from adjudge.cli._options import AGENT_ENV, SECONDS
+from adjudge.cli._options import NamePair
 
+if TYPE_CHECKING:
+    from adjudge.traces import AgentNames
 
-def _keep(_context: click.Context, option: click.Parameter, value: Any) -> None:
-    """Note an option for the agents that are made from names; it is never part of a run."""
-    if value:
-        agent_options.set({**agent_options.get(), str(option.name): value})
-
-
-class FieldPlace(click.ParamType[tuple[str, str]]):
-    """`field=place`: where an answer has one of its fields."""
-
-    name = "name=path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Read the name and the place."""
-        if isinstance(value, tuple):
-            return value
-        name, found, place = str(value).partition("=")
-        if not found or not place:
-            self.fail(f"{value!r} is not a field: write response=$.output.text", param, ctx)
-        return name, place
-
-
-AGENT_OPTIONS = (
-    AGENT_ENV,
+AGENT_NAMES = (
+    click.option("--agents", "agents_file", help="A TOML or YAML file with a table [agents]: NAME = AGENT, or false."),
     click.option(
-        "--header",
+        "--map-agent",
         multiple=True,
-        expose_value=False,
-        callback=_keep,
-        help="NAME=VALUE for an agent's URL; env:VARIABLE or $VARIABLE in it is read from the environment. Repeatable.",
+        type=NamePair("name=agent", "call_model=research"),
+        help="What the record calls NAME is this agent; * is whoever has no name. Repeatable.",
     ),
-    click.option(
-        "--field",
-        multiple=True,
-        type=FieldPlace(),
-        expose_value=False,
-        callback=_keep,
-        help="Where its answer has a field: response=$.output.text. Repeatable.",
-    ),
-    click.option(
-        "--send", expose_value=False, callback=_keep, help='The body that it is sent: \'{"input": "{question}"}\'.'
-    ),
-    click.option("--wait", type=SECONDS, help="Wait so many seconds for an agent's URL to answer."),
+    click.option("--ignore-agent", multiple=True, help="A name in the record that is not an agent. Repeatable."),
 )
 
 
-def show_waiting() -> Callable[[str | None], None]:
-    """Return a callback for lines about an agent that is starting: on a terminal one line; None ends it."""
-    import time
+def take_agent_names(options: MutableMapping[str, Any]) -> "AgentNames":
+    """Take what these options say out of a command's options; single names come before those of the file."""
+    from adjudge.scenarios import load_agent_names
+    from adjudge.traces import read_agent_names
 
-    from adjudge.cli._show import EVERY, Terminal
-    from adjudge.errors import printable
-
-    console = Terminal(stderr=True)
-    status = console.status("waiting") if console.is_terminal else None
-    printed: float | None = None
-
-    def show(line: str | None) -> None:
-        nonlocal printed
-        if line is None:
-            if status is not None:
-                status.stop()
-        elif status is not None:
-            status.update(printable(line))
-            status.start()
-        elif printed is None or time.monotonic() - printed >= EVERY:
-            printed = time.monotonic()
-            click.echo(f"adjudge: {printable(line)}", err=True)
-
-    return show
+    file, pairs, ignored = (options.pop(name) for name in ("agents_file", "map_agent", "ignore_agent"))
+    names = {} if file is None else load_agent_names(file)
+    single = {**dict(pairs), **dict.fromkeys(ignored)}
+    return read_agent_names({**names, **single}, "--map-agent") if names or single else {}

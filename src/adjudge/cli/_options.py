@@ -59,10 +59,12 @@ class Share(click.ParamType[float]):
         return number
 
 
-class ColumnMapping(click.ParamType[tuple[str, str]]):
-    """`argument=column`."""
+class NamePair(click.ParamType[tuple[str, str]]):
+    """Two names, such as `name=agent`, with an example of both."""
 
-    name = "name=column"
+    def __init__(self, name: str, example: str) -> None:
+        self.name = name
+        self.example = example
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
         """Read the two names."""
@@ -70,8 +72,15 @@ class ColumnMapping(click.ParamType[tuple[str, str]]):
             return value
         name, found, column = str(value).partition("=")
         if not found or not name or not column:
-            self.fail(f"{value!r} is not a mapping: write argument=column, as in final_response=completion", param, ctx)
+            self.fail(f"{value!r} is not a mapping: write {self.name}, as in {self.example}", param, ctx)
         return name, column
+
+
+class ColumnMapping(NamePair):
+    """`argument=column`."""
+
+    def __init__(self) -> None:
+        super().__init__("argument=column", "final_response=completion")
 
 
 class Price(click.ParamType[tuple[float, float]]):

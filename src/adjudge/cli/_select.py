@@ -20,7 +20,7 @@ SELECTION = (
 )
 
 
-def selection_of(options: dict[str, Any]) -> "Selection":
+def take_selection(options: dict[str, Any]) -> "Selection":
     """Take the options of a selection out of a command's options."""
     from adjudge.scenarios import Selection
 

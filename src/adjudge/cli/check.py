@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._agents import AGENT_OPTIONS, show_waiting
+from adjudge.cli._agent_options import AGENT_OPTIONS, show_waiting
+from adjudge.cli._agents import AGENT_NAMES, take_agent_names
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
     NO_CODE,
@@ -20,7 +21,7 @@ from adjudge.cli._options import (
     new_command,
     with_options,
 )
-from adjudge.cli._select import SELECTION, selection_of, show_tags
+from adjudge.cli._select import SELECTION, show_tags, take_selection
 from adjudge.errors import AdjudgeError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ OPTIONS = (
     click.option("--judge", help="The model that scores the quality: openai:MODEL or anthropic:MODEL."),
     click.option("--base-url", help="Address of the judge's OpenAI-compatible endpoint."),
     click.option("--repeat", type=click.IntRange(1, 10_000), help="Run every scenario this many times."),
+    *AGENT_NAMES,
     click.option("--gate", help="The gate file; without it every workflow has to pass."),
     click.option("--junit", help="Write a JUnit report to this file."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
@@ -101,9 +103,9 @@ def command(
     if langfuse:
         check_langfuse(outbox)
     with exit_on_sigterm(), _ignore_lost_reader():
-        select = selection_of(options)
+        named: dict[str, Any] = {"select": take_selection(options), "agents": take_agent_names(options)}
         with live() as watch:
-            asked = CheckOptions(endpoint=otlp_endpoint, select=select, **options)
+            asked = CheckOptions(endpoint=otlp_endpoint, **named, **options)
             told: dict[str, Any] = {"on_endpoint": _print_endpoint, "on_wait": show_waiting()}
             result = check(scenarios, asked, watch=watch, signals=True, **told)
         if result.signal is not None:

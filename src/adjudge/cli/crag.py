@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from adjudge.cli._agents import AGENT_OPTIONS, show_waiting
+from adjudge.cli._agent_options import AGENT_OPTIONS, show_waiting
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
     BUDGETS,

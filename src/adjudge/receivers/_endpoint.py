@@ -7,7 +7,7 @@ from adjudge.model import Trajectory
 from adjudge.receivers._collector import LOGS_PATH, PATH, Collector
 from adjudge.receivers._store import EndpointCounts, EndpointLimits
 from adjudge.receivers._whole import SETTLE, TIMEOUT, Wait, trajectory_of
-from adjudge.traces import faults_of
+from adjudge.traces import AgentNames, faults_of
 
 
 class OtlpEndpoint(ThreadedServer):
@@ -75,6 +75,7 @@ class OtlpEndpoint(ThreadedServer):
         roots: int = 1,
         settle: float = SETTLE,
         parent: str | None = None,
+        agents: AgentNames | None = None,
     ) -> Trajectory:
         """Wait until a trace is whole and return what its agent did.
 
@@ -82,12 +83,14 @@ class OtlpEndpoint(ThreadedServer):
         for `settle` seconds. A conversation in one trace has a root for every turn. A trace that is not whole after
         `timeout` seconds is returned as it is, with `complete=False`. `trace_id` may also be a session that spans name
         (`session.id`); `parent` is the outer span that the agent was given, by default the first half of the trace id,
-        as adjudge sends it.
+        as adjudge sends it. `agents` are names of agents, as for `traces.load`.
         """
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         future = self._running().submit(self._collector.whole(trace_id, wait))
         record, late = await asyncio.wrap_future(future)
-        return await asyncio.to_thread(trajectory_of, record, trace_id=trace_id, parent=wait.parent, late=late)
+        return await asyncio.to_thread(
+            trajectory_of, record, trace_id=trace_id, parent=wait.parent, late=late, agents=agents
+        )
 
     def wait(
         self,
@@ -97,11 +100,12 @@ class OtlpEndpoint(ThreadedServer):
         roots: int = 1,
         settle: float = SETTLE,
         parent: str | None = None,
+        agents: AgentNames | None = None,
     ) -> Trajectory:
         """Return the same as `trajectory`, for code that cannot await."""
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         record, late = self._running().submit(self._collector.whole(trace_id, wait)).result()
-        return trajectory_of(record, trace_id=trace_id, parent=wait.parent, late=late)
+        return trajectory_of(record, trace_id=trace_id, parent=wait.parent, late=late, agents=agents)
 
     def missing(self, trace_id: str, *, roots: int = 1, parent: str | None = None) -> tuple[str, ...]:
         """Return what is missing from a trace so far; nothing for a complete one."""

@@ -20,9 +20,10 @@ from adjudge.http import Limits
 from adjudge.model import Agent, Case, Message, Trajectory, to_json
 from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
+from adjudge.traces import AgentNames, map_agents
 
-Receive: TypeAlias = Callable[[str, int], Awaitable[Trajectory]]
-"""Returns what was recorded elsewhere of a session with so many turns."""
+Receive: TypeAlias = Callable[[str, int, AgentNames], Awaitable[Trajectory]]
+"""Returns what was recorded elsewhere of a session with so many turns, with these names of agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,13 @@ class ScenarioAgent:
         # From here on it is one record, whatever the number of turns.
         whole = answers[0] if len(answers) == 1 else _join(answers)
         if self.is_saved:
-            return whole
+            return map_agents(whole, scenario.agents)
         if self.receive is not None:
-            record = await self.receive(session, len(scenario.turns))
+            record = await self.receive(session, len(scenario.turns), scenario.agents)
             # The record says what was done, the answer what the user got.
             response = record.final_response if whole.final_response is None else whole.final_response
             whole = replace(record, final_response=response, sources=record.sources or whole.sources)
-        return replace(whole, trace_id=whole.trace_id or session, seconds=seconds)
+        return replace(map_agents(whole, scenario.agents), trace_id=whole.trace_id or session, seconds=seconds)
 
     async def aclose(self) -> None:
         """Close the agent under test."""

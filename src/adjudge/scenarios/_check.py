@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from adjudge.agents import wait_for_agent
 from adjudge.errors import UsageError
 from adjudge.judges import quality_judge
+from adjudge.model import Trajectory
 from adjudge.runs import Progress, new_run_file
-from adjudge.scenarios._agent import agent_for
+from adjudge.scenarios._agent import Receive, agent_for
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
+from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._select import Selection
+from adjudge.traces import AgentNames
 
 if TYPE_CHECKING:
     from adjudge.receivers import OtlpEndpoint
@@ -47,6 +50,7 @@ class CheckOptions:
     accept_changes: bool = False
     select: Selection = field(default_factory=Selection)
     wait: float | None = None
+    agents: AgentNames = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,9 @@ def check(
     located = locate_scenarios(scenarios)
     everything = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
+    if gate.agents or options.agents:
+        # What is said in the call comes before what a scenario says, and that before the gate.
+        everything = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in everything]
     address = {} if options.base_url is None else {"base_url": options.base_url}
     judge = None if options.judge is None else quality_judge(options.judge, **address)
     gate.check(everything, judge=None if judge is None else judge.name)
@@ -109,7 +116,7 @@ def check(
         from adjudge.scenarios._traces import TraceFiles
 
         # Files of scenarios that are not selected belong to somebody: they are only not read.
-        files = TraceFiles.of(options.traces, {one.id for one in everything})
+        files = TraceFiles.of(options.traces, {one.id: one.agents for one in everything})
         files = replace(files, records={name: found for name, found in files.records.items() if name in repeats})
         # Without --repeat, a scenario has as many repeats as there are traces of it.
         repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
@@ -131,7 +138,7 @@ def check(
         if options.wait is not None:
             wait_for_agent(agent.agent, options.wait, watch=on_wait)
         if endpoint is not None:
-            agent = replace(agent, receive=lambda session, turns: endpoint.trajectory(session, roots=turns))
+            agent = replace(agent, receive=_receive_from(endpoint))
         how = {"retry_failed": options.retry_failed, "watch": watch, "signals": signals}
         run, session = asyncio.run(execute(loaded, agent, judge, path, config, **how))
 
@@ -144,13 +151,26 @@ def check(
     if len(loaded) < len(everything):
         left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
         warnings.append(f"only {len(loaded)} of {len(everything)} scenarios ran, as selected{left}")
-    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
-    if unjudged:
-        which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
-        warnings.append(f"{which} expected_answer_criteria, and there is no --judge that looks at them")
+    if judge is None:
+        warnings += _name_unjudged(loaded)
     places = {scenario.id: place for scenario, place in located if place is not None}
     run = replace(run, warnings=(*run.warnings, *warnings))
     return CheckResult(run, decision, session.signal, places)
+
+
+def _name_unjudged(scenarios: Sequence[Scenario]) -> list[str]:
+    """Return a warning that nobody looks at the criteria of scenarios, where some have any."""
+    unjudged = sum(one.expected_answer_criteria is not None for one in scenarios)
+    which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
+    why = f"{which} expected_answer_criteria, and there is no --judge that looks at them"
+    return [why] if unjudged else []
+
+
+def _receive_from(endpoint: "OtlpEndpoint") -> Receive:
+    async def receive(session: str, turns: int, agents: AgentNames) -> Trajectory:
+        return await endpoint.trajectory(session, roots=turns, agents=agents)
+
+    return receive
 
 
 def _name_unmatched(files: "TraceFiles", options: CheckOptions) -> str:

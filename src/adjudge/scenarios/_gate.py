@@ -15,6 +15,9 @@ a file:
 
     [tags.safety]                                  a gate of its own for the scenarios of a tag
     workflow = 1.0
+
+    [agents]                                       names of agents that a record cannot know
+    call_model = "research"
 """
 
 import math
@@ -28,6 +31,7 @@ from adjudge.judges import QUALITY, Calibration, load_calibration
 from adjudge.scenarios._load import read_toml, text_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.statistics import estimate_mean
+from adjudge.traces import AgentNames, read_agent_names
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 """What a gate says of a run."""
@@ -56,6 +60,7 @@ class Gate:
     `max_unscored` of the runs may lack an answer that was asked for, and every number needs `min_rows` values: else
     the gate is undecided. `tags` hold gates of their own for the scenarios of a tag. With `require_calibrated` the
     judge of the quality, or one that a scorer asks (`judge_reward`), has to be the one that this was measured with.
+    `agents` gives names to agents that records cannot name; what a scenario says of its own comes first.
     """
 
     workflow: Threshold | None = Threshold(1.0)
@@ -66,6 +71,7 @@ class Gate:
     tags: Mapping[str, "Gate"] = field(default_factory=dict)
     confidence: float = 0.95
     require_calibrated: Calibration | None = None
+    agents: AgentNames = field(default_factory=dict)
 
     def check(self, scenarios: Sequence[Scenario], *, judge: str | None) -> None:
         """Raise `UsageError` if the gate wants a number that no run of these scenarios with this judge can have."""
@@ -251,7 +257,7 @@ def _describe_judge(known: Calibration) -> GateFinding:
 
 
 _KEYS = tuple(each.name for each in fields(Gate))
-_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated"))
+_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated", "agents"))
 
 
 def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
@@ -287,7 +293,8 @@ def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
     if known is not None and not isinstance(known, str | Calibration):
         raise _bad(f"{where}: require_calibrated must be the path of a calibration, got {known!r}")
     calibration = load_calibration(folder / known) if isinstance(known, str) else known
-    return Gate(**found, tags=inner, confidence=confidence, require_calibrated=calibration)
+    agents = read_agent_names(given.get("agents", {}), f"{where}: agents")
+    return Gate(**found, tags=inner, confidence=confidence, require_calibrated=calibration, agents=agents)
 
 
 def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None, max_unscored: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from adjudge.errors import RowError, UsageError, closest
 from adjudge.model import to_json
 from adjudge.rewards import Scorer, get_scorer
+from adjudge.traces import AgentNames, read_agent_names
 from adjudge.workflow import WorkflowExpectation
 
 SHARED = (
@@ -53,7 +54,8 @@ class Scenario:
     several turns they apply to the whole conversation; the quality is that of the last reply. `scorers` are names of
     rewards, mappings with `name` and `arguments`, or functions; `references` are the accepted answers for scorers that
     need some, and the entries of `metadata` are columns for them too. `repeats` says how often the scenario is run,
-    `deadline` how many seconds the agent has each time.
+    `deadline` how many seconds the agent has each time. `agents` gives names to agents that a record cannot name:
+    `{"call_model": "research", "team": None}`.
 
     >>> Scenario("capital", "Capital of France?", tools_should_include=["search"]).workflow.tools_should_include
     ('search',)
@@ -76,6 +78,7 @@ class Scenario:
     scorers: Sequence[Any] = ()
     deadline: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    agents: AgentNames = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._check_values()
@@ -103,6 +106,7 @@ class Scenario:
         # The fields are replaced by what was read from them: tuples for lists, and the shared expectations in both
         # places.
         values = {**lists, **shared, "turns": turns, "question": turns[0], "workflow": workflow, "scorers": scorers}
+        values["agents"] = read_agent_names(self.agents)
         for name, value in values.items():
             object.__setattr__(self, name, value)
         try:
@@ -159,6 +163,9 @@ class Scenario:
         """Return the scenario as JSON has it: functions by their names."""
         found = {each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.name not in SHARED}
         found["workflow"] = {name: _plain(getattr(self.workflow, name)) for name in _WORKFLOW}
+        if not self.agents:
+            # Run files keep a digest of the scenario, which is as it was before agents could be given names.
+            del found["agents"]
         return found
 
     def _merge_workflow(self) -> WorkflowExpectation:

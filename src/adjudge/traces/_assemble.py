@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from adjudge.model import Message, Question, ToolCall, Trajectory
+from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._calls import Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
@@ -22,13 +23,14 @@ from adjudge.traces._spans import NOBODY_NAMED, Record, Span, SpanTree, grow_tre
 from adjudge.traces._values import key_of, style
 
 
-def assemble(record: Record, *, parent: str | None = None, agents: Collection[str] = ()) -> Trajectory:
+def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | Collection[str] = ()) -> Trajectory:
     """Return what the spans of one run say that its agent did.
 
     `parent` is the id of a span outside the record that the run was started from; `agents` are names of spans that are
-    agents and do not say so.
+    agents and do not say so, or a mapping of such names to those of the agents.
     """
-    tree = _tree(record, parent, agents)
+    names = read_agent_names(agents) if agents else {}
+    tree = _tree(record, parent, names)
     log = _Log(tree)
     done = [span for span in tree.spans if not tree.places[span.id].is_aside]
     entered = [span.name for span in done if span.kind in ("agent", "handoff")]
@@ -40,38 +42,52 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     # Where the record has one top span, and that is the run as a whole, its answer is the run's.
     top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
-    return Trajectory(
+    tool_calls = tuple(call.finish() for call in calls if not call.is_handoff)
+    complete = not (record.faults or tree.faults)
+    found = Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
-        tool_calls=tuple(call.finish() for call in calls if not call.is_handoff),
+        tool_calls=tool_calls,
         agents_called=agents_called,
         final_response=log.last_reply() if top is None or top.text is None else top.text,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
-        complete=not (record.faults or tree.faults),
-        unknown=_unknown(done, log, agents_called),
+        complete=complete,
+        unknown=_unknown(tree, log, agents_called, has_calls=bool(tool_calls), is_complete=complete),
     )
+    return map_agents(found, names)
 
 
-def faults_of(record: Record, *, parent: str | None = None, agents: Collection[str] = ()) -> tuple[str, ...]:
-    """Say what is known to be missing from a record; `parent` and `agents` are as in `assemble`."""
-    return (*record.faults, *_tree(record, parent, agents).faults)
+def faults_of(record: Record, *, parent: str | None = None) -> tuple[str, ...]:
+    """Say what is known to be missing from a record; `parent` is as in `assemble`."""
+    return (*record.faults, *_tree(record, parent, {}).faults)
 
 
-def _tree(record: Record, parent: str | None, agents: Collection[str]) -> SpanTree:
+def _tree(record: Record, parent: str | None, names: AgentNames) -> SpanTree:
     spans: Iterable[Span] = name_speakers(record.spans)
     # Beside agents with names, one that has only its span's name is the run as a whole: "Agent workflow".
     if any(one.kind == "agent" and one.is_named for one in spans):
         spans = [replace(one, kind="other") if one.kind == "agent" and not one.is_named else one for one in spans]
-    if agents:
-        spans = [replace(one, kind="agent") if one.kind == "other" and one.name in agents else one for one in spans]
+    if names:
+        spans = [_by_name(span, names) for span in spans]
     return grow_tree(spans, parent)
 
 
-def _unknown(spans: Iterable[Span], log: "_Log", agents_called: Collection[str]) -> dict[Question, str]:
+def _by_name(span: Span, names: AgentNames) -> Span:
+    """Return a span as the agent that its name is given for, or as none."""
+    if span.kind not in ("agent", "other") or span.name not in names:
+        return span
+    return replace(span, kind="other" if names[span.name] is None else "agent")
+
+
+def _unknown(
+    tree: SpanTree, log: "_Log", agents_called: Collection[str], *, has_calls: bool, is_complete: bool
+) -> dict[Question, str]:
     """Return what the spans cannot show, and what to do about it."""
-    if any(span.agent == "" for span in spans):
+    places = tree.places
+    if any(one.agent == "" and not places[one.id].is_aside and places[one.id].agent is None for one in tree.spans):
         return {"agents": "one of them has no name: name it in your code, or with --map-agent"}
-    was_anybody = bool(log.executions) or any(one.role in {"assistant", *RESULT_ROLES} for _, one, _ in log.messages)
-    return {"agents": NOBODY_NAMED} if was_anybody and not agents_called else {}
+    was_anybody = has_calls or any(message.role == "assistant" for _, message, _ in log.messages)
+    # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
+    return {"agents": NOBODY_NAMED} if was_anybody and not agents_called and is_complete else {}
 
 
 class _Log:

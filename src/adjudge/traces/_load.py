@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Message, PendingCalls, ToolCall, Trajectory
+from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
 from adjudge.traces._spans import NOBODY_NAMED, Record
@@ -29,22 +30,26 @@ def load(
     *,
     trace: str | None = None,
     parent: str | None = None,
-    agents: Collection[str] = (),
+    agents: AgentNames | Collection[str] = (),
 ) -> Trajectory:
     """Return what an agent did, from a record in any of the `FORMATS`.
 
     The record is a file's path, its content, or the data in it; its format is recognised unless it is given. A record
     of several runs needs the id of one (`trace`: a trace id; for Inspect, a sample's id). `parent` is the id of a span
-    outside the record that the run was started from; `agents` are names of spans that are agents and do not say so.
+    outside the record that the run was started from; `agents` are names of spans that are agents and do not say so, or
+    a mapping of the names that the record has to those of the agents (`docs/traces.md`).
 
     >>> load([{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]).final_response
     '4'
     """
     from adjudge.traces._assemble import assemble
 
+    names = read_agent_names(agents) if agents else {}
     with _reading():
         found = _read(path_or_data, format, trace)
-        return found if isinstance(found, Trajectory) else assemble(found, parent=parent, agents=agents)
+        if isinstance(found, Trajectory):
+            return map_agents(found, names)
+        return assemble(found, parent=parent, agents=names)
 
 
 def missing(

@@ -11,13 +11,14 @@ is a count-min sketch: where many traces share the same slots, one is passed on 
 import re
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
+from adjudge.traces._agent_names import AgentNames
 from adjudge.traces._assemble import assemble
 from adjudge.traces._dialects import read_otlp_span
 from adjudge.traces._messages import MessageCache
@@ -65,13 +66,16 @@ def _slots(trace: str) -> list[int]:
     return [(digest >> (row * _BITS)) & ((1 << _BITS) - 1) for row in range(_ROWS)]
 
 
-def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
-    """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held."""
+def iter_traces(path: str | Path, *, hold: int = HOLD, agents: AgentNames | Collection[str] = ()) -> Iterator[Trace]:
+    """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held.
+
+    `agents` are names of agents, as for `load`.
+    """
     if hold < 1:
         raise UsageError(f"hold must be at least 1, got {hold}")
     for identity, spans, faults in _group_spans(Path(path), hold):
         try:
-            yield Trace(identity, assemble(Record(identity, tuple(spans), faults)))
+            yield Trace(identity, assemble(Record(identity, tuple(spans), faults), agents=agents))
         except RecursionError:
             raise TrajectoryError(f"{path}: trace {identity} is nested too deeply") from None
 
