@@ -14,7 +14,7 @@ from adjudge.runs._summary import Summary, Tally
 if TYPE_CHECKING:
     from adjudge.runs._attack import Attacked, AttackKind, attack_judge
     from adjudge.runs._calibrate import Calibrated, calibrate_file
-    from adjudge.runs._cases import CaseRead
+    from adjudge.runs._cases import CaseRead, plain_message
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
@@ -76,6 +76,7 @@ __all__ = [
     "new_run_file",
     "open_run",
     "pack_run",
+    "plain_message",
     "rescore_run",
     "resume_run",
     "run_session",
@@ -89,7 +90,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "_attack": ("AttackKind", "Attacked", "attack_judge"),
         "_calibrate": ("Calibrated", "calibrate_file"),
-        "_cases": ("CaseRead",),
+        "_cases": ("CaseRead", "plain_message"),
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),
