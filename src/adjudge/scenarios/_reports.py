@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.datasets import whole_file
 from adjudge.errors import RowError, UsageError
 from adjudge.judges import QUALITY
-from adjudge.model import ToolCall, decode_json, to_json
+from adjudge.model import ToolCall, decode_json, encode_json
 from adjudge.runs import RunFile, RunRow, plain_message
 from adjudge.scenarios._check import CheckResult
 from adjudge.scenarios._run import outcome_of
@@ -140,7 +140,7 @@ def _call(order: int, call: ToolCall) -> dict[str, Any]:
         except (RowError, RecursionError):
             read = None
         arguments = read if isinstance(read, dict) else arguments
-    return {"order": order, **asdict(call), "arguments": _flat(arguments)}
+    return {"order": order, **asdict(replace(call, arguments=_flat(arguments)))}
 
 
 def _flat(value: Any, levels: int = DEEPEST) -> Any:
@@ -148,7 +148,10 @@ def _flat(value: Any, levels: int = DEEPEST) -> Any:
     if not isinstance(value, Mapping | list | tuple):
         return value
     if not levels:
-        return to_json(value).decode()
+        try:
+            return encode_json(value).decode()
+        except (RowError, RecursionError):
+            return "[nested too deeply]"
     if isinstance(value, Mapping):
         return {key: _flat(one, levels - 1) for key, one in value.items()}
     return [_flat(one, levels - 1) for one in value]
