@@ -50,8 +50,13 @@ def test_everything(tmp_path: Path) -> None:
     )
     first, second = one["calls"]
     assert first == {
-        "order": 1, "name": "search", "arguments": {"q": "France"}, "id": "1", "result": "Paris <b>",
-        "requested": True, "executed": True,
+        "order": 1,
+        "name": "search",
+        "arguments": {"q": "France"},
+        "id": "1",
+        "result": "Paris <b>",
+        "requested": True,
+        "executed": True,
     }
     assert (second["order"], second["arguments"], second["executed"]) == (2, "not JSON", False)
     assert [message["role"] for message in one["messages"]] == ["user", "assistant", "tool", "assistant"]

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,10 +18,11 @@ from adjudge.cli._options import (
     SECONDS,
     exit_on_sigterm,
     new_command,
+    refuse_unwritable,
     with_options,
 )
 from adjudge.cli._select import SELECTION, show_tags, take_selection
-from adjudge.errors import AdjudgeError, UsageError, printable
+from adjudge.errors import AdjudgeError, printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal
@@ -99,7 +99,7 @@ def command(
     outputs = [path for path in (junit, json_file, outbox if langfuse else None) if path is not None]
     # Refused before the agent is asked: a report that cannot be written would cost a whole run.
     for path in outputs:
-        _refuse_unwritable(path, outputs)
+        refuse_unwritable(path, outputs)
     if langfuse:
         check_langfuse(outbox)
     with exit_on_sigterm(), _ignore_lost_reader():
@@ -130,16 +130,6 @@ def command(
             _print(f"the run is in {result.run.file}{again}")
         return result.exit_code if all(is_written) else UNDECIDED
     return UNDECIDED
-
-
-def _refuse_unwritable(path: str, paths: Sequence[str]) -> None:
-    """Refuse, before the agent is asked, a report that could not be written afterwards."""
-    if paths.count(path) > 1:
-        raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")
-    folder = Path(path).parent
-    if path != "-" and (not folder.is_dir() or Path(path).is_dir()):
-        why = "it is a folder" if Path(path).is_dir() else f"there is no folder {folder}"
-        raise UsageError(f"{path} cannot be written: {why}", code="cannot-write")
 
 
 @contextmanager
