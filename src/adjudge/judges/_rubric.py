@@ -33,9 +33,9 @@ class GivesScores:
     names: tuple[str, ...]
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """The numbers that it gives."""
-        return self.names
+    def parts(self) -> tuple[str, ...] | None:
+        """The numbers that it gives; None where every row has its own."""
+        return self.names or None
 
 
 @dataclass(eq=False)

@@ -11,6 +11,7 @@ from typing import Any
 
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.judges import QUALITY, JudgeScorer
+from adjudge.judges.columns import RESPONSES
 from adjudge.model import Context, Provenance, Score, Status, Trajectory, decode_json, to_json
 from adjudge.rewards import Row, Scorer
 from adjudge.scenarios._scenario import Scenario
@@ -101,14 +102,15 @@ class ScenarioScorer(Scorer):
         reasons = list(checked.reasons)
         quality = average = None
         if self._quality is not None:
-            score = await self._quality.ascore(_quality_row(scenario, record))
+            score = _without_answer(record) or await self._quality.ascore(_quality_row(scenario, record))
             quality, average, status, why = _quality_of(score)
             statuses.append(status)
             reasons += [] if why is None else [f"quality: {why}"]
         scores: dict[str, Any] = {}
         verdicts = [checked.passed]
         for scorer, threshold in self._scorers[scenario.id]:
-            score = await scorer.ascore(row)
+            reads_answer = not set(RESPONSES).isdisjoint(scorer.columns)
+            score = (_without_answer(record) if reads_answer else None) or await scorer.ascore(row)
             passed, why = _passed(scorer, threshold, score)
             scores[scorer.name] = {
                 "value": score.value,
@@ -167,6 +169,14 @@ class ScenarioScorer(Scorer):
             "trace_id": trace,
             "seconds": None,
         }
+
+
+def _without_answer(record: Trajectory) -> Score | None:
+    """Return the score of an answer that the record cannot show: none, which is not that of an empty one."""
+    why = record.unknown.get("answer")
+    if why is None or record.final_response is not None:
+        return None
+    return Score.unscored(f"incomplete-trace: the record cannot show the answer: {why}")
 
 
 def _passed(scorer: Scorer, threshold: float | None, score: Score) -> tuple[bool | None, str | None]:
