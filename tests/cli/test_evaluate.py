@@ -17,7 +17,8 @@ KNOWN = {"Capital of France?": "Paris", "Largest planet?": "Jupiter", "Sky?": "I
 
 
 def good(question):
-    Path("asked").open("a").write(question + chr(10))
+    with Path("asked").open("a") as file:
+        file.write(question + chr(10))
     return KNOWN[question]
 
 
@@ -75,13 +76,16 @@ def test_side_by_side(folder: Path) -> None:
     agents = ("--agent", "agents:good", "--agent", "agents:long", "--agent", "agents:broken")
     done = adjudge("evaluate", "cases.json", *agents, *F1, "--run", "e.run", "--json", "out.json", cwd=folder)
     assert done.returncode == 3
-    lines = done.stdout.decode().splitlines()
-    assert lines[0].split()[:2] == ["scorer", "agent"]
-    assert [line.split()[:6] for line in lines[1:3]] == [
-        ["qa_f1_reward", "agents:good", "3", "0", "0", "0.8333"],
-        ["agents:long", "3", "0", "0", "0.3095", "0.1535"],
+    lines = [" ".join(line.split()) for line in done.stdout.decode().splitlines()]
+    assert lines[:3] == [
+        "agent scored mean 95 % interval to the first",
+        "qa_f1_reward",
+        "agents:good 3 of 3 0.8333 0.1162 .. 1.0000",
     ]
-    assert "0.0000*" in lines[3]
+    assert lines[3].startswith("agents:long 3 of 3 0.2646 ")
+    assert lines[4].startswith("agents:broken 2 of 3 0.0000* ")
+    missing = "1 of 3 rows (33.3%) have no score: agent-failed 1; with them the mean lies in 0.0000 .. 0.3333"
+    assert lines[5] == f"* qa_f1_reward of agents:broken: {missing}"
     found = report(folder)
     assert (found["schema"], found["exit_code"]) == (1, 3)
     good, long, broken = found["agents"]

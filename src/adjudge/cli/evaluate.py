@@ -27,7 +27,7 @@ from adjudge.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal
-    from adjudge.runs import Finished
+    from adjudge.runs import Finished, Tally
     from adjudge.statistics import Estimate
 
 SCHEMA = 1
@@ -148,30 +148,28 @@ def _print_table(
 ) -> None:
     from rich.text import Text
 
-    from adjudge.cli._show import new_table
+    from adjudge.cli._show import new_table, show_missing
 
-    table = new_table("scorer", "agent", "scored", "unscored", "error", "mean", "95 % interval", "to the first")
-    table.columns[1].justify = "left"
-    table.columns[1].no_wrap = False
-    table.columns[1].overflow = "fold"
-    names = dict.fromkeys(tally.scorer for one in runs.values() if one.summary for tally in one.summary.tallies)
-    missing = False
-    for name in names:
-        for at, (agent, one) in enumerate(runs.items()):
-            tally = next(each for each in one.summary.tallies if each.scorer == name) if one.summary else None
-            if tally is None:
-                continue
+    # By scorer, so that the agents are below one another; it has to fit 80 columns.
+    by_scorer: dict[str, list[tuple[str | None, Tally]]] = {}
+    for agent, one in runs.items():
+        for tally in () if one.summary is None else one.summary.tallies:
+            by_scorer.setdefault(tally.scorer, []).append((agent, tally))
+    table = new_table("agent", "scored", "mean", "95 % interval", "to the first")
+    for name, tallies in by_scorer.items():
+        table.add_row(Text(printable(name), style="bold"))
+        for at, (agent, tally) in enumerate(tallies):
             mean = tally.mean
-            missing = missing or bool(tally.missing)
             value = "–" if mean is None else f"{mean.value:.4f}{'*' if tally.missing else ' '}"
             interval = "–" if mean is None or mean.low is None else f"{mean.low:.4f} .. {mean.high:.4f}"
-            counts = [f"{tally.counts[status]:,}" for status in ("scored", "unscored", "error")]
             change = _change(differences[agent].get(name)) if at else ""
-            shown = [printable(name) if not at else "", printable(str(agent), 60), *counts, value, interval, change]
-            table.add_row(*map(Text, shown))
+            counts = f"{tally.counts['scored']:,} of {tally.total:,}"
+            table.add_row(*map(Text, (f"  {printable(str(agent), 60)}", counts, value, interval, change)))
     console.print(table)
-    if missing:
-        console.say("* without rows that have no score; adjudge show FILE says why")
+    for name, tallies in by_scorer.items():
+        for agent, tally in tallies:
+            if tally.missing:
+                show_missing(f"{name} of {agent}", tally, console)
 
 
 def _change(found: "Estimate | None") -> str:
