@@ -25,7 +25,7 @@ from adjudge.scenarios import Scenario, run_scenario
 def test_fields_of_an_answer(answer: dict[str, Any], question: str, key: str) -> None:
     """A field under another name is not read, and not taken for none: the reason says what to call it."""
     record = to_trajectory(Case("1", "?"), {"response": "x", **answer})
-    unknown: dict[str, str] = dict(record.unknown)
+    unknown = {str(name): reason for name, reason in record.unknown.items()}
     wanted = "tools_used" if question == "tools" else "agents_called"
     assert unknown[question] == f"the agent's answer has {key!r}: call it {wanted}, or say --field {wanted}={key}"
     result = run_scenario(

@@ -167,8 +167,8 @@ def _name_unjudged(scenarios: Sequence[Scenario]) -> list[str]:
 
 
 def _receive_from(endpoint: "OtlpEndpoint") -> Receive:
-    async def receive(session: str, turns: int, agents: AgentNames) -> Trajectory:
-        return await endpoint.trajectory(session, roots=turns, agents=agents)
+    async def receive(session: str, turns: int, agents: AgentNames, named: Sequence[str]) -> Trajectory:
+        return await endpoint.trajectory(session, roots=turns, agents=agents, also=named)
 
     return receive
 
