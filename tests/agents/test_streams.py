@@ -44,6 +44,7 @@ WHOLE = {
     "objects": data({"delta": "Par"}, {"delta": "is"}),
     "tokens": data({"token": "Par"}, {"token": "is"}, {"type": "ping"}),
     "whole at the end": data({"content": "Par"}, {"content": "is"}, {"content": "Paris"}),
+    "events without data": data({"delta": "Paris"}) + b"event: end\ndata:\n\n",
     "one object": data({"response": "Paris"}),
     "JSON texts": data('"Par"', '"is"'),
     "plain": b": comment\nid: 7\ndata: Par\n\nretry: 5\ndata:is\n\n",
@@ -66,6 +67,10 @@ def test_plain_text() -> None:
 
 
 BROKEN = {
+    "a second completion without its end": (
+        data(delta("Let me look. "), delta(finish_reason="tool_calls"), delta("Par")),
+        "before the agent said that it was done",
+    ),
     "without its end": (data(delta("Par")), "before the agent said that it was done"),
     "anthropic without its end": (WHOLE["anthropic"].split(b'data: {"type": "message_stop"')[0], "that it was done"),
     "half an object": (data({"delta": "Par"}, '{"delta": "i'), "some of its events are JSON objects"),
@@ -130,6 +135,19 @@ def test_calls_of_a_stream() -> None:
         record = respond(HttpAgent(url))
     (call,) = record.tool_calls or ()
     assert (call.name, call.arguments, record.final_response) == ("search", {"q": "France"}, "Paris")
+
+
+def test_calls_of_several_completions() -> None:
+    """An index that is used again with another id is another call; calls without a text are an empty response."""
+    parts = [
+        {"index": 0, "id": "c1", "function": {"name": "search", "arguments": "{}"}},
+        {"index": 0, "id": "c2", "function": {"name": "re"}},
+        {"index": 0, "id": "c2", "function": {"name": "ad", "arguments": "{}"}},
+    ]
+    body = data(*({"choices": [{"delta": {"tool_calls": [one]}}]} for one in parts), "[DONE]")
+    with serving(lambda _: Reply(body, EVENTS)) as url:
+        record = respond(HttpAgent(url))
+    assert (record.tools_requested, record.final_response) == (("search", "read"), "")
 
 
 def test_json_lines() -> None:

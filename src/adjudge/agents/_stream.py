@@ -52,8 +52,10 @@ def read_stream(body: bytes, content_type: str, fields: AnswerFields) -> Any:
         if kind == "error":
             raise _broken(f"it reports an error: {printable(data)}")
     decoded = [_decode(data) for _, data in events]
-    if events and all(isinstance(one, dict) for one in decoded):
-        return _Objects(*fields.split()).read(decoded, is_done=is_done)
+    # An event without data only says that something has happened.
+    objects = [one for one, (_, data) in zip(decoded, events, strict=True) if data.strip()]
+    if objects and all(isinstance(one, dict) for one in objects):
+        return _Objects(*fields.split()).read(objects, is_done=is_done)
     # Words of a plain text may look like JSON numbers, but a text of whole objects with one that is not is torn.
     if any(isinstance(one, dict) for one in decoded):
         raise _broken("some of its events are JSON objects, and some are not")
@@ -98,7 +100,8 @@ class _Objects:
     others: AnswerFields
     texts: dict[str, list[str]] = field(default_factory=dict)  # by the key that they were found under
     answer: dict[str, Any] = field(default_factory=dict)
-    calls: dict[int, dict[str, str]] = field(default_factory=dict)
+    calls: list[dict[str, list[str]]] = field(default_factory=list)
+    open_calls: dict[int, dict[str, list[str]]] = field(default_factory=dict)  # those that may have more parts
     ends_on_purpose: bool = False
     is_ended: bool = False
 
@@ -119,7 +122,8 @@ class _Objects:
             raise _broken("it ended before the agent said that it was done")
         text = self._text()
         if self.calls:
-            called = [{"id": one["id"] or None, "function": one} for _, one in sorted(self.calls.items())]
+            whole = [{name: "".join(parts) for name, parts in one.items()} for one in self.calls]
+            called = [{"id": one["id"] or None, "function": one} for one in whole]
             message = {"role": "assistant", "content": text, "tool_calls": called}
             self.answer.setdefault("messages", [message])
         return {**self.answer, "response": text}
@@ -130,11 +134,10 @@ class _Objects:
             self.ends_on_purpose = self.ends_on_purpose or _ENDED_ON_PURPOSE.match(kind) is not None
             self.is_ended = self.is_ended or kind in _ENDS
         choices = event.get("choices")
-        if isinstance(choices, list):
+        if isinstance(choices, list) and choices:
             self.ends_on_purpose = True
-            self.is_ended = self.is_ended or any(
-                isinstance(one, Mapping) and one.get("finish_reason") is not None for one in choices
-            )
+            # The last one counts: an agent may send several completions, one after the other.
+            self.is_ended = isinstance(choices[0], Mapping) and choices[0].get("finish_reason") is not None
 
     def _add_text(self, event: Mapping[str, Any]) -> None:
         """Note the part of the response that an event holds."""
@@ -156,18 +159,26 @@ class _Objects:
             self.texts.setdefault(name, []).append(event[name])
 
     def _add_calls(self, deltas: Any) -> None:
-        """Put the calls of tools together, of which each event has a part."""
+        """Put the calls of tools together, of which each event has a part; another id is another call."""
         for one in deltas if isinstance(deltas, list) else ():
-            if isinstance(one, Mapping) and isinstance(one.get("index"), int):
-                function = one.get("function")
-                parts = function if isinstance(function, Mapping) else {}
-                call = self.calls.setdefault(one["index"], {"id": "", "name": "", "arguments": ""})
-                for name, part in (("id", one.get("id")), *((key, parts.get(key)) for key in ("name", "arguments"))):
-                    call[name] += part if isinstance(part, str) else ""
+            if not isinstance(one, Mapping) or not isinstance(one.get("index"), int):
+                continue
+            identity, function = one.get("id"), one.get("function")
+            call = self.open_calls.get(one["index"])
+            if call is None or (isinstance(identity, str) and call["id"] and [identity] != call["id"]):
+                call = self.open_calls[one["index"]] = {"id": [], "name": [], "arguments": []}
+                self.calls.append(call)
+            if isinstance(identity, str) and not call["id"]:
+                call["id"].append(identity)
+            for name in ("name", "arguments"):
+                part = function.get(name) if isinstance(function, Mapping) else None
+                call[name] += [part] if isinstance(part, str) else []
 
     def _text(self) -> str:
         """Return the response: the parts under one key, joined."""
         whole = {name: _join(parts) for name, parts in self.texts.items()}
+        if not whole and self.calls:
+            return ""
         if not whole:
             raise _broken("none of its events holds text that is known: name it with --field response=PATH")
         if len(set(whole.values())) > 1:

@@ -43,7 +43,7 @@ async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpRe
         pieces.append(piece)
         # A server may say that a stream is done and leave the connection open.
         end = (end + piece)[-_MARK:] if is_events else b""
-        if end.rstrip().endswith(b"data: [DONE]") and end.endswith(b"\n"):
+        if end.rstrip().endswith((b"data: [DONE]", b"data:[DONE]")) and end.endswith(b"\n"):
             break
     body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
     if (encoding := headers.get("content-encoding")) is not None:
