@@ -8,6 +8,8 @@ import pytest
 
 from adjudge import evaluate, open_run
 from adjudge.agents import load_agent
+from adjudge.crag import sample
+from agents.serving import Asked, Reply, serving
 from cli.command import adjudge, said, write
 
 AGENTS = """
@@ -139,6 +141,39 @@ def test_wrong_calls(folder: Path, arguments: list[str], words: str) -> None:
     done = adjudge("evaluate", "cases.jsonl", *arguments, cwd=folder)
     assert (done.returncode, words in said(done)) == (2, True), done.stderr
     assert not (folder / "asked").exists()
+
+
+def keyed(asked: Asked) -> Reply | dict[str, str]:
+    """Answer those who have the key."""
+    if asked.headers.get("x-key") != "open-sesame-0123":
+        return Reply(b"no key", status=401)
+    return {"text": "Paris"}
+
+
+def test_headers_of_a_resumed_run(folder: Path) -> None:
+    """Headers and fields are not kept in a run: `adjudge resume` takes them again."""
+    more = ("--header", "x-key=$MY_KEY", "--field", "response=$.text")
+    wrong, right = ({"MY_KEY": key} for key in ("wrong-key-0123", "open-sesame-0123"))
+    with serving(keyed) as url:
+        call = ("evaluate", "cases.jsonl", "--agent", url, *F1, "--limit", "1", "--run", "a.run", *more)
+        done = adjudge(*call, cwd=folder, env=wrong)
+        assert (done.returncode, b"the agent answered 401: no key" in done.stdout) == (3, True)
+        done = adjudge("resume", "a.run", "--retry-failed", *more, cwd=folder, env=right)
+        assert done.returncode == 0, done.stderr
+        assert b"1.0000" in done.stdout
+        done = adjudge("resume", "a.run", "--retry-failed", *more[:2], cwd=folder, env=right)
+        assert "has changed since the run began" in said(done)
+    assert not any(b"sesame" in file.read_bytes() for file in folder.glob("a.run*"))
+
+
+def test_headers_of_a_benchmark(folder: Path) -> None:
+    """`adjudge crag generate` asks an agent with an interface of its own, and waits for it."""
+    more = ("--header", "x-key=env:MY_KEY", "--field", "response=$.text", "--wait", "20", "--num-conversations", "1")
+    with serving(keyed) as url:
+        call = ("crag", "generate", "--agent", url, "--dataset", str(sample.path()), *more)
+        done = adjudge(*call, cwd=folder, env={"MY_KEY": "open-sesame-0123"})
+    assert done.returncode == 0, done.stderr
+    assert b'"Paris"' in (folder / "crag-results" / "turn_data.jsonl").read_bytes()
 
 
 def test_mapped_for_a_judge(folder: Path) -> None:

@@ -61,10 +61,8 @@ class HttpAgent:
         self.name = name or url.partition("?")[0]  # what follows may be a key, and run files hold the name
         self._client = HttpClient(limits or Limits(attempts=3), proxied=True)
 
-    def records_digest(self) -> str:
-        """Return a digest of how it is asked and read, so that a run is not resumed with another; empty if as usual."""
-        if self._shape == {"fields": {}, "send": None}:
-            return ""
+    def own_digest(self) -> str:
+        """Return a digest of how it is asked and read, so that a run is not resumed with another interface."""
         return sha256(to_json(self._shape)).hexdigest()[:32]
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:

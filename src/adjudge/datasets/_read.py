@@ -40,8 +40,12 @@ _SUFFIXES: dict[str, Format] = {
     ".pq": "parquet",
 }
 _BOM = b"\xef\xbb\xbf"
-_MARK = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},"]', re.DOTALL)
-"""What cuts a JSON array: a whole text, of which nothing counts, or a sign; a `"` alone opens a text without an end."""
+_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+([\[\]{}"])', re.DOTALL)
+_SIGN = re.compile(rb'(?:[^"\[\]{},]++|"(?:[^"\\]++|\\.)*+")*+([\[\]{},"])', re.DOTALL)
+"""What cuts a JSON array: inside of an item the next bracket, between items a comma too, whatever texts come before.
+
+A `"` is that of a text without an end.
+"""
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -230,27 +234,27 @@ def _array_chunks(file: BufferedReader, start: bytes, path: str) -> Iterator[Chu
 
 
 def _items(file: BufferedReader, buffer: bytes, path: str) -> Iterator[bytes]:
-    """Give the items of an array that has begun; only brackets, commas and texts are looked at, in one pass."""
+    """Give the items of an array that has begun; only brackets, commas and texts are looked at."""
     begin = at = depth = 0
     count = 0
     while True:
-        mark = _MARK.search(buffer, at)
+        mark = (_BRACKET if depth else _SIGN).match(buffer, at)
         # A text without its end may go on in the next block.
-        if mark is None or mark[0] == b'"':
+        if mark is None or mark[1] == b'"':
             held = buffer[begin:]
             if len(held) > LARGEST_ROW:
                 limit = f"longer than the {LARGEST_ROW:,} bytes that a row may have"
                 raise DataError(f"{path}: item {count + 1} of the array is {limit}", code="too-large")
             # What is held is looked at again, so every block is as long as that: the work stays in proportion.
             block = file.read(max(BLOCK, len(held)))
-            at = (mark.start() if mark is not None else len(buffer)) - begin
+            at = (mark.start(1) if mark is not None else len(buffer)) - begin
             buffer, begin = held + block, 0
             if not block:
                 raise DataError(f"{path}: the array is not closed after item {count}: was the file cut off?")
             continue
-        sign, at = mark[0], mark.end()
+        sign, at = mark[1], mark.end()
         if depth == 0 and sign in (b",", b"]"):
-            item = buffer[begin : mark.start()]
+            item = buffer[begin : mark.start(1)]
             begin = at
             if item.strip() or count or sign == b",":
                 count += 1

@@ -113,7 +113,7 @@ class SavedAgent:
     trajectories: Mapping[str, Any]
     name: str = "saved trajectories"
 
-    def records_digest(self) -> str | None:
+    def own_digest(self) -> str | None:
         """Return a digest of the records; None where they hold objects that cannot be written down."""
         try:
             return sha256(to_json(dict(self.trajectories))).hexdigest()[:32]
