@@ -58,6 +58,16 @@ def test_selection(tmp_path: Path, options: tuple[str, ...], ids: list[str] | st
     assert (again.returncode, "is a run with other" in said(again)) == (2, True)
 
 
+def test_several_files(tmp_path: Path) -> None:
+    """Files and folders can be given together; one that is given twice is refused."""
+    write(tmp_path)
+    (tmp_path / "more.toml").write_text('id = "more"\nquestion = "c"\n')
+    adjudge("check", "more.toml", "scenarios", *AGENT, cwd=tmp_path)
+    assert ran(tmp_path) == ["more", *QUESTIONS]
+    done = adjudge("check", "more.toml", "more.toml", "--agent", "agent:answer", cwd=tmp_path)
+    assert (done.returncode, "the id 'more' is already used by" in said(done)) == (2, True)
+
+
 def test_last_failed(tmp_path: Path) -> None:
     """What failed and what ended in an error runs again; nothing to run again is said, and not a pass."""
     write(tmp_path)

@@ -80,10 +80,10 @@ Examples:
 Exit codes: 0 pass; 1 the gate failed, and nothing else; 2 the call is wrong; 3 undecided
 (an agent or a judge failed, traces are incomplete, too few runs); 130 and 143 interrupted.""",
 )
-@click.argument("scenarios")
+@click.argument("scenarios", nargs=-1, required=True)
 @with_options(*OPTIONS)
 def command(
-    scenarios: str,
+    scenarios: tuple[str, ...],
     junit: str | None,
     json_file: str | None,
     github: bool,
@@ -92,7 +92,7 @@ def command(
     otlp_endpoint: str | None,
     **options: Any,
 ) -> int:
-    """Run the SCENARIOS of a file or folder, and say whether the agent passes the gate."""
+    """Run the SCENARIOS of files and folders, and say whether the agent passes the gate."""
     from adjudge.cli._show import Terminal, live
     from adjudge.scenarios import CheckOptions, check, check_langfuse
 
@@ -107,7 +107,8 @@ def command(
         with live() as watch:
             asked = CheckOptions(endpoint=otlp_endpoint, **named, **options)
             told: dict[str, Any] = {"on_endpoint": _print_endpoint, "on_wait": show_waiting()}
-            result = check(scenarios, asked, watch=watch, signals=True, **told)
+            source = scenarios[0] if len(scenarios) == 1 else scenarios
+            result = check(source, asked, watch=watch, signals=True, **told)
         if result.signal is not None:
             _print(f"interrupted; to resume, run the same command with --run {result.run.file}")
             return result.exit_code
