@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
 from adjudge.traces import FORMATS, Record, Span, assemble, faults_of, load, missing
+from adjudge.traces._reprs import read_repr
+from adjudge.traces._usage import Usage
 from support import GOLDEN
 from traces.encodings import genai, observations
 from traces.story import expected
@@ -36,6 +38,11 @@ SPANS = st.builds(
     input=st.lists(MESSAGES, max_size=3).map(tuple),
     output=st.lists(MESSAGES, max_size=2).map(tuple),
     text=st.none() | st.just("t"),
+    is_internal=st.booleans(),
+    is_whole=st.booleans(),
+    is_blind=st.booleans(),
+    unsent=st.none() | st.just("u"),
+    usage=st.none() | st.builds(Usage, st.none() | st.just(1), st.none() | st.just(2), st.none() | st.just(0.1)),
 )
 
 
@@ -262,3 +269,25 @@ def test_nothing_else_is_raised_on_any_bytes(content: bytes) -> None:
     """Any bytes, read as any format, are a Trajectory or a TrajectoryError."""
     for name in (None, *FORMATS):
         assert is_read_or_refused(content, name)
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(VALUES)
+def test_what_looks_like_python_is_read_back(value: object) -> None:
+    """Lists, dictionaries, texts and numbers are read as they look in Python, also as the fields of an object."""
+    assert read_repr(repr(value)) == value
+    assert read_repr(f"Thing(a={value!r}, b=<Kind.ONE: 'one'>)") == {"": "Thing", "a": value, "b": "one"}
+
+
+@given(st.text(alphabet="'\"\\\\[](){}=,:<>.x1- \n", max_size=40) | st.text(max_size=40))
+def test_no_text_is_more_than_a_text(text: str) -> None:
+    """Whatever is written where an object should be, nothing is raised and nothing is run."""
+    read_repr(text)
+    read_repr(f"ChatMessage(_role={text}")

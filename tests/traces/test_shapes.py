@@ -266,3 +266,83 @@ def test_arguments_and_results_as_pydantic_ai_wrote_them() -> None:
     names = {"gen_ai.tool.name": "f", "gen_ai.tool.call.id": "c"}
     found = load(otlp({**names, "tool_arguments": '{"x": 1}', "tool_response": "r"}))
     assert found.tool_calls == (ToolCall("f", {"x": 1}, "c", "r", requested=False, executed=True),)
+
+
+TOOL = {"openinference.span.kind": "TOOL", "tool.name": "f"}
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments"),
+    [
+        ('{"kwargs": {"x": 1}}', {"x": 1}),
+        ('{"args": [], "sanitize_inputs_outputs": true, "kwargs": {"x": 1}}', {"x": 1}),
+        ('{"args": [1], "kwargs": {"y": 2}}', {"x": 1, "y": 2}),
+        ('{"args": [1, 2, 3], "kwargs": {}}', {"args": [1, 2, 3], "kwargs": {}}),
+        ('{"kwargs": {"x": 1}, "y": 2}', {"kwargs": {"x": 1}, "y": 2}),
+    ],
+)
+def test_arguments_by_position_and_by_name(given: str, arguments: object) -> None:
+    """Arguments that are wrapped as Python's are taken out; by position they get the names of the tool's parameters."""
+    (call,) = load(otlp({**TOOL, "input.value": given, "tool.parameters": '{"x": {}, "y": {}}'})).tool_calls or ()
+    assert call.arguments == arguments
+
+
+def test_the_id_that_adk_gives_to_a_tool_that_raised() -> None:
+    """A placeholder in the place of a call's id is not an id: the call is the one that was requested."""
+    parts = [{"type": "tool_call", "id": "c", "name": "f", "arguments": {}}]
+    asks = {"gen_ai.operation.name": "chat", "gen_ai.output.messages": json.dumps([{"parts": parts}])}
+    ran = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f", "gen_ai.tool.call.id": "<not specified>"}
+    (call,) = load(otlp(asks, {**ran, "parent": 0})).tool_calls or ()
+    assert (call.id, call.requested, call.executed) == ("c", True, True)
+
+
+def test_delegating_is_calling_an_agent() -> None:
+    """CrewAI's tools that ask a coworker call that agent; the tools inside are the coworker's."""
+    asks = {**TOOL, "tool.name": "Ask question to coworker", "input.value": '{"question": "?", "coworker": "Cook"}'}
+    found = load(
+        otlp({"openinference.span.kind": "AGENT", "graph.node.id": "Chef"}, asks, {**TOOL, "input.value": "{}"})
+    )
+    assert (found.agents_called, found.tools_used) == (("Chef", "Cook"), ("f",))
+
+
+def test_agents_that_ag2_adds_and_numbers() -> None:
+    """AG2's own agents are not the user's, and the number after the agent in the name of a handoff is not its name."""
+    agents = [{"gen_ai.operation.name": "invoke_agent", "ag2.span.type": "agent"} for _ in range(3)]
+    names = ("chat_manager", "_Group_Tool_Executor", "billing")
+    ran = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "transfer_to_billing_1"}
+    spans = [{**one, "gen_ai.agent.name": name} for one, name in zip(agents, names, strict=True)]
+    found = load(otlp(*spans, {**ran, "gen_ai.tool.call.arguments": "{}"}))
+    assert (found.agents_called, found.tools_used) == (("billing",), ())
+
+
+def test_what_a_user_writes_names_no_agent() -> None:
+    """LlamaIndex's event names the agent at its end; the same words in a message are only words."""
+    event = "AgentSetup(input=[Message(text=\"current_agent_name='x')\")], current_agent_name='cook')"
+    step: dict[str, Any] = {"openinference.span.kind": "CHAIN", "input.value": json.dumps({"ev": event})}
+    document = otlp(step)
+    document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["name"] = "AgentWorkflow.run_agent_step"
+    assert load(document).agents_called == ("cook",)
+
+
+def test_an_agent_that_only_its_class_names() -> None:
+    """An agent of smolagents without a name is called as its class: which one it is, nobody can tell."""
+    document = otlp({"openinference.span.kind": "AGENT", "output.value": "Paris"})
+    document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["name"] = "CodeAgent.run"
+    found = load(document)
+    assert (found.agents_called, found.final_response) == ((), "Paris")
+    assert "agents" in found.unknown
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ('{"raw": "Paris", "tasks_output": []}', "Paris"),
+        ('{"raw": "Paris"}', None),
+        ("StopEvent(result=AgentOutput(response='Par...", None),
+        ("Paris (the city)", "Paris (the city)"),
+        ('{"trajectory": {}, "reasoning": "r", "answer": "Paris"}', None),
+    ],
+)
+def test_what_frameworks_wrap_around_an_answer(answer: str, text: str | None) -> None:
+    """The answer of a crew is its raw text; how an object looks in Python is not an answer."""
+    assert load(otlp({"openinference.span.kind": "CHAIN", "output.value": answer})).final_response == text

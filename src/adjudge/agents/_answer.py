@@ -20,6 +20,8 @@ _NO_AGENTS = "the agent's answer does not name them: return agents_called, messa
 def to_trajectory(case: Case, answer: Any) -> Trajectory:
     """Return an agent's answer as a trajectory: a text, a mapping with one, messages, or a trajectory.
 
+    Messages may be objects of a framework, as LangChain's are.
+
     >>> to_trajectory(Case("1", "2+2?"), "4").final_response
     '4'
     >>> to_trajectory(Case("1", "2+2?"), {"response": "4", "sources": ["a"]}).sources
@@ -31,6 +33,11 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
         # A text alone cannot show which agents and tools were called.
         messages = (*question_of(case), Message("assistant", answer))
         return Trajectory(messages, None, final_response=answer, unknown={"agents": _NO_AGENTS})
+    dump = getattr(answer, "model_dump", None)
+    if callable(dump):
+        answer = dump()
+        if "content" in answer and ("type" in answer or "role" in answer):  # one message
+            answer = [answer]
     if isinstance(answer, Mapping):
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):

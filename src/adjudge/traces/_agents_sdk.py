@@ -10,8 +10,10 @@ from collections.abc import Mapping
 
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._usage import read_usage
 from adjudge.traces._values import RecordPart, arguments_of, as_text, loose, sequence
 
+_UNSENT = "the SDK exports no messages of a response: add `response` to the span's data in a tracing processor"
 _KINDS: dict[str, SpanKind] = {
     "agent": "agent",
     "function": "tool",
@@ -45,13 +47,14 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
     if kind == "handoff" and data.get("to_agent") is None:
         kind = "other"  # it failed before its target was known
     end = export.time("ended_at")
-    arguments, result, given, said = None, None, None, None
+    arguments, result, given, said, usage = None, None, None, None, None
     if kind == "tool":
         arguments = arguments_of(data.get("input"))
         result = None if data.get("output") is None else as_text(data.get("output"))
     elif kind == "llm":
         # A processor may have added the whole response, which also has the calls of the service's own tools.
         response = data.get("response")
+        usage = read_usage(data.get("usage"), response.get("usage") if isinstance(response, Mapping) else None)
         given, said = data.get("input"), response if isinstance(response, Mapping) else data.get("output")
     faults = [] if end is not None else [NOT_ENDED]
     if loose(data.get("input"))[1] or loose(said)[1]:
@@ -73,4 +76,6 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
         read_messages(given, f"{where}: input", "user", cache),
         read_messages(said, f"{where}: output", "assistant", cache),
         faults=tuple(faults),
+        usage=usage,
+        unsent=_UNSENT if kind_name == "response" and said is None else None,
     )

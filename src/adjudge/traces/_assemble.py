@@ -9,17 +9,20 @@
 5. What a model was given from before this run is context: its calls are not this run's.
 6. What happens inside a guardrail or an evaluator is not the agent's doing.
 7. The record is complete unless something is known to be missing: a parent, an end, an attribute, a page.
+8. What the spans should hold and do not, because contents were not sent, is unknown: the answer, arguments, tools.
 """
 
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from adjudge.model import Message, Question, ToolCall, Trajectory
 from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
-from adjudge.traces._calls import Calls
+from adjudge.traces._calls import CallDraft, Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
-from adjudge.traces._spans import NOBODY_NAMED, Record, Span, SpanTree, grow_tree
+from adjudge.traces._spans import NO_REPLY, NOBODY_NAMED, NOT_SENT, ONE_UNNAMED, Record, Span, SpanTree, grow_tree
+from adjudge.traces._usage import Usage, total_usage
 from adjudge.traces._values import key_of, style
 
 
@@ -40,18 +43,31 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     calls.execute(log.executions)
     calls.answer(log.results())
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
-    # Where the record has one top span, and that is the run as a whole, its answer is the run's.
-    top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
-    tool_calls = tuple(call.finish() for call in calls if not call.is_handoff)
+    answer = _answer(tree, done, log)
     complete = not (record.faults or tree.faults)
+    unknown: dict[Question, str] = {}
+    drafts = list(calls)
+    was_anybody = bool(drafts) or any(one.role == "assistant" for _, one, _ in log.messages)
+    # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
+    if was_anybody and not agents_called and complete:
+        unknown["agents"] = NOBODY_NAMED
+    if any(span.agent == "" and tree.places[span.id].agent is None for span in done):
+        unknown["agents"] = ONE_UNNAMED
+    unknown |= _unsent(done, log, drafts)
+    if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
+        unknown["answer"] = reason
+    used = record.usage or _usage(tree, done, log)
     found = Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
-        tool_calls=tool_calls,
+        tool_calls=tuple(call.finish() for call in drafts if not call.is_internal),
         agents_called=agents_called,
-        final_response=log.last_reply() if top is None or top.text is None else top.text,
+        final_response=answer,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
         complete=complete,
-        unknown=_unknown(tree, log, agents_called, has_calls=bool(tool_calls), is_complete=complete),
+        unknown=unknown,
+        prompt_tokens=used.prompt_tokens,
+        completion_tokens=used.completion_tokens,
+        cost=used.cost,
     )
     return map_agents(found, names)
 
@@ -72,22 +88,78 @@ def _tree(record: Record, parent: str | None, names: AgentNames) -> SpanTree:
 
 
 def _by_name(span: Span, names: AgentNames) -> Span:
-    """Return a span as the agent that its name is given for, or as none."""
-    if span.kind not in ("agent", "other") or span.name not in names:
+    """Return a span as the agent that its name is given for, or as none; a model call may be all of an agent's."""
+    if span.name not in names:
+        return span
+    if span.is_whole:
+        return replace(span, agent=span.name)
+    if span.kind not in ("agent", "other"):
         return span
     return replace(span, kind="other" if names[span.name] is None else "agent")
 
 
-def _unknown(
-    tree: SpanTree, log: "_Log", agents_called: Collection[str], *, has_calls: bool, is_complete: bool
-) -> dict[Question, str]:
-    """Return what the spans cannot show, and what to do about it."""
-    places = tree.places
-    if any(one.agent == "" and not places[one.id].is_aside and places[one.id].agent is None for one in tree.spans):
-        return {"agents": "one of them has no name: name it in your code, or with --map-agent"}
-    was_anybody = has_calls or any(message.role == "assistant" for _, message, _ in log.messages)
-    # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
-    return {"agents": NOBODY_NAMED} if was_anybody and not agents_called and is_complete else {}
+def _answer(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> str | None:
+    """Return the answer of the run: that of its top span, that which a tool ended it with, or the last reply."""
+    # A reply from before a model call that recorded none is not the last one.
+    is_last = not log.model_calls or bool(log.model_calls[-1].output) or log.model_calls[-1].error is not None
+    reply = log.last_reply() if is_last else None
+    # Where the record has one top span, and that is the run as a whole, its answer is the run's.
+    top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
+    if top is not None and top.text is not None:
+        # Strands writes the model's words with a line end: the words themselves count.
+        is_same = reply is not None and reply.strip() == top.text.strip()
+        return reply if is_same else top.text
+    ends = [span for span in spans if (span.is_internal or span.is_whole) and span.text is not None]
+    if not ends and reply is not None:
+        return reply
+    said = ends or [span for span in spans if span.kind == "agent" and span.text is not None]
+    return max(said, key=lambda span: span.end or 0).text if said else None
+
+
+def _why_no_reply(spans: Sequence[Span], log: "_Log") -> str | None:
+    """Say why the answer of a run is not in its spans; None where the agent gave none."""
+    if not log.model_calls:
+        silent = (span for span in spans if span.kind == "agent" and span.text is None and span.error is None)
+        return next((span.unsent or NOT_SENT for span in silent), None)
+    last = log.model_calls[-1]
+    if last.error is not None:
+        return None
+    if not last.output:
+        return last.unsent or NOT_SENT
+    # AutoGen may return what a tool said, pydantic-ai what the model gave a tool: neither is a reply.
+    return NO_REPLY if log.executions and last.output[-1].tool_calls else None
+
+
+def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> dict[Question, str]:
+    """Return what is unknown of the tools because contents were not sent, and what to do about it."""
+    unsent = [span for call in calls if not call.is_internal and (span := call.unsent) is not None]
+    if unsent:
+        return {"arguments": unsent[0].unsent or NOT_SENT}
+    if log.executions:
+        return {}
+    # Spans of agents come with spans of tools, but for instrumentations that say otherwise.
+    is_heard = any(span.output for span in log.model_calls)
+    has_agents = any(span.kind == "agent" for span in spans)
+    for span in spans if not is_heard else ():
+        is_mute = span.kind == "llm" and not has_agents and span.error is None
+        if is_mute or span.is_blind:
+            return dict.fromkeys(("tools", "arguments"), span.unsent or NOT_SENT)
+    return {}
+
+
+def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:
+    """Return what the model calls of a run used, each once."""
+    every = []
+    for span in spans:
+        if span.kind != "llm" or span.id in tree.wrappers:
+            continue
+        used, caller = span.usage, tree.places[span.id].caller
+        # The same call from further out may be the one that knows.
+        if (used is None or used == Usage()) and caller is not None and caller.kind == "llm":
+            used = caller.usage
+        # Where one span is several calls, it has the usage of the last.
+        every.append(None if log.is_several(span) else used)
+    return total_usage(every)
 
 
 class _Log:
@@ -97,6 +169,7 @@ class _Log:
         self.messages: list[tuple[int, Message, bool]] = []  # position, message, whether this run itself wrote it
         self.executions: list[tuple[int, Span]] = []
         self.handoffs: list[tuple[int, str]] = []
+        self.model_calls: list[Span] = []
         self.speakers: list[str] = []  # agents that are known only by their messages
         self._numbers: dict[object, int] = {}  # of messages, the same for those that say the same
         self._known: dict[int, int] = {}  # the same by identity: decoders return a repeated message again
@@ -105,25 +178,40 @@ class _Log:
         self._executed: dict[str, int] = {}  # which execution a tool's span belongs to
         self._written: dict[int, str] = {}  # the arguments of executions that others are inside of
         self._now = 0
+        self._inside: dict[str, set[str | None]] = defaultdict(set)  # ids of the tool calls inside a model call
+        for span in tree.spans:
+            caller = tree.places[span.id].caller
+            if span.kind == "tool" and span.call_id is not None and caller is not None and caller.kind == "llm":
+                self._inside[caller.id].add(span.call_id)
         for span in tree.spans:
             place = tree.places[span.id]
             if place.is_aside:
                 continue
             self._now += 1
-            if span.kind == "llm" and not place.in_answered_llm:  # else: the same model call, seen from further in
+            # A model call inside another is the same one, seen from further in.
+            if span.kind == "llm" and (span.is_whole or not place.in_answered_llm):
                 if span.agent:
                     self.speakers.append(span.agent)
+                if span.output or span.id not in tree.wrappers:
+                    self.model_calls.append(span)
                 self._model_call(span, span.agent or place.agent)
             elif span.kind == "tool":
                 self._execution(span, place.caller)
             elif span.kind == "handoff":
                 self.handoffs.append((self._now, span.name))
 
+    def is_several(self, span: Span) -> bool:
+        """Say whether one span is several calls of a model: tools were called inside it."""
+        return span.is_whole or bool(self._inside.get(span.id))
+
     def _model_call(self, span: Span, agent: str | None) -> None:
         # A model is given the conversation again in every call: a message is new only where it occurs more often
         # in this input than in the log.
         occurrences: dict[int, int] = {}
         known, counts = self._known, self._counts
+        # One span may be all turns of an agent, with the tools inside: then what it was given is its own doing.
+        inside = self._inside.get(span.id, set())
+        earlier: set[str | None] = set()
         for message in span.input:
             number = known.get(id(message), -1)
             if number < 0:
@@ -132,8 +220,14 @@ class _Log:
             if occurrences[number] > counts[number]:
                 if message.tool_calls:
                     self._given[number] = len(self.messages)
-                self._add(message, number, is_own=False)
-        for message in span.output:
+                made = {call.id for call in message.tool_calls} & inside if inside else set()
+                earlier |= made
+                self._add(message, number, is_own=bool(made))
+        for output in span.output:
+            message = output
+            if earlier:  # of which the last turn repeats some
+                calls = tuple(call for call in output.tool_calls if call.id not in earlier)
+                message = replace(output, tool_calls=calls)
             number = self._number(message)
             said = message
             if message.role == "assistant" and message.name is None and agent is not None:
@@ -155,14 +249,15 @@ class _Log:
             if self._is_same_call(index, outer, span):
                 self._executed[span.id] = index
                 if outer.result is None and outer.error is None:
-                    self.executions[index] = position, replace(outer, result=span.result, error=span.error)
+                    outer = replace(outer, result=span.result, error=span.error)
+                self.executions[index] = position, replace(outer, call_id=outer.call_id or span.call_id)
                 return
         self._executed[span.id] = len(self.executions)
         self.executions.append((self._now, span))
 
     def _is_same_call(self, index: int, outer: Span, inner: Span) -> bool:
         """Say whether a tool's span inside another shows the same call, as MCP's client and server do."""
-        if inner.name != outer.name or (inner.call_id is not None and inner.call_id != outer.call_id):
+        if inner.name != outer.name or (None not in (inner.call_id, outer.call_id) and inner.call_id != outer.call_id):
             return False
         if not inner.arguments or not outer.arguments:
             return True
@@ -206,9 +301,10 @@ def _delegations(tree: SpanTree) -> Iterable[str]:
     styled: dict[str, str] = {}  # the names of tools, each brought into that form once
     for span in tree.spans:
         caller = tree.places[span.id].caller
-        if span.kind != "agent" or caller is None or caller.kind != "tool":
+        agent = span.name if span.kind == "agent" else span.agent
+        if not agent or caller is None or caller.kind != "tool":
             continue
         if caller.id not in styled:
             styled[caller.id] = style(caller.name)
-        if styled[caller.id] == style(span.name):
+        if styled[caller.id] == style(agent):
             yield caller.id

@@ -4,18 +4,17 @@ A call may be seen up to three times: a model's message asks for it, a tool's sp
 result back. They are joined by the call's id; what has no id, by name and arguments, then by name, in order.
 """
 
+import re
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from adjudge.model import Message, PendingCalls, ToolCall
 from adjudge.traces._spans import Span
-from adjudge.traces._values import handoff_target, key_of, loose, style
+from adjudge.traces._values import called_agent, key_of, style
 
-# Tools that hand over to the agent that they are given: Google's ADK, Strands, LlamaIndex.
-_HANDOFFS = frozenset({"transfer_to_agent", "handoff_to_agent", "handoff"})
-_AGENT_KEYS = ("agent_name", "to_agent", "agent")
+_NUMBER = re.compile(r"_[0-9]{1,4}\Z")  # that AG2 puts after the agent's name
 
 
 @dataclass(slots=True)
@@ -27,7 +26,7 @@ class CallDraft:
     request: ToolCall | None = None
     spans: list[Span] = field(default_factory=list)
     answer: Message | None = None
-    is_handoff: bool = False
+    is_internal: bool = False  # the framework's own: it hands over, or ends the run
 
     @property
     def id(self) -> str | None:
@@ -38,6 +37,12 @@ class CallDraft:
             if span.call_id is not None:
                 return span.call_id
         return self.answer.tool_call_id if self.answer is not None else None
+
+    @property
+    def unsent(self) -> Span | None:
+        """The span that should have its arguments, where nothing has them."""
+        is_known = self.request is not None or any(span.arguments is not None for span in self.spans)
+        return None if is_known or not self.spans else self.spans[-1]
 
     def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
@@ -152,26 +157,19 @@ class Calls:
         for position, agent in handoffs:
             queue = by_target[style(agent)]
             if queue and queue[0].position < position:
-                queue.popleft().is_handoff = True
+                queue.popleft().is_internal = True
         # Without such a span, a call is a handoff only if it was executed: else its agent was never entered by it.
         known = {style(agent) for agent in agents}
         delegated = set(inside)
         for call in self._calls:
             executed = call.spans or call.answer is not None
-            if (executed and _target(call) in known) or any(span.id in delegated for span in call.spans):
-                call.is_handoff = True
+            target = _target(call) if executed else ""
+            is_handoff = target in known or _NUMBER.sub("", target) in known
+            call.is_internal |= is_handoff or any(span.is_internal or span.id in delegated for span in call.spans)
 
 
 def _target(call: CallDraft) -> str:
-    """Return the agent that a call hands over to: by its name, or by its arguments where all have one name."""
-    if style(call.name) in _HANDOFFS:
-        arguments = call.finish().arguments
-        read = loose(arguments)[0] if isinstance(arguments, str) else arguments
-        named = [read.get(key) for key in _AGENT_KEYS] if isinstance(read, Mapping) else []
-        target = next((name for name in named if isinstance(name, str) and name), None)
-        if target is not None:
-            return style(target)
-    return handoff_target(call.name)
+    return called_agent(call.name, call.finish().arguments)
 
 
 def _position(call: CallDraft) -> int:

@@ -1,7 +1,7 @@
 """OTLP records, and what the attributes of a span mean in the three dialects that people write.
 
 A span may speak several at once, as when Langfuse's SDK exports what an OpenInference instrumentation recorded. Each
-dialect says what it knows; of two that know, the first counts.
+dialect says what it knows; of two that know, the first counts. What a framework says in its own words comes before all.
 """
 
 from collections import defaultdict
@@ -10,6 +10,7 @@ from io import BytesIO
 
 from adjudge.errors import TrajectoryError
 from adjudge.traces._facts import Facts
+from adjudge.traces._frameworks import how_to_send, read_framework
 from adjudge.traces._genai import read_genai
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
 from adjudge.traces._langgraph import read_graph_facts
@@ -18,9 +19,15 @@ from adjudge.traces._openinference import read_openinference
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans
 from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._usage import read_usage_attributes
 from adjudge.traces._values import kind_of
 
-_READERS = (read_langfuse_attributes, read_openinference, read_genai)
+_READERS = (read_framework, read_langfuse_attributes, read_openinference, read_genai)
+_FACTS = (
+    *("call_id", "arguments", "result", "input", "output", "text", "sources"),
+    *("agent", "is_internal", "is_whole", "is_blind", "unsent"),
+)
+_CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "ag2.network.channel_id")
 
 
 def decode_otlp(data: object) -> list[Record]:
@@ -58,7 +65,7 @@ def _group_by_trace(spans: Iterable[OtlpSpan]) -> list[Record]:
     cache: MessageCache = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(read_otlp_span(span, cache))
-    return [Record(trace, tuple(found)) for trace, found in traces.items()]
+    return [Record(trace, tuple(found), is_trace=True) for trace, found in traces.items()]
 
 
 def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
@@ -67,6 +74,12 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     known = [facts for facts in (read(span, where, cache) for read in _READERS) if facts is not None]
     facts = known[0] if len(known) == 1 else _merge(known)
     facts.graph = read_graph_facts(span.attributes)
+    if facts.kind == "llm":
+        facts.usage = read_usage_attributes(span.attributes)
+    facts.unsent = facts.unsent or _unsent(facts, span)
+    shared = [span.attributes[key] for key in _CONVERSATIONS if key in span.attributes]
+    if shared or span.links:
+        facts.joins = (*span.links, *(each for each in shared if isinstance(each, str) and each))
     if span.dropped:
         facts.faults.append(f"{span.dropped} of its attributes or events were dropped")
     if span.end is None:
@@ -76,6 +89,17 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     return facts.to_span(
         span.id, parent, span.name, start=span.start, end=span.end, error=span.error, is_entry=span.is_entry
     )
+
+
+def _unsent(facts: Facts, span: OtlpSpan) -> str | None:
+    """Return how to get what is missing from a span: a model's reply, a tool's arguments, an agent's answer."""
+    if facts.kind == "llm":
+        is_missing = not facts.output
+    elif facts.kind == "tool":
+        is_missing = facts.arguments is None
+    else:
+        is_missing = facts.kind == "agent" and facts.text is None
+    return how_to_send(span.scope) if is_missing else None
 
 
 def _merge(known: Sequence[Facts]) -> Facts:
@@ -88,10 +112,10 @@ def _merge(known: Sequence[Facts]) -> Facts:
     )
     merged = Facts(kind, names[0].name if names else None)
     # Of two dialects that know a fact, the first counts: see the order of `_READERS`.
-    for name in ("call_id", "arguments", "result", "input", "output", "text", "sources"):
+    for name in _FACTS:
         nothing = getattr(merged, name)
         setattr(merged, name, next((one for facts in known if (one := getattr(facts, name)) != nothing), nothing))
     # A name counts only if it comes from a dialect that gives one.
-    merged.is_named = any(facts.is_named for facts in known if facts.kind == kind)
+    merged.is_named = any(facts.is_named for facts in known if facts.kind == kind and facts.name)
     merged.faults = list(dict.fromkeys(fault for facts in known for fault in facts.faults))
     return merged

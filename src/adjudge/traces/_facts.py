@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.model import Message
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._spans import Span, SpanKind
+from adjudge.traces._usage import Usage
 from adjudge.traces._values import as_text, loose, text
 
 if TYPE_CHECKING:
@@ -31,7 +32,14 @@ class Facts:
     text: str | None = None
     sources: tuple[str, ...] = ()
     is_named: bool = True
+    agent: str | None = None
+    is_internal: bool = False
+    is_whole: bool = False
+    is_blind: bool = False
+    unsent: str | None = None
     graph: "GraphFacts | None" = None
+    joins: tuple[str, ...] = ()
+    usage: Usage | None = None
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -89,8 +97,14 @@ class Facts:
             is_entry,
             self.sources,
             self.is_named,
-            None,
+            self.agent,
             self.graph,
+            self.is_internal,
+            self.is_whole,
+            self.is_blind,
+            self.unsent,
+            self.joins,
+            self.usage,
         )
 
 

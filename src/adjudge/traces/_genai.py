@@ -11,10 +11,11 @@ from typing import Any
 
 from adjudge.model import Message
 from adjudge.traces._facts import Facts, numbered_items
+from adjudge.traces._frameworks import plain_messages
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan
 from adjudge.traces._spans import Span, SpanKind
-from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of
+from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, loose
 
 _KINDS: dict[str, SpanKind] = {
     "chat": "llm",
@@ -28,6 +29,9 @@ _KINDS: dict[str, SpanKind] = {
 }
 _TRACELOOP: dict[str, SpanKind] = {"agent": "agent", "tool": "tool", "handoff": "handoff"}
 _MERGED = "(merged tools)"
+_NO_ID = "<not specified>"  # what Google's ADK writes as the id of a call whose tool raised
+_TRANSFER = "TransferToAgentTool"  # of Google's ADK
+_KERNEL, _HANDOFF, _COMPLETE = "semantic_kernel", "Handoff-", "Handoff-complete_task"
 _DETAILS = "gen_ai.client.inference.operation.details"
 _ROLES = {f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")}
 
@@ -54,15 +58,10 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     entity = entity if isinstance(entity, str) else None
     if facts.kind == "tool":
         facts.name = part.text("gen_ai.tool.name") or entity or span.name.removeprefix("execute_tool").strip()
-        facts.call_id = part.text("gen_ai.tool.call.id") or None
-        for key in ("gen_ai.tool.call.arguments", "traceloop.entity.input", "tool_arguments"):
-            if attributes.get(key) is not None:
-                facts.arguments = arguments_of(facts.whole(key, attributes[key]))
-                break
-        result = part.get("gen_ai.tool.call.result", "traceloop.entity.output", "tool_response")
-        facts.result = None if result is None else as_text(result)
+        _read_tool(facts, part, span)
     elif facts.kind == "agent":
         name = part.text("gen_ai.agent.name") or entity
+        facts.is_named = bool(name) or span.name.startswith("invoke_agent ")
         facts.name = name or span.name.removeprefix("invoke_agent").strip() or "agent"
         texts = [message.text for message in facts.output if message.role == "assistant" and message.text]
         facts.text = texts[-1] if texts else None
@@ -74,6 +73,37 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     elif facts.kind == "handoff":
         facts.name = as_text(attributes.get("gen_ai.handoff.to_agent")) or span.name
     return facts
+
+
+def _read_tool(facts: Facts, part: RecordPart, span: OtlpSpan) -> None:
+    call_id = part.text("gen_ai.tool.call.id")
+    facts.call_id = None if call_id == _NO_ID else call_id or None
+    for key in ("gen_ai.tool.call.arguments", "traceloop.entity.input", "tool_arguments"):
+        if part.data.get(key) is not None:
+            facts.arguments = arguments_of(facts.whole(key, part.data[key]))
+            break
+    result = part.get("gen_ai.tool.call.result", "traceloop.entity.output", "tool_response")
+    # Strands writes a call as events of the tool's span: what it was given, and what it said.
+    for event in span.events:
+        if event.name == "gen_ai.tool.message" and facts.arguments is None and "content" in event.attributes:
+            facts.arguments = arguments_of(facts.whole(event.name, event.attributes["content"]))
+        elif event.name == "gen_ai.choice" and result is None:
+            result = event.attributes.get("message")
+    facts.result = None if result is None else as_text(result)
+    facts.is_internal = part.get("gen_ai.tool.type") == _TRANSFER
+    if span.scope.startswith(_KERNEL):
+        _read_kernel(facts)
+
+
+def _read_kernel(facts: Facts) -> None:
+    """Read what Semantic Kernel adds: an argument for agents as tools, and the plugin by which agents hand over."""
+    arguments = dict(facts.arguments) if isinstance(facts.arguments, Mapping) else {}
+    if "instructions_override" in arguments and arguments["instructions_override"] is None:
+        del arguments["instructions_override"]
+        facts.arguments = arguments
+    facts.is_internal = (facts.name or "").startswith(_HANDOFF)
+    if facts.name == _COMPLETE and "task_summary" in arguments:
+        facts.text = as_text(arguments["task_summary"])
 
 
 def add_log_events(span: Span, events: list[OtlpEvent]) -> Span:
@@ -94,16 +124,25 @@ def add_log_events(span: Span, events: list[OtlpEvent]) -> Span:
 def _kind(attributes: Mapping[str, Any]) -> SpanKind | None:
     if attributes.get("gen_ai.handoff.to_agent") is not None:
         return "handoff"
-    operation = attributes.get("gen_ai.operation.name")
+    operation, traceloop = attributes.get("gen_ai.operation.name"), attributes.get("traceloop.span.kind")
     if isinstance(operation, str) and operation:
         # Google's ADK writes one more span for the results of parallel calls.
-        return "other" if attributes.get("gen_ai.tool.name") == _MERGED else _KINDS.get(operation, "other")
-    traceloop = attributes.get("traceloop.span.kind")
+        is_none = attributes.get("gen_ai.tool.name") == _MERGED or _is_machinery(attributes)
+        return "other" if is_none else _KINDS.get(operation, "other")
     if isinstance(traceloop, str):
         return _TRACELOOP.get(traceloop, "other")
     if "gen_ai.tool.name" in attributes or "gen_ai.tool.call.id" in attributes:
         return "tool"
     return None
+
+
+def _is_machinery(attributes: Mapping[str, Any]) -> bool:
+    """Say whether what is called an invocation of an agent is a task of a crew, or an agent that AG2 itself adds."""
+    name = attributes.get("gen_ai.agent.name")
+    if name is None:
+        return attributes.get("traceloop.span.kind") == "task"
+    is_added = isinstance(name, str) and (name == "chat_manager" or name.startswith("_"))
+    return is_added and attributes.get("ag2.span.type") == "agent"
 
 
 def _read_messages(
@@ -134,10 +173,26 @@ def _from_events(events: Iterable[OtlpEvent], where: str) -> tuple[tuple[Message
     for event in sorted(events, key=lambda event: event.time):
         attributes = event.attributes
         if event.name in _ROLES:
-            given.append({**attributes, "role": attributes.get("role") or _ROLES[event.name]})
+            content = _parts_of(attributes.get("content"))
+            given.append({**attributes, "role": attributes.get("role") or _ROLES[event.name], "content": content})
         elif event.name == "gen_ai.choice" and attributes.get("index", 0) in (0, "0", None):
-            said.append(attributes if "message" in attributes else {**attributes, "role": "assistant"})
-    return read_messages(given, f"{where}: its events"), read_messages(said, f"{where}: gen_ai.choice", "assistant")
+            message = _parts_of(attributes.get("message"))
+            if isinstance(message, Mapping):
+                said.append({**attributes, "message": message})
+            else:
+                content = attributes.get("content") if message is None else message
+                said.append({**attributes, "role": "assistant", "content": content})
+    return (
+        read_messages(plain_messages(given), f"{where}: its events"),
+        read_messages(plain_messages(said), f"{where}: gen_ai.choice", "assistant"),
+    )
+
+
+def _parts_of(content: object) -> object:
+    """Return a message's content: its parts where a text is JSON of such, as Strands writes them."""
+    found = loose(content)[0]
+    is_parts = isinstance(found, list) and all(isinstance(part, Mapping) for part in found)
+    return found if is_parts or (isinstance(found, Mapping) and ("role" in found or "content" in found)) else content
 
 
 def _older_messages(attributes: Mapping[str, Any], key: str, role: str) -> object:

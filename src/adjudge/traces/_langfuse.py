@@ -13,10 +13,11 @@ from adjudge.traces._facts import Facts
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._usage import read_usage
 from adjudge.traces._values import (
     RecordPart,
-    arguments_of,
     as_text,
+    call_arguments,
     documents_of,
     first,
     loose,
@@ -74,11 +75,7 @@ def _facts(kind_name: str, given: object, said: object, call: str | None, where:
     elif facts.kind == "tool":
         facts.call_id = call or None
         if given is not None:
-            arguments = facts.whole("input", given)
-            # `@observe` records the arguments of a function by position and by name.
-            if isinstance(arguments, Mapping) and arguments.keys() == {"args", "kwargs"} and not arguments["args"]:
-                arguments = arguments["kwargs"]
-            facts.arguments = arguments_of(arguments)
+            facts.arguments = call_arguments(facts.whole("input", given))
         if said is not None:
             facts.set_result(loose(said)[0], as_text(said), where)
     elif kind_name.upper() == "RETRIEVER":
@@ -137,6 +134,10 @@ def _span(observation: RecordPart, top: str | None, cache: MessageCache) -> Span
     end = observation.time("endTime", "end_time")
     if end is None and kind_name.upper() != "EVENT":
         facts.faults.append(NOT_ENDED)
+    if facts.kind == "llm":
+        prices = first(data, "costDetails", "cost_details")
+        total = {"cost": prices.get("total")} if isinstance(prices, Mapping) else None
+        facts.usage = read_usage(first(data, "usageDetails", "usage_details"), data.get("usage"), total, _own(data))
     if facts.kind == "llm" and "input" not in data and "output" not in data:
         facts.faults.append("its input and output were not asked for (fields=core,basic,io)")
     error = observation.text("statusMessage", "status_message") or "error"
@@ -149,6 +150,11 @@ def _span(observation: RecordPart, top: str | None, cache: MessageCache) -> Span
         error=error if data.get("level") == "ERROR" else None,
         is_entry=data.get("isRootObservation") is True and top is None,
     )
+
+
+def _own(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an observation without its input and output, whose names are also those of counts."""
+    return {key: value for key, value in data.items() if key not in ("input", "output")}
 
 
 def _missing_pages(pages: list[Mapping[str, Any]], found: set[str]) -> list[str]:

@@ -13,6 +13,7 @@ from adjudge.errors import TrajectoryError
 from adjudge.traces._facts import Facts
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
+from adjudge.traces._usage import Usage, read_usage
 from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, loose, sequence, text
 
 
@@ -66,6 +67,7 @@ def _span(run: RecordPart, parent: str | None, outer: RecordPart | None, cache: 
     if kind == "llm":
         facts.input = read_messages(inputs, f"{run.where}.inputs", "user", cache)
         facts.output = read_messages(outputs, f"{run.where}.outputs", "assistant", cache)
+        facts.usage = _usage(run, metadata, outputs)
     elif kind == "tool":
         call, facts.arguments = _call_in(inputs)
         named = metadata.get("tool_call_id")
@@ -90,6 +92,14 @@ def _span(run: RecordPart, parent: str | None, outer: RecordPart | None, cache: 
         error=run.text("error") or None,
         is_entry=False,
     )
+
+
+def _usage(run: RecordPart, metadata: Mapping[str, Any], outputs: object) -> Usage:
+    """Return what a model call used: as LangSmith counted it, else as the model's service did."""
+    held = outputs if isinstance(outputs, Mapping) else {}
+    inner = held.get("llm_output")
+    from_service = inner.get("token_usage") if isinstance(inner, Mapping) else None
+    return read_usage(run.data, metadata.get("usage_metadata"), held.get("usage_metadata"), from_service)
 
 
 def _metadata(run: RecordPart | None) -> Mapping[str, Any]:

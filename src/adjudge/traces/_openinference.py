@@ -4,6 +4,7 @@
 hold the messages, `input.value` and `output.value` whatever went in and came out.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -13,7 +14,7 @@ from adjudge.traces._facts import SHORT, Facts, in_order, nest, numbered_items
 from adjudge.traces._messages import MessageCache, read_message
 from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import SpanKind
-from adjudge.traces._values import RecordPart, arguments_of, as_text, documents_of, loose, unquoted
+from adjudge.traces._values import RecordPart, as_text, call_arguments, documents_of, loose, style, unquoted
 
 _KINDS: dict[str, SpanKind] = {
     "AGENT": "agent",
@@ -25,6 +26,10 @@ _KINDS: dict[str, SpanKind] = {
 _Side: TypeAlias = dict[int, dict[str, Any]]
 _HANDOFF = "handoff to "
 _GIVEN, _SAID = "llm.input_messages.", "llm.output_messages."
+_UNNAMED = frozenset({"ToolCallingAgent", "CodeAgent", "MultiStepAgent"})  # agents of smolagents that nobody named
+_CALLED = ".__call__"  # after the name of a tool of DSPy
+_DELEGATIONS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # of CrewAI
+_REPR = re.compile(r"[A-Z]\w*\(\w+=")
 _DIGITS = 8  # that a number in an attribute's name has less of
 
 
@@ -37,7 +42,8 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
     part = RecordPart(attributes, where)
     given, said = attributes.get("input.value"), attributes.get("output.value")
     facts = Facts(_KINDS.get(kind_name.upper(), "other"))
-    if attributes.get("gen_ai.tool.name") == "(merged tools)":  # of Google's ADK: the results of parallel calls
+    # Google's ADK writes one more span for the results of parallel calls, LlamaIndex one in which it prepares a call.
+    if attributes.get("gen_ai.tool.name") == "(merged tools)" or "._prepare_" in span.name:
         facts.kind = "other"
     if facts.kind == "llm":
         inputs, outputs = _sides(attributes)
@@ -50,12 +56,7 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
     elif facts.kind == "tool" and span.name.startswith(_HANDOFF) and "tool.name" not in attributes:
         facts.kind, facts.name = "handoff", span.name.removeprefix(_HANDOFF)
     elif facts.kind == "tool":
-        facts.name = part.text("tool.name") or span.name
-        facts.call_id = part.text("tool_call.id") or part.text("tool.id") or None
-        if given is not None:
-            facts.arguments = arguments_of(facts.whole("input.value", given))
-        if said is not None:
-            facts.set_result(loose(said)[0], _said(attributes), where)
+        _read_tool(facts, part, span)
     else:
         if kind_name.upper() == "RETRIEVER":
             items = numbered_items(attributes, "retrieval.documents")
@@ -64,8 +65,45 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
             name = part.text("agent.name") or part.text("graph.node.id")
             facts.is_named = bool(name)
             facts.name = name or span.name.removesuffix(".run")
-        facts.text = _said(attributes) if isinstance(loose(said)[0], str) else None
+            if facts.name in _UNNAMED and not name:
+                facts.kind, facts.agent = "other", ""
+        facts.text = _answer(span, said)
     return facts
+
+
+def _read_tool(facts: Facts, part: RecordPart, span: OtlpSpan) -> None:
+    attributes = part.data
+    given, said = attributes.get("input.value"), attributes.get("output.value")
+    facts.name = part.text("tool.name") or span.name.removesuffix(_CALLED)
+    facts.call_id = part.text("tool_call.id") or part.text("tool.id") or None
+    if given is not None:
+        facts.arguments = call_arguments(facts.whole("input.value", given), attributes.get("tool.parameters"))
+    if said is not None:
+        facts.set_result(loose(said)[0], _said(attributes), where=part.where)
+    if style(facts.name) in _DELEGATIONS and isinstance(facts.arguments, Mapping):
+        coworker = facts.arguments.get("coworker")
+        if isinstance(coworker, str) and coworker.strip():
+            facts.kind, facts.name = "handoff", coworker.strip()
+    # By these tools smolagents and DSPy end a run; the answer is in the span of the run.
+    is_end = span.name == "FinalAnswerTool" or (span.name == f"finish{_CALLED}" and "tool.name" not in attributes)
+    facts.is_internal = is_end
+
+
+def _answer(span: OtlpSpan, said: object) -> str | None:
+    """Return what an agent, or the run as a whole, answered: a text, or what frameworks wrap around one."""
+    found = loose(said)[0]
+    if isinstance(found, str):
+        # LlamaIndex writes how an object looks in Python, and cuts it off.
+        return None if _REPR.match(found) else _said(span.attributes)
+    if not isinstance(found, Mapping):
+        return None
+    raw = found.get("raw")
+    if isinstance(raw, str) and "tasks_output" in found:  # of a crew
+        return raw
+    if span.name.endswith(".forward"):  # of a DSPy program: the fields of its signature
+        fields = {key: value for key, value in found.items() if key not in ("trajectory", "reasoning")}
+        return as_text(next(iter(fields.values())) if len(fields) == 1 else fields) if fields else None
+    return None
 
 
 def _said(attributes: Mapping[str, Any]) -> str:

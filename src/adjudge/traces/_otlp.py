@@ -36,7 +36,10 @@ class OtlpEvent:
 
 @dataclass(slots=True)
 class OtlpSpan:
-    """A span as OTLP has it, its attributes as plain values, before a dialect is read from them."""
+    """A span as OTLP has it, its attributes as plain values, before a dialect is read from them.
+
+    `scope` is the instrumentation that wrote it, `links` are the traces that it refers to.
+    """
 
     trace: str
     id: str
@@ -49,6 +52,8 @@ class OtlpSpan:
     error: str | None = None
     dropped: int = 0
     is_entry: bool = False
+    scope: str = ""
+    links: tuple[str, ...] = ()
 
 
 # OTLP in JSON, in the form that nearly all writers give it: msgspec decodes it in one step, which is much faster. What
@@ -130,6 +135,7 @@ def read_otlp_json(content: bytes, where: str) -> Any:
 def iter_otlp_spans(document: object, where: str, reject: Callable[[str], object] | None = None) -> Iterator[OtlpSpan]:
     """Give the spans of one document; why one cannot be read is raised or, given `reject`, handed to that."""
     for scope in _scopes(document, "resourceSpans", "scopeSpans", where):
+        name = _scope_name(scope.get("scope"))
         for index, item in enumerate(scope.items("spans")):
             place = f"{scope.where}.spans[{index}]"
             try:
@@ -139,6 +145,7 @@ def iter_otlp_spans(document: object, where: str, reject: Callable[[str], object
                     raise
                 reject(error.message)
             else:
+                span.scope = name
                 yield span
 
 
@@ -173,13 +180,20 @@ def _scopes(document: object, outer: str, inner: str, where: str) -> Iterator[Re
         if outer == "resourceSpans":
             for index, each in enumerate(document.resource_spans):
                 for number, one in enumerate(each.scope_spans):
-                    yield RecordPart({"spans": one.spans}, f"{where}: {outer}[{index}].{inner}[{number}]")
+                    yield RecordPart(
+                        {"spans": one.spans, "scope": one.scope}, f"{where}: {outer}[{index}].{inner}[{number}]"
+                    )
         return
     top = mapping(document, where)
     for index, item in enumerate(sequence(first(top, outer, _snake(outer)), f"{where}: {outer}")):
         resource = RecordPart(item, f"{where}: {outer}[{index}]")
         for number, scope in enumerate(resource.items(inner, _snake(inner), "instrumentationLibrarySpans")):
             yield RecordPart(scope, f"{resource.where}.{inner}[{number}]")
+
+
+def _scope_name(scope: object) -> str:
+    name = scope.get("name") if isinstance(scope, Mapping) else None
+    return name if isinstance(name, str) else ""
 
 
 def _snake(name: str) -> str:
@@ -216,6 +230,7 @@ def _typed_span(span: _TypedSpan, where: str) -> OtlpSpan:
         _error(span.status, f"{where}.status"),
         span.dropped_attributes_count + span.dropped_events_count + dropped,
         span.flags & REMOTE == REMOTE,
+        links=_links(span.links, where) if span.links else (),
     )
 
 
@@ -242,6 +257,7 @@ def _span(span: RecordPart) -> OtlpSpan:
         _error(span.get("status"), f"{span.where}.status"),
         dropped,
         _number(span, "flags") & REMOTE == REMOTE,
+        links=_links(span.get("links"), span.where),
     )
 
 
@@ -255,6 +271,16 @@ def _events(items: object, where: str) -> tuple[list[OtlpEvent], int]:
         found.append(OtlpEvent(event.text("name") or "", _attributes(event), time))
         dropped += _number(event, "droppedAttributesCount", "dropped_attributes_count")
     return found, dropped
+
+
+def _links(items: object, where: str) -> tuple[str, ...]:
+    """Return the ids of the traces that a span's links lead to."""
+    found = []
+    for index, item in enumerate(sequence(items, f"{where}.links")):
+        trace = _hex_id(RecordPart(item, f"{where}.links[{index}]"), "traceId", "trace_id")
+        if trace:
+            found.append(trace)
+    return tuple(found)
 
 
 def _error(value: object, where: str) -> str | None:

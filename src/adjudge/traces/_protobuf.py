@@ -32,7 +32,7 @@ def iter_frames(file: IO[bytes], where: str) -> Iterator[bytes]:
 
 def iter_protobuf_spans(data: bytes, reject: Callable[[str], object] | None = None) -> Iterator[OtlpSpan]:
     """Give the spans of one export request; why one cannot be read is raised or, given `reject`, handed to that."""
-    for start, end in _leaves(data, "Spans"):
+    for scope, start, end in _leaves(data, "Spans"):
         try:
             span = _span(data, start, end)
         except TrajectoryError as error:
@@ -40,12 +40,13 @@ def iter_protobuf_spans(data: bytes, reject: Callable[[str], object] | None = No
                 raise
             reject(error.message)
         else:
+            span.scope = scope
             yield span
 
 
 def iter_protobuf_logs(data: bytes) -> Iterator[tuple[tuple[str, str], OtlpEvent]]:
     """Give the log records of one export request that belong to a span, with trace and span id."""
-    for start, end in _leaves(data, "Logs"):
+    for _, start, end in _leaves(data, "Logs"):
         message = _Message(data, start, end, "LogRecord", attributes=6)
         trace, span = message.hex(9), message.hex(10)
         if trace.strip("0") and span.strip("0"):
@@ -53,15 +54,18 @@ def iter_protobuf_logs(data: bytes) -> Iterator[tuple[tuple[str, str], OtlpEvent
             yield (trace, span), log_event(message.text(12), message.attributes, body, message.numbers.get(1, 0))
 
 
-def _leaves(data: bytes, kind: str) -> Iterator[tuple[int, int]]:
-    """Give where each span or log record of a request begins and ends: request, resource, scope, leaf."""
+def _leaves(data: bytes, kind: str) -> Iterator[tuple[str, int, int]]:
+    """Give the scope of each span or log record of a request, and where it begins and ends."""
     for number, start, end in _fields(data, 0, len(data), "the request"):
         if number == 1 and end >= 0:
             for inner, begin, stop in _fields(data, start, end, f"Resource{kind}"):
                 if inner == 2 and stop >= 0:
+                    scope = ""  # protobuf writes fields by their numbers, so it is known before what it wrote
                     for leaf, head, tail in _fields(data, begin, stop, f"Scope{kind}"):
-                        if leaf == 2 and tail >= 0:
-                            yield head, tail
+                        if leaf == 1 and tail >= 0:
+                            scope = _Message(data, head, tail, "InstrumentationScope").text(1)
+                        elif leaf == 2 and tail >= 0:
+                            yield scope, head, tail
 
 
 def _fields(data: bytes, start: int, end: int, name: str) -> Iterator[tuple[int, int, int]]:
@@ -112,11 +116,13 @@ class _Message:
 
     __slots__ = ("attributes", "data", "numbers", "places", "repeated")
 
-    def __init__(self, data: bytes, start: int, end: int, name: str, *, attributes: int = 0, repeated: int = 0) -> None:
+    def __init__(
+        self, data: bytes, start: int, end: int, name: str, *, attributes: int = 0, repeated: tuple[int, ...] = ()
+    ) -> None:
         self.data = data
         self.numbers: dict[int, int] = {}
         self.places: dict[int, tuple[int, int]] = {}  # where texts, ids and messages begin and end
-        self.repeated: list[tuple[int, int]] = []
+        self.repeated: dict[int, list[tuple[int, int]]] = {each: [] for each in repeated}
         self.attributes: dict[str, Any] = {}
         for number, head, tail in _fields(data, start, end, name):
             if tail < 0:
@@ -127,8 +133,8 @@ class _Message:
                     self.attributes[known[0]] = known[1]
                 else:
                     _pair(data, head, tail, self.attributes, 0)
-            elif number == repeated:
-                self.repeated.append((head, tail))
+            elif number in repeated:
+                self.repeated[number].append((head, tail))
             else:
                 self.places[number] = head, tail
 
@@ -141,14 +147,14 @@ class _Message:
 
 
 def _span(data: bytes, start: int, end: int) -> OtlpSpan:
-    span = _Message(data, start, end, "Span", attributes=9, repeated=11)
+    span = _Message(data, start, end, "Span", attributes=9, repeated=(11, 13))
     trace, identity = span.hex(1), span.hex(2)
     if not trace or not identity:
         raise TrajectoryError(f"protobuf, byte {start}: a Span has no {'span_id' if trace else 'trace_id'}")
     numbers = span.numbers
     dropped = numbers.get(10, 0) + numbers.get(12, 0)
     events = []
-    for place in span.repeated:
+    for place in span.repeated[11]:
         event = _Message(data, *place, "Event", attributes=3)
         events.append(OtlpEvent(event.text(2), event.attributes, event.numbers.get(1, 0)))
         dropped += event.numbers.get(4, 0)
@@ -168,6 +174,7 @@ def _span(data: bytes, start: int, end: int) -> OtlpSpan:
         error,
         dropped,
         numbers.get(16, 0) & REMOTE == REMOTE,
+        links=tuple(_Message(data, *place, "Link").hex(1) for place in span.repeated[13]),
     )
 
 

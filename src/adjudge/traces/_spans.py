@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from adjudge.model import Message
+from adjudge.traces._usage import Usage
 
 if TYPE_CHECKING:
     from adjudge.traces._langgraph import GraphFacts
@@ -22,7 +23,10 @@ SpanKind: TypeAlias = Literal["agent", "llm", "tool", "handoff", "aside", "other
 """What a span is. An `aside` (a guardrail, an evaluator) and what is inside it are not part of what the agent did."""
 
 NOBODY_NAMED = "nothing in the record names one: name them in your code, or with --map-agent"
+ONE_UNNAMED = "one of them has no name: name it in your code, or with --map-agent"
 NOT_ENDED = "it has not ended"
+NOT_SENT = "contents were not recorded: switch them on in your instrumentation, see docs/traces.md"
+NO_REPLY = "the last model call only asked for tools, and no span says what was answered: record it on the root span"
 _RANKS = {"agent": 0, "aside": 1, "other": 2, "handoff": 3, "llm": 4, "tool": 5}
 
 
@@ -36,6 +40,12 @@ class Span:
     `faults` says what is known to be missing from the span; `is_entry` that its parent may be outside the record;
     `is_named` that an agent's name is given, and not only the span's. `agent` is who made a model call, where the span
     says so itself, empty where nobody can tell; `graph` is where in a LangGraph it was made.
+    `is_internal` says that a tool is the framework's own, by which it hands over or ends the run; `text` is then the
+    answer that it ends with. `is_whole` says that a model call is all of an agent's, so that another one inside it
+    is not the same; `is_blind` that the tools of an agent have no spans. `unsent` says how to get what the span should
+    hold and does not: the reply of a model, the arguments of a tool, the answer of an agent. `joins` names what spans
+    of one run in several traces share.
+    `usage` are the tokens of a model call and what they cost.
     """
 
     id: str
@@ -57,15 +67,65 @@ class Span:
     is_named: bool = True
     agent: str | None = None
     graph: "GraphFacts | None" = None
+    is_internal: bool = False
+    is_whole: bool = False
+    is_blind: bool = False
+    unsent: str | None = None
+    joins: tuple[str, ...] = ()
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The spans of one run, by the run's id, and what is known to be missing from the record as a whole."""
+    """The spans of one run, by the run's id, and what is known to be missing from the record as a whole.
+
+    `names` are what the run is called beside its id; several may share one, as epochs do a sample's id. `usage` is
+    what all of its model calls used, where the record counts that itself. `is_trace` says that it is a trace of OTLP,
+    which may be only part of a run.
+    """
 
     id: str
     spans: tuple[Span, ...]
     faults: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    usage: Usage | None = None
+    is_trace: bool = False
+
+
+def join_traces(records: Sequence[Record]) -> Sequence[Record]:
+    """Return the runs that several traces are, without those in which nobody did anything.
+
+    Traces are one run where a link or a parent leads from one to the other, or where they share a conversation. Only
+    the ids of spans in OTLP are those of one span everywhere: a record of any other format is a run by itself.
+    """
+    if len(records) < 2 or not all(record.is_trace for record in records):
+        return records
+    leader = list(range(len(records)))
+
+    def lead(index: int) -> int:
+        while leader[index] != index:
+            leader[index] = leader[leader[index]]  # so that the next walk is shorter
+            index = leader[index]
+        return index
+
+    first: dict[tuple[str, str], int] = {}  # where a trace, a conversation or a span was seen first
+    for index, record in enumerate(records):
+        leader[lead(index)] = lead(first.setdefault(("join", record.id), index))
+        for span in record.spans:
+            for key in (("span", span.id), *(("join", join) for join in span.joins)):
+                leader[lead(index)] = lead(first.setdefault(key, index))
+    for index, record in enumerate(records):
+        for span in record.spans:
+            leader[lead(index)] = lead(first.get(("span", span.parent or ""), index))
+    groups: dict[int, list[Record]] = {}
+    for index, record in enumerate(records):
+        groups.setdefault(lead(index), []).append(record)
+    runs = []
+    for group in groups.values():
+        faults = tuple(dict.fromkeys(fault for record in group for fault in record.faults))
+        runs.append(Record(group[0].id, tuple(span for record in group for span in record.spans), faults))
+    # A trace may only build agents, or pass messages on.
+    return [run for run in runs if any(span.kind not in ("other", "aside") for span in run.spans)] or runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +141,16 @@ class SpanPlace:
 
 @dataclass(frozen=True, slots=True)
 class SpanTree:
-    """Spans in order, their places, the ones without a parent, and what is known to be missing."""
+    """Spans in order, their places, the ones without a parent, and what is known to be missing.
+
+    `wrappers` are the ids of model calls that have another inside: the same call, seen from further out.
+    """
 
     spans: Sequence[Span]
     places: Mapping[str, SpanPlace]
     roots: Sequence[Span]
     faults: Sequence[str]
+    wrappers: frozenset[str]
 
 
 def grow_tree(spans: Iterable[Span], parent: str | None = None) -> SpanTree:
@@ -112,7 +176,9 @@ def grow_tree(spans: Iterable[Span], parent: str | None = None) -> SpanTree:
 
     ordered = sorted(by_id.values(), key=order)
     faults += [f"span {span.id} ({span.name}): {fault}" for span in ordered for fault in span.faults]
-    return SpanTree(ordered, places, [span for span in ordered if links[span.id] is None], faults)
+    around = (places[span.id].caller for span in ordered if span.kind == "llm")
+    wrappers = frozenset(outer.id for outer in around if outer is not None and outer.kind == "llm")
+    return SpanTree(ordered, places, [span for span in ordered if links[span.id] is None], faults, wrappers)
 
 
 def _fullness(span: Span) -> tuple[bool, int, int, int, str]:
@@ -166,7 +232,7 @@ def _places(by_id: Mapping[str, Span], links: Mapping[str, str | None]) -> dict[
             parent = by_id[identity]
             outer = inside[identity] = SpanPlace(
                 depth=outer.depth + 1,
-                agent=parent.name if parent.kind == "agent" else outer.agent,
+                agent=parent.name if parent.kind in ("agent", "handoff") else outer.agent,
                 is_aside=outer.is_aside or parent.kind == "aside",
                 in_answered_llm=outer.in_answered_llm or (parent.kind == "llm" and bool(parent.output)),
                 caller=parent if parent.kind in ("tool", "agent", "llm") else outer.caller,
