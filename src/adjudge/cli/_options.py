@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -102,6 +102,9 @@ class Price(click.ParamType[tuple[float, float]]):
         return prompt, completion
 
 
+MAP = click.option(
+    "--map", "columns", multiple=True, type=ColumnMapping(), help="Give an argument its column. Repeatable."
+)
 SECONDS = click.FloatRange(min=0, min_open=True)
 _COUNT = click.IntRange(min=0)
 
@@ -184,3 +187,17 @@ def exit_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def refuse_unwritable(path: str, paths: Sequence[str]) -> None:
+    """Refuse, before anybody is asked, a report that could not be written afterwards."""
+    from pathlib import Path
+
+    from adjudge.errors import UsageError
+
+    if paths.count(path) > 1:
+        raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")
+    folder = Path(path).parent
+    if path != "-" and (not folder.is_dir() or Path(path).is_dir()):
+        why = "it is a folder" if Path(path).is_dir() else f"there is no folder {folder}"
+        raise UsageError(f"{path} cannot be written: {why}", code="cannot-write")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from adjudge.errors import AdjudgeError, TrajectoryError, UsageError
-from adjudge.model import Trajectory
+from adjudge.model import Question, Trajectory
 from adjudge.traces import AgentNames, Record, Span, assemble
 
 TIMEOUT = 30.0
@@ -132,7 +132,10 @@ def trajectory_of(
         found = assemble(Record(record.id, record.spans, faults), parent=parent, agents=agents or ())
     except RecursionError:
         raise TrajectoryError(f"trace {trace_id} is nested too deeply") from None
-    return replace(found, trace_id=trace_id, seconds=_seconds(record.spans))
+    # Where nothing arrived, nothing is known: the reason says why, and what to do.
+    unknown: dict[Question, str] = {"agents": late, "tools": late} if late is not None and not record.spans else {}
+    unknown = {**found.unknown, **unknown}
+    return replace(found, trace_id=trace_id, seconds=_seconds(record.spans), unknown=unknown)
 
 
 def _seconds(spans: Iterable[Span]) -> float | None:

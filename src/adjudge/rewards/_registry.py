@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import load_code
-from adjudge.errors import UnknownReward, UsageError, closest
+from adjudge.errors import UnknownReward, UsageError, closest, closest_model
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 
@@ -151,7 +151,7 @@ def _find(name: str) -> Any:
     if place is None and ":" not in name:
         plugins = _plugins()
         if name not in plugins:
-            hint = closest(name, [*BUILT_IN, *plugins, "local", "quality", "rubric"])
+            hint = closest_model(name) or closest(name, [*BUILT_IN, *plugins, "local", "quality", "rubric"])
             raise UnknownReward(f"no scorer is called {name!r}{hint}")
         place = plugins[name]
     try:

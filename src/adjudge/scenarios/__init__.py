@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         run_scenarios,
     )
     from adjudge.scenarios._scenario import Scenario, ScorerUse
+    from adjudge.scenarios._select import Selection
     from adjudge.workflow import WorkflowExpectation
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "ScenarioPlace",
     "ScenarioRun",
     "ScorerUse",
+    "Selection",
     "Threshold",
     "Verdict",
     "WorkflowExpectation",
@@ -87,6 +89,7 @@ __getattr__, __dir__ = lazy_names(
             "run_scenarios",
         ),
         "_scenario": ("Scenario", "ScorerUse"),
+        "_select": ("Selection",),
         "adjudge.workflow": ("WorkflowExpectation",),
     },
 )

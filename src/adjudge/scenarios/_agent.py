@@ -22,8 +22,8 @@ from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
 from adjudge.traces import AgentNames, map_agents
 
-Receive: TypeAlias = Callable[[str, int, AgentNames], Awaitable[Trajectory]]
-"""Returns what was recorded elsewhere of a session with so many turns, with these names of agents."""
+Receive: TypeAlias = Callable[[str, int, AgentNames, Sequence[str]], Awaitable[Trajectory]]
+"""Returns what was recorded elsewhere of a session with so many turns, these names of agents, and traces it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,12 @@ class ScenarioAgent:
         if self.is_saved:
             return map_agents(whole, scenario.agents)
         if self.receive is not None:
-            record = await self.receive(session, len(scenario.turns), scenario.agents)
-            # The record says what was done, the answer what the user got.
+            named = [one.trace_id for one in answers if one.trace_id is not None]
+            record = await self.receive(session, len(scenario.turns), scenario.agents, named)
+            # The record says what was done, the answer what the user got, and under which trace.
             response = record.final_response if whole.final_response is None else whole.final_response
-            whole = replace(record, final_response=response, sources=record.sources or whole.sources)
+            sources, trace = record.sources or whole.sources, whole.trace_id or record.trace_id
+            whole = replace(record, final_response=response, sources=sources, trace_id=trace)
         return replace(map_agents(whole, scenario.agents), trace_id=whole.trace_id or session, seconds=seconds)
 
     async def aclose(self) -> None:
@@ -111,7 +113,7 @@ class SavedAgent:
     trajectories: Mapping[str, Any]
     name: str = "saved trajectories"
 
-    def records_digest(self) -> str | None:
+    def own_digest(self) -> str | None:
         """Return a digest of the records; None where they hold objects that cannot be written down."""
         try:
             return sha256(to_json(dict(self.trajectories))).hexdigest()[:32]

@@ -91,6 +91,23 @@ class Gate:
             if tag not in known:
                 raise _bad(f"the gate has the tag {tag!r}, which no scenario has{closest(tag, known)}")
 
+    def narrow(self, scenarios: Sequence[Scenario]) -> tuple["Gate", tuple[str, ...]]:
+        """Return the gate for some of its scenarios, and the names of the thresholds that have nothing to look at."""
+        tags = {tag for one in scenarios for tag in one.tags}
+        inner = {tag: gate for tag, gate in self.tags.items() if tag in tags}
+        left = [f"tags.{tag}" for tag in self.tags if tag not in tags]
+        found: dict[str, Gate] = {}
+        # A tag's gate looks at the scenarios of the tag alone.
+        for place, gate in (("", self), *inner.items()):
+            ours = [one for one in scenarios if not place or place in one.tags]
+            there = {use.make().name for one in ours for use in one.scorers}
+            prefix = f"tags.{place}." if place else ""
+            left += [f"{prefix}scorers.{name}" for name in gate.scorers if name not in there]
+            kept = {name: one for name, one in gate.scorers.items() if name in there}
+            found[place] = replace(gate, scorers=kept)
+        whole = found.pop("")
+        return replace(whole, tags=found), tuple(left)
+
 
 def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str | None) -> None:
     """Refuse a run in which the calibrated judge scores neither the quality nor a scenario's scorer."""

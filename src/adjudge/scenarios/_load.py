@@ -76,7 +76,7 @@ class _Entry:
 
 
 def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
-    """Return the scenarios of a file, a folder, or Python objects (scenarios, mappings, or several of either).
+    """Return the scenarios of a file, a folder, or Python objects (scenarios, mappings, or several of any of these).
 
     Of a folder all files that end in .toml, .yaml or .yml are read, in order of their names, those of inner folders
     too. Everything is checked: keys, values, ids (unique over all files), scorers and the columns that they need. A
@@ -149,7 +149,8 @@ def _entries(source: Any) -> Iterator[_Entry]:
     elif isinstance(source, Scenario | Mapping):
         yield _Entry(source)
     elif isinstance(source, Iterable):
-        yield from (_Entry(one, number) for number, one in enumerate(source, 1))
+        for number, one in enumerate(source, 1):
+            yield from _entries(one) if isinstance(one, str | Path) else (_Entry(one, number),)
     else:
         raise UsageError(f"scenarios must be a path, mappings or Scenario objects, got {type(source).__name__}")
 

@@ -18,6 +18,20 @@ SHARED = (
 )
 """What may be given in the scenario itself or in its workflow; both then have it."""
 
+MEANT = {
+    **dict.fromkeys(("tools", "tool_used", "tools_used", "tools_called", "expected_tools"), "tools_should_include"),
+    **dict.fromkeys(("agent", "agents_called", "agents_used", "expected_agents"), "agents_should_include"),
+    **dict.fromkeys(("query", "input", "prompt", "message"), "question"),
+    **dict.fromkeys(("answer", "expected", "expected_answer", "expected_output", "ground_truth"), "references"),
+    **dict.fromkeys(("criteria", "rubric"), "expected_answer_criteria"),
+    "name": "id",
+    "timeout": "deadline",
+    "n": "repeats",
+    "label": "tags",
+    "assert": "scorers",
+}
+"""What other tools call the keys of a scenario, where no likeness of the names shows what was meant."""
+
 MOST_REPEATS = 10_000
 LONGEST_ID = 200
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -153,7 +167,9 @@ class Scenario:
         for key in given:
             if key not in known:
                 # A key of the workflow one level too high is the most common slip.
-                where = f"; {key!r} belongs under workflow" if key in _WORKFLOW else closest(str(key), known)
+                meant = MEANT.get(str(key))
+                where = closest(str(key), known) if meant is None else f"; did you mean {meant!r}?"
+                where = f"; {key!r} belongs under workflow" if key in _WORKFLOW else where
                 raise UsageError(f"a scenario has no {key!r}{where}", code="unknown-key")
         if "id" not in given:
             raise _bad("the scenario has no id")
@@ -215,7 +231,9 @@ def _use(given: Any) -> ScorerUse:
     if isinstance(given, Mapping):
         for key in given:
             if key not in ScorerUse._fields[1:] and key != "name":
-                raise UsageError(f"a scorer has name, arguments and threshold, not {key!r}", code="unknown-key")
+                meant = {"scorer": "name", "args": "arguments", "min": "threshold"}.get(key)
+                hint = closest(str(key), ScorerUse._fields[1:]) if meant is None else f"; did you mean {meant!r}?"
+                raise UsageError(f"a scorer has name, arguments and threshold, not {key!r}{hint}", code="unknown-key")
         name, arguments, threshold = given.get("name"), given.get("arguments", {}), given.get("threshold")
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise _bad(f"a scorer has a name and a mapping of arguments, got {dict(given)!r}")

@@ -65,7 +65,7 @@ class TraceFiles:
             raise UsageError(message, code="no-trajectory")
         return cls(records, scenarios, unmatched=tuple(unmatched))
 
-    def records_digest(self) -> str:
+    def own_digest(self) -> str:
         """Return a digest of the files: of their contents, not of their names."""
         digest = sha256()
         for scenario in sorted(self.records):
