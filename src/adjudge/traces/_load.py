@@ -88,6 +88,7 @@ def _read(path_or_data: object, named: str | None, trace: str | None) -> Record 
     data, where = path_or_data, "the record"
     if isinstance(data, str | Path | bytes | bytearray | memoryview):
         data, where = _open(data, named)
+    data = plain_object(data)
     kind = named or detect(data, where)
     if kind == "chat" and _is_own(data):
         return Trajectory.from_messages(data)
@@ -174,7 +175,7 @@ def detect(data: object, where: str) -> Format:
     """Return the format of a record; one that cannot be recognised is an error that asks for its name."""
     if isinstance(data, bytes | OtlpDocument):
         return "otlp-protobuf" if isinstance(data, bytes) else "otlp"
-    sample: object = plain_object(data)
+    sample: object = data
     if isinstance(data, list | tuple):
         if all(isinstance(item, str) for item in data):
             return "chat"
@@ -194,9 +195,9 @@ def detect(data: object, where: str) -> Format:
         found = "chat"
     if found is None:
         names = ", ".join(FORMATS)
-        raise TrajectoryError(
-            f"cannot tell the format of {where} ({kind_of(sample)}); say which with format= ({names})"
-        )
+        keys = [quote(str(key)) for key in list(sample)[:5]] if isinstance(sample, Mapping) else []
+        shape = f"{kind_of(sample)} with {', '.join(keys)}" if keys else kind_of(sample)
+        raise TrajectoryError(f"cannot tell the format of {where} ({shape}); say which with format= ({names})")
     return found
 
 
