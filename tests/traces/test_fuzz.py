@@ -20,9 +20,11 @@ from support import GOLDEN, soak
 
 RECORDS = {
     path.name: json.loads(path.read_bytes())
-    for path in sorted((GOLDEN / "traces").glob("*.json"))
+    for path in [*sorted((GOLDEN / "traces").glob("*.json")), *sorted((GOLDEN / "atif").glob("*.json"))]
     if path.stat().st_size < 20_000
 }
+LISTS = (GOLDEN / "frameworks" / "messages.jsonl").read_text(encoding="utf-8").splitlines()
+RECORDS |= {row["name"]: row["messages"] for row in map(json.loads, LISTS)}
 PROTOBUF = (GOLDEN / "traces" / "sdk-openinference.pb").read_bytes()
 # The dearest of 6,000 took 1.4 steps a byte, the dearest small one 2,675.
 BASE, PER_BYTE = 6_000, 3
