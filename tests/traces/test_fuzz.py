@@ -36,10 +36,12 @@ class Damage:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)  # noqa: S311 (not a secret)
         self.values: list[Any] = []
+        self.depth = 0
 
     def record(self, value: Any) -> Any:
         """Return a record with one to six faults."""
         whole = [json.loads(json.dumps(value))]
+        self.depth = 0
         for _ in range(self.random.randint(1, 6)):
             places = list(self.places(whole))
             holder, key = self.random.choice(places)
@@ -69,7 +71,9 @@ class Damage:
             case 3 if isinstance(value, list) and len(json.dumps(value)) < 3000:  # many siblings, all alike
                 holder[key] = value * random.randint(2, 40)
             case 4:
-                for _ in range(random.choice([1, 2, 70, 300])):
+                levels = random.choice([1, 2, 70, 300])
+                self.depth += levels
+                for _ in range(levels if self.depth < 800 else 0):  # deeper, and it could not be written down
                     value = [value] if random.random() < 0.5 else {random.choice(["messages", "a", "output"]): value}
                 holder[key] = value
             case 5 if isinstance(holder, dict):
