@@ -41,6 +41,8 @@ _NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
 
 def plain_object(value: object) -> object:
     """Return a message that is an object of a framework as a mapping: a pydantic model's fields, or a dataclass's."""
+    if type(value) is dict:  # nearly always, and much faster to ask
+        return value
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         return dump()
