@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from adjudge.agents import to_trajectory
-from adjudge.errors import DataError
+from adjudge.errors import DataError, TrajectoryError
 from adjudge.model import Case
 
 
@@ -64,3 +64,11 @@ def test_a_model_with_an_answer() -> None:
     assert to_trajectory(Case("1", "q"), State(answer="4", sources=["a"])).sources == ("a",)
     with pytest.raises(DataError, match="has none of response"):
         to_trajectory(Case("1", "q"), State(verdict="4"))
+
+
+def test_bytes_are_json() -> None:
+    """What pydantic-ai writes as JSON is read as messages; other bytes are an error."""
+    said = b'[{"kind": "response", "parts": [{"part_kind": "text", "content": "4"}]}]'
+    assert to_trajectory(Case("1", "q"), said).final_response == "4"
+    with pytest.raises(TrajectoryError, match="JSON"):
+        to_trajectory(Case("1", "q"), b"four")

@@ -15,12 +15,15 @@ from adjudge.workflow import check_workflow
 
 match = pytest.importorskip("agentevals.trajectory.match")
 
-Calls = Sequence[tuple[str, Mapping[str, Any]]]
-Turns = Sequence[Calls]  # the calls of each message
-
 Call = tuple[str, Mapping[str, Any]]
-SF, LONDON, BOTH = ("weather", {"city": "SF"}), ("weather", {"city": "London"}), ("weather", {"city": "SF and London"})
-FULL, NEWS, NONE = ("weather", {"city": "SF", "unit": "F"}), ("news", {"city": "SF"}), ("clock", dict[str, Any]())
+Turns = Sequence[Sequence[Call]]  # the calls of each message
+
+SF: Call = ("weather", {"city": "SF"})
+LONDON: Call = ("weather", {"city": "London"})
+BOTH: Call = ("weather", {"city": "SF and London"})
+FULL: Call = ("weather", {"city": "SF", "unit": "F"})
+NEWS: Call = ("news", {"city": "SF"})
+NONE: Call = ("clock", {})
 
 # What was done, and what was wanted.
 ROWS: dict[str, tuple[Turns, Turns]] = {
@@ -89,12 +92,14 @@ def expectation(wanted: Turns, mode: str, arguments: str) -> dict[str, Any]:
     calls = [call for turn in wanted for call in turn]
     counts = Counter(name for name, _ in calls)
     names = [name for name, _ in calls] if mode == "strict" else list(counts)
-    bounds = {"superset": {"min": 0}, "subset": {"max": 0}}
-    count: dict[str, Any] = {
-        name: dict.fromkeys(bounds[mode], number) if mode in bounds else number for name, number in counts.items()
-    }
+    bounds = {"superset": "min", "subset": "max"}
+    count = {name: {bounds[mode]: number} if mode in bounds else number for name, number in counts.items()}
     order = {"strict": "strict", "unordered": "any_order"}.get(mode, mode)
-    made = {"tools_should_include": names, "tools_order": order, "tools_count": count if mode != "strict" else None}
+    made: dict[str, Any] = {
+        "tools_should_include": names,
+        "tools_order": order,
+        "tools_count": count if mode != "strict" else None,
+    }
     made["unlisted"] = "ignore" if mode == "superset" else "fail"
     if arguments != "ignore":
         made["tools_arguments"] = {

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from adjudge.errors import UsageError
 from adjudge.scenarios import CheckOptions, CheckResult, check
 from adjudge.scenarios._traces import TraceFiles
+from adjudge.traces import load
 from support import GOLDEN
 
 CHAT: list[dict[str, Any]] = [
@@ -139,6 +141,27 @@ def test_metadata_of_every_service(tmp_path: Path) -> None:
     found = TraceFiles.of(tmp_path / "traces", {"s1": {}})
     assert [saved.path.stem for saved in found.records["s1"]] == sorted(f"run-{name}" for name in data)
     assert [saved.trace_id is None for saved in found.records["s1"]] == [False, True, False, False]  # a sample has none
+
+
+def test_samples_of_inspect(tmp_path: Path) -> None:
+    """A sample is the scenario of its id, and each epoch a repeat; in JSON as in an archive."""
+    pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    path = GOLDEN / "inspect" / "react50x3.eval"
+    found = TraceFiles.of(path, {"s-1", "s-5"})
+    assert [saved.trace for saved in found.records["s-1"]] == ["s-1/1", "s-1/2", "s-1/3"]
+    wanted = [{"id": "s-1", "question": "?", "tools_should_include": ["get_weather", "book_hotel"], "repeats": 3}]
+    result = check(wanted, CheckOptions(traces=path, run=tmp_path / "check.run"))
+    assert [one["pass"] for one in result.run.results] == [True, True, True]
+
+
+def test_epochs_in_json(tmp_path: Path) -> None:
+    """The epochs of a sample share its id, and are told apart."""
+    (sample,) = golden_trace("inspect")["samples"]
+    both = [{**sample, "id": "s1", "epoch": epoch, "uuid": f"u{epoch}"} for epoch in (1, 2)]
+    put(tmp_path / "log.json", {**golden_trace("inspect"), "samples": both})
+    found = TraceFiles.of(tmp_path / "log.json", {"s1"})
+    assert [saved.trace for saved in found.records["s1"]] == ["s1/1", "s1/2"]
+    assert [load(saved.path, trace=saved.trace).complete for saved in found.records["s1"]] == [True, True]
 
 
 def test_what_is_missing_is_undecided(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def messages_to_trajectory(messages: object) -> Trajectory:
     """Return what messages say was done, by the rules for traces: a handoff is an agent that was called, not a tool."""
     from adjudge.traces import load
 
-    if isinstance(messages, Mapping):
+    if isinstance(messages, Mapping | bytes):  # bytes are JSON, as pydantic-ai's `all_messages_json` writes it
         return load(messages, format="chat")
     if not isinstance(messages, list | tuple):
         return Trajectory.from_messages(messages)  # `load` would take a text for the path of a file

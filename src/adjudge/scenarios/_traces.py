@@ -2,7 +2,8 @@
 
 A file belongs to a scenario by its name (`ID.json`; `ID.2.json`, `ID-2.json` and `ID#2.json` are repeats; or any file
 in a folder called ID), else by what is written in it: the attribute `adjudge.scenario_id` of a span or its resource,
-or `scenario_id` in the `metadata` of a trace, run or sample. Names are compared; an id never becomes a path.
+or `scenario_id` in the `metadata` of a trace, run or sample. A sample of Inspect belongs to the scenario of its id,
+each epoch is a repeat. Names are compared; an id never becomes a path.
 """
 
 import asyncio
@@ -110,6 +111,9 @@ def _in_order(path: Path) -> list[Any]:
 def _runs_of(file: Path, root: Path, scenarios: Mapping[str, AgentNames]) -> Iterator[tuple[str, Saved]]:
     by_name = _by_name(file, root, scenarios)
     try:
+        if _is_archive(file):
+            yield from _samples_of(file, by_name, scenarios)
+            return
         inside, kind = _inside(file)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}", code="cannot-read") from None
@@ -137,6 +141,19 @@ def _runs_of(file: Path, root: Path, scenarios: Mapping[str, AgentNames]) -> Ite
         for trace, scenario in named.items():
             if trace:
                 yield scenario, Saved(file, trace=trace, trace_id=None if kind == "samples" else trace)
+
+
+def _is_archive(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(4) == b"PK\x03\x04"
+
+
+def _samples_of(file: Path, by_name: str | None, scenarios: Collection[str]) -> Iterator[tuple[str, Saved]]:
+    """Give the samples of Inspect's archive, which are called by the sample's id and the epoch."""
+    for identity, trajectory in iter_traces(file):
+        scenario = by_name or identity.rpartition("/")[0]
+        if scenario in scenarios:
+            yield scenario, Saved(file, trace=identity, trajectory=trajectory)
 
 
 def _by_name(file: Path, root: Path, scenarios: Collection[str]) -> str | None:
@@ -221,6 +238,8 @@ def _trace_of(node: Mapping[str, Any]) -> str | None:
     keys = ["traceId", "trace_id"]
     if "observations" in node or node.get("object") == "trace" or "epoch" in node:
         keys = ["id"]
+    if isinstance(node.get("epoch"), str | int) and isinstance(node.get("id"), str | int):
+        return f"{node['id']}/{node['epoch']}"  # the epochs of a sample share its id
     found = next((str(node[key]) for key in keys if isinstance(node.get(key), str | int) and node[key] != ""), None)
     return found.lower() if found is not None and _TRACE_ID.fullmatch(found) else found
 

@@ -1,6 +1,6 @@
 """Bring your traces: a record of what an agent did, in any of the formats that people have, as one Trajectory.
 
-    trajectory = load("run.json")            # chat messages, OTLP, Langfuse, LangSmith, OpenAI Agents SDK, Inspect
+    trajectory = load("run.json")            # messages, OTLP, Langfuse, LangSmith, OpenAI Agents SDK, Inspect, ATIF
     trajectory.agents_called, trajectory.tools_used, trajectory.complete
     missing("run.json")                      # why it is incomplete, where it is
     for trace in iter_traces("spans.jsonl"): # a collector's file, trace by trace, in flat memory

@@ -109,7 +109,7 @@ def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to:
     comes_back = False
     for call in calls:
         comes_back = comes_back or call.name.startswith("transfer_back_to_")
-        if call.executed and style(call.name) in _COWORKERS:
+        if call.executed and call.name.lower().replace(" ", "_") in _COWORKERS:
             arguments, _ = loose(call.arguments)
             named = arguments.get("coworker") if isinstance(arguments, Mapping) else None
             return dict.fromkeys(("agents", "tools"), _BEHIND.format(quote(str(named or "a coworker"))))

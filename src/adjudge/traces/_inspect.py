@@ -77,13 +77,10 @@ def _read_entry(archive: zipfile.ZipFile, name: str, content: bytes) -> bytes:
     if len(content) < start:
         raise zipfile.BadZipFile(f"{quote(name)} is outside the archive")
     start += sum(_HEADER.unpack_from(content, entry.header_offset))
-    packed, unpacked = content[start : start + entry.compress_size], b""
     zstd = _zstandard()
     try:
-        while packed and len(unpacked) <= entry.file_size:
-            frame = zstd.ZstdDecompressor()
-            unpacked += frame.decompress(packed, max_length=entry.file_size - len(unpacked) + 1)
-            packed = frame.unused_data if frame.eof else b""
+        packed = content[start : start + entry.compress_size]
+        unpacked: bytes = zstd.ZstdDecompressor().decompress(packed, max_length=entry.file_size + 1)
     except zstd.ZstdError as error:
         raise zipfile.BadZipFile(f"{quote(name)}: {error}") from None
     if len(unpacked) != entry.file_size or zlib.crc32(unpacked) != entry.CRC:

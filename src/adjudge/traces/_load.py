@@ -103,6 +103,7 @@ def read_runs(path_or_data: object, named: str | None = None) -> tuple[Sequence[
         return data, where
     if isinstance(data, str | Path | bytes | bytearray | memoryview):
         data, where = _open(data, named)
+    data = plain_object(data)
     kind = named or detect(data, where)
     if kind == "chat" and _is_own(data):
         return Trajectory.from_messages(data), where
@@ -194,7 +195,7 @@ def detect(data: object, where: str) -> Format:
     """Return the format of a record; one that cannot be recognised is an error that asks for its name."""
     if isinstance(data, bytes | OtlpDocument):
         return "otlp-protobuf" if isinstance(data, bytes) else "otlp"
-    sample: object = plain_object(data)
+    sample: object = data
     if isinstance(data, list | tuple):
         if all(isinstance(item, str) for item in data):
             return "chat"
@@ -214,9 +215,9 @@ def detect(data: object, where: str) -> Format:
         found = "chat"
     if found is None:
         names = ", ".join(FORMATS)
-        raise TrajectoryError(
-            f"cannot tell the format of {where} ({kind_of(sample)}); say which with format= ({names})"
-        )
+        keys = [quote(str(key)) for key in list(sample)[:5]] if isinstance(sample, Mapping) else []
+        shape = f"{kind_of(sample)} with {', '.join(keys)}" if keys else kind_of(sample)
+        raise TrajectoryError(f"cannot tell the format of {where} ({shape}); say which with format= ({names})")
     return found
 
 

@@ -31,6 +31,7 @@ _AUTOGEN_ASIDES = frozenset(
     {"ThoughtEvent", "MemoryQueryEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent", "SelectorEvent"}
     | {"UserInputRequestedEvent", "CodeGenerationEvent", "CodeExecutionEvent"}
 )
+_USUAL = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _BODIES = frozenset({"content", "parts", "tool_calls", "function_call", "refusal"})
 _ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "additional_kwargs", "response_metadata"})
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
@@ -40,6 +41,8 @@ _NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
 
 def plain_object(value: object) -> object:
     """Return a message that is an object of a framework as a mapping: a pydantic model's fields, or a dataclass's."""
+    if type(value) is dict:  # nearly always, and much faster to ask
+        return value
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         return dump()
@@ -61,15 +64,19 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
     found: list[Any] = []
     for index, given in enumerate(items):
         item = plain_object(given)
-        reader = _reader_of(item) if isinstance(item, Mapping) else None
-        if reader is None or not isinstance(item, Mapping):
-            if isinstance(item, Mapping) and "role" in item and item.keys().isdisjoint(_BODIES):
-                _check_empty(item, f"{where}, message {index}")
+        # The usual shape comes first: most messages have it.
+        if not isinstance(item, Mapping) or ("role" in item and item.keys() <= _USUAL):
             found.append(item)
-        else:
-            found.extend(reader(item, f"{where}, message {index}"))
+            continue
+        reader, place = _reader_of(item), f"{where}, message {index}"
+        if reader is not None:
+            found.extend(reader(item, place))
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
+            continue
+        if "role" in item and item.keys().isdisjoint(_BODIES):
+            _check_empty(item, place)
+        found.append(item)
     return _turn_round(items, found), unknown
 
 
@@ -149,11 +156,7 @@ def _adk(item: Item, _where: str) -> Iterator[Item]:
 def _pydantic_ai(item: Item, where: str) -> Iterator[Item]:
     parts = [mapping(part, f"{where}, part {index}") for index, part in enumerate(sequence(item["parts"], where))]
     if item["kind"] == "response":
-        # An output tool's arguments are the answer.
-        outputs = [part for part in parts if part.get("part_kind") == "tool-call" and _is_output(part)]
-        rest = [part for part in parts if part not in outputs]
-        said = [{"type": "text", "text": as_text(loose(part.get("args"))[0])} for part in outputs]
-        yield {"role": "assistant", "parts": [*rest, *said]}
+        yield {"role": "assistant", "parts": [_output(part) for part in parts]}
         return
     for part in parts:
         kind = part.get("part_kind")
@@ -164,6 +167,12 @@ def _pydantic_ai(item: Item, where: str) -> Iterator[Item]:
         # A prompt may be a list of texts and images.
         is_list = kind == "user-prompt" and isinstance(content, list | tuple)
         yield {"role": role, "content": content} if is_list else {"role": role, "parts": [part]}
+
+
+def _output(part: Item) -> Item:
+    """Return a part; the call of an output tool is the answer, and becomes a text."""
+    is_answer = part.get("part_kind") == "tool-call" and _is_output(part)
+    return {"type": "text", "text": as_text(loose(part.get("args"))[0])} if is_answer else part
 
 
 def _is_output(part: Item) -> bool:
@@ -209,7 +218,7 @@ def _smolagents(item: Item, where: str) -> Iterator[Item]:
     asked = first(said, "tool_calls") if isinstance(said, Mapping) else None
     calls = [mapping(one, where) for one in sequence(first(item, "tool_calls") or asked, f"{where}: tool_calls")]
     answers = [call for call in calls if _function(call).get("name") == "final_answer"]
-    rest = [call for call in calls if call not in answers]
+    rest = [call for call in calls if _function(call).get("name") != "final_answer"]
     if rest:
         yield {"role": "assistant", "content": None, "tool_calls": rest}
     error = item.get("error")

@@ -10,6 +10,7 @@ Kernel), or is an object with one key that is the kind:
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from adjudge.traces._values import first
@@ -120,5 +121,6 @@ def _name_and_body(part: Mapping[str, Any]) -> tuple[str | None, Mapping[str, An
     return None, part
 
 
+@lru_cache(maxsize=256)
 def _spell(kind: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind[:80]).replace("-", "_").lower()

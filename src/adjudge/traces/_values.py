@@ -285,6 +285,9 @@ def called_agent(tool: str, arguments: str | Mapping[str, Any]) -> str:
     >>> called_agent("transfer_to_research", ""), called_agent("handoff", {"to_agent": "Research"})
     ('research', 'research')
     """
+    lowered = tool.lower()
+    if "transfer" not in lowered and "handoff" not in lowered:  # nearly always, and much faster to ask
+        return ""
     if style(tool) in _HANDOVER_TOOLS:
         read, _ = loose(arguments)
         named = [read.get(key) for key in _AGENT_KEYS] if isinstance(read, Mapping) else []
