@@ -147,7 +147,7 @@ def test_samples_of_inspect(tmp_path: Path) -> None:
     """A sample is the scenario of its id, and each epoch a repeat; in JSON as in an archive."""
     pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
     path = GOLDEN / "inspect" / "react50x3.eval"
-    found = TraceFiles.of(path, {"s-1", "s-5"})
+    found = TraceFiles.of(path, {"s-1": {}, "s-5": {}})
     assert [saved.trace for saved in found.records["s-1"]] == ["s-1/1", "s-1/2", "s-1/3"]
     wanted = [{"id": "s-1", "question": "?", "tools_should_include": ["get_weather", "book_hotel"], "repeats": 3}]
     result = check(wanted, CheckOptions(traces=path, run=tmp_path / "check.run"))
@@ -159,7 +159,7 @@ def test_epochs_in_json(tmp_path: Path) -> None:
     (sample,) = golden_trace("inspect")["samples"]
     both = [{**sample, "id": "s1", "epoch": epoch, "uuid": f"u{epoch}"} for epoch in (1, 2)]
     put(tmp_path / "log.json", {**golden_trace("inspect"), "samples": both})
-    found = TraceFiles.of(tmp_path / "log.json", {"s1"})
+    found = TraceFiles.of(tmp_path / "log.json", {"s1": {}})
     assert [saved.trace for saved in found.records["s1"]] == ["s1/1", "s1/2"]
     assert [load(saved.path, trace=saved.trace).complete for saved in found.records["s1"]] == [True, True]
 

@@ -131,16 +131,20 @@ def _runs_of(file: Path, root: Path, scenarios: Mapping[str, AgentNames]) -> Ite
         if len(wanted) == 1:
             yield wanted.pop(), Saved(file, trace_id=ids[0] if ids and kind != "samples" else None)
     elif named and kind == "spans":
-        # Once through the file for each set of names, and nearly always there is one.
-        wanted_names = [scenarios[scenario] for scenario in dict.fromkeys(named.values())]
-        for agents in [one for number, one in enumerate(wanted_names) if one not in wanted_names[:number]]:
-            for identity, trajectory in iter_traces(file, agents=agents):
-                if identity in named and scenarios[named[identity]] == agents:
-                    yield named[identity], Saved(file, trace_id=identity, trajectory=trajectory)
+        yield from _spans_of(file, named, scenarios)
     else:
         for trace, scenario in named.items():
             if trace:
                 yield scenario, Saved(file, trace=trace, trace_id=None if kind == "samples" else trace)
+
+
+def _spans_of(file: Path, named: Mapping[str, str], scenarios: Mapping[str, AgentNames]) -> Iterator[tuple[str, Saved]]:
+    """Give the traces of a file of spans, going through it once for each set of names: nearly always there is one."""
+    several = [scenarios[scenario] for scenario in dict.fromkeys(named.values())]
+    for agents in [one for number, one in enumerate(several) if one not in several[:number]]:
+        for identity, trajectory in iter_traces(file, agents=agents):
+            if identity in named and scenarios[named[identity]] == agents:
+                yield named[identity], Saved(file, trace_id=identity, trajectory=trajectory)
 
 
 def _is_archive(file: Path) -> bool:
