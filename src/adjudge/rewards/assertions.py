@@ -190,7 +190,7 @@ def max_turns(trajectory: Any, *, turns: int) -> dict[str, Any]:
     """
     limit, record = _number(turns, "turns"), _record(trajectory)
     written = sum(message.role == "assistant" for message in record.messages)
-    if written <= limit and (not record.messages or not record.complete):
+    if written <= limit and (not record.messages or not record.complete or "answer" in record.unknown):
         return {"unscored": "incomplete-trace: the record cannot show how many messages there were"}
     return _verdict(written <= limit, f"too-many-turns: {written} messages, and {limit:g} were allowed")
 
@@ -205,7 +205,8 @@ def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     wanted, record = _texts(tools, "tools"), _record(trajectory)
     asked = set(record.tools_requested)
     missing = [name for name in dict.fromkeys(wanted) if name not in asked]
-    if missing and (record.tool_calls is None or not record.complete):
+    # Where replies were not recorded, neither was what they asked for.
+    if missing and (record.tool_calls is None or not record.complete or "answer" in record.unknown):
         return _UNKNOWN_TOOLS
     return _verdict(not missing, f"missing: the agent did not ask for {_quoted(missing)}")
 

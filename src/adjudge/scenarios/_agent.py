@@ -78,8 +78,11 @@ class ScenarioAgent:
         if self.receive is not None:
             record = await self.receive(session, len(scenario.turns))
             # The record says what was done, the answer what the user got.
-            response = record.final_response if whole.final_response is None else whole.final_response
-            whole = replace(record, final_response=response, sources=record.sources or whole.sources)
+            if whole.final_response is not None:
+                unknown = dict(record.unknown)
+                unknown.pop("answer", None)
+                record = replace(record, final_response=whole.final_response, unknown=unknown)
+            whole = replace(record, sources=record.sources or whole.sources)
         return replace(whole, trace_id=whole.trace_id or session, seconds=seconds)
 
     async def aclose(self) -> None:

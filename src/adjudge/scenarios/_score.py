@@ -100,15 +100,20 @@ class ScenarioScorer(Scorer):
         statuses: list[Status] = [checked.status]
         reasons = list(checked.reasons)
         quality = average = None
+        # An answer that the record cannot show is not an empty one.
+        unheard = record.unknown.get("answer") if record.final_response is None else None
         if self._quality is not None:
-            score = await self._quality.ascore(_quality_row(scenario, record))
+            given = _quality_row(scenario, record)
+            score = await self._quality.ascore(given) if unheard is None else _unheard(self._quality, unheard)
             quality, average, status, why = _quality_of(score)
             statuses.append(status)
             reasons += [] if why is None else [f"quality: {why}"]
         scores: dict[str, Any] = {}
         verdicts = [checked.passed]
         for scorer, threshold in self._scorers[scenario.id]:
-            score = await scorer.ascore(row)
+            reads_answer = not {"final_response", "response"}.isdisjoint(scorer.columns)
+            is_heard = unheard is None or not reads_answer
+            score = await scorer.ascore(row) if is_heard else _unheard(scorer, str(unheard))
             passed, why = _passed(scorer, threshold, score)
             scores[scorer.name] = {
                 "value": score.value,
@@ -167,6 +172,13 @@ class ScenarioScorer(Scorer):
             "trace_id": trace,
             "seconds": None,
         }
+
+
+def _unheard(scorer: Scorer, why: str) -> Score:
+    """Return the score of an answer that the record cannot show."""
+    return Score.unscored(
+        f"incomplete-trace: {why}", parts=dict.fromkeys(scorer.parts or ()), provenance=scorer.provenance
+    )
 
 
 def _passed(scorer: Scorer, threshold: float | None, score: Score) -> tuple[bool | None, str | None]:

@@ -52,9 +52,10 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
     used = _usage(tree, done, log)
+    shown = tuple(call.finish() for call in drafts if not call.is_internal)
     return Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
-        tool_calls=tuple(call.finish() for call in drafts if not call.is_internal),
+        tool_calls=None if "tools" in unknown else shown,
         agents_called=agents_called,
         final_response=answer,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
