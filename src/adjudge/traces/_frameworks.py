@@ -43,9 +43,13 @@ _SWITCHES = {  # how contents are sent, by the beginning of the scope that wrote
         "contents were not sent: set SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true"
     ),
     "opentelemetry.instrumentation.openai_agents": (
-        "OpenLLMetry sends no replies of the Chat Completions API: use the Responses API, or OpenInference"
+        "contents were not sent: set TRACELOOP_TRACE_CONTENT=true; of the Chat Completions API OpenLLMetry sends no "
+        "replies at all: use the Responses API, or OpenInference"
     ),
     "opentelemetry.instrumentation.ag2": "contents were not sent: use instrument_llm_wrapper(capture_messages=True)",
+    "opentelemetry.instrumentation.": (
+        f"contents were not sent: set TRACELOOP_TRACE_CONTENT=true (OpenLLMetry), or {_CONTENT}=true"
+    ),
     "pydantic-ai": "contents were not sent: use InstrumentationSettings(include_content=True)",
     "openinference": "contents were not sent: unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
 }
@@ -91,9 +95,11 @@ def _read_adk(attributes: Mapping[str, Any], where: str, cache: MessageCache) ->
     arguments = attributes.get(_ADK_ARGUMENTS)
     if arguments is not None:
         facts = Facts()
-        facts.arguments = arguments_of(facts.whole(_ADK_ARGUMENTS, arguments))
         answer = attributes.get(_ADK_RESULT)
-        facts.result = None if answer is None else as_text(answer)
+        # Without contents both are empty objects; a result that was sent never is.
+        if arguments != "{}" or answer != "{}":
+            facts.arguments = arguments_of(facts.whole(_ADK_ARGUMENTS, arguments))
+            facts.result = None if answer is None else as_text(answer)
         return facts
     facts = Facts("llm")
     request = facts.whole(_ADK_REQUEST, attributes.get(_ADK_REQUEST))
