@@ -44,7 +44,9 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     answer = _answer(tree, done, log)
     unknown: dict[Question, str] = {}
     drafts = list(calls)
-    if not agents_called and (drafts or any(one.role == "assistant" for _, one, _ in log.messages)):
+    complete = not (record.faults or tree.faults)
+    # Where part of the record is missing, the agents may be in that part.
+    if complete and not agents_called and (drafts or any(one.role == "assistant" for _, one, _ in log.messages)):
         unknown["agents"] = NOBODY_NAMED
     if any(span.agent == "" for span in done):
         unknown["agents"] = ONE_UNNAMED
@@ -59,7 +61,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
         agents_called=agents_called,
         final_response=answer,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
-        complete=not (record.faults or tree.faults),
+        complete=complete,
         unknown=unknown,
         prompt_tokens=used.prompt_tokens,
         completion_tokens=used.completion_tokens,
