@@ -25,9 +25,10 @@ check: $(VENV)/.dev  ## style, types, layers, generated docs
 	$(BIN)/python tools/house.py
 	$(BIN)/python tools/reference.py --check
 
-oracle: $(VENV)/.oracle $(VENV)/litellm/.ready  ## differential tests against the peer packages
-	$(BIN)/python -m pytest -q -W default tests/oracle --ignore tests/oracle/test_litellm.py
+oracle: $(VENV)/.oracle $(VENV)/litellm/.ready $(VENV)/deepeval/.ready  ## differential tests against the peer packages
+	$(BIN)/python -m pytest -q -W default tests/oracle --ignore tests/oracle/test_litellm.py --ignore tests/oracle/test_deepeval.py
 	$(VENV)/litellm/bin/python -m pytest -q -W default tests/oracle/test_litellm.py
+	$(VENV)/deepeval/bin/python -m pytest -q -W default -p no:deepeval tests/oracle/test_deepeval.py
 
 integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready  ## on real servers: llama.cpp, MLflow, Phoenix
 	ADJUDGE_MLFLOW=$(CURDIR)/$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(CURDIR)/$(VENV)/arize-phoenix/bin/phoenix \
@@ -72,7 +73,7 @@ lock: $(VENV)/.run  ## resolve and hash-lock the requirements again
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	    --python-version 3.11 --extra local pyproject.toml requirements/run.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-	    --python-version 3.11 --extra images --extra local --extra parquet --extra schema --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
+	    --python-version 3.11 --extra images --extra inspect --extra language --extra local --extra parquet --extra schema --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -108,11 +109,11 @@ $(VENV)/.integration: $(VENV)/.dev requirements/integration.txt
 	$(BIN)/pip install --quiet --no-deps -r requirements/integration.txt
 	@touch $@
 
-$(VENV)/litellm/.ready: requirements/dev.txt requirements/servers.txt
-	$(PYTHON) -m venv $(VENV)/litellm
-	$(VENV)/litellm/bin/pip install --quiet --require-hashes -r requirements/dev.txt
-	$(VENV)/litellm/bin/pip install --quiet $$(grep ^litellm requirements/servers.txt)
-	$(VENV)/litellm/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+$(VENV)/litellm/.ready $(VENV)/deepeval/.ready: $(VENV)/%/.ready: requirements/dev.txt requirements/servers.txt
+	$(PYTHON) -m venv $(VENV)/$*
+	$(VENV)/$*/bin/pip install --quiet --require-hashes -r requirements/dev.txt
+	$(VENV)/$*/bin/pip install --quiet $$(grep ^$* requirements/servers.txt)
+	$(VENV)/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready: $(VENV)/%/.ready: requirements/servers.txt

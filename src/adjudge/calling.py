@@ -10,13 +10,14 @@ source_digest(function)               tells whether its source has changed
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from adjudge.errors import AdjudgeError, Caught, UsageError, closest
 
 __all__ = [
+    "agent_options",
     "agent_variables",
     "check_code_allowed",
     "code_allowed",
@@ -46,6 +47,10 @@ code_allowed: ContextVar[bool] = ContextVar("adjudge_code_allowed", default=True
 
 agent_variables: ContextVar[tuple[str, ...]] = ContextVar("adjudge_agent_variables", default=())
 """The variables that `--agent-env` names: programs that are agents get them, beside those that every program needs."""
+
+
+agent_options: ContextVar[Mapping[str, Any]] = ContextVar("adjudge_agent_options", default={})  # noqa: B039 (read only)
+"""What `--header`, `--field` and `--send` say of an agent behind a URL, by the option's name: never kept in a run."""
 
 
 def check_code_allowed(place: str) -> None:

@@ -40,6 +40,7 @@ __all__ = [
     "UnknownReward",
     "UsageError",
     "closest",
+    "closest_model",
     "describe_error",
     "printable",
 ]
@@ -186,6 +187,25 @@ def closest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     found = get_close_matches(name, names, n=1) or [other for other in names if name and other.startswith(name)]
     return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def closest_model(name: str) -> str:
+    """Name the model that was probably meant by a name without its kind, or nothing.
+
+    >>> closest_model("gpt-4o"), closest_model("claude-sonnet-4"), closest_model("qa_f1")
+    ("; did you mean 'openai:gpt-4o'?", "; did you mean 'anthropic:claude-sonnet-4'?", '')
+    """
+    import re
+
+    kinds = {
+        "openai": r"(chat)?gpt-?[0-9]|o[1-9](-|$)|llama|qwen|phi-|gemma|smollm",
+        "anthropic": r"claude",
+        "litellm": r"gemini|grok|deepseek|mistral|mixtral|command-r",
+    }
+    # `gemini/gemini-2.5-pro` is a name that LiteLLM knows.
+    model = name.rpartition("/")[2]
+    found = [kind for kind, pattern in kinds.items() if re.match(pattern, model, re.IGNORECASE)]
+    return f"; did you mean '{found[0]}:{name[:80]}'?" if found and ":" not in name else ""
 
 
 def printable(text: str, most: int = 200) -> str:

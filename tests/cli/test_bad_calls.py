@@ -14,7 +14,7 @@ from cli.command import F1, GOOD, adjudge, said, write
 def folder(tmp_path: Path) -> Path:
     """Return a folder with files of several kinds."""
     write(tmp_path / "rows.jsonl", [GOOD])
-    (tmp_path / "array.jsonl").write_text('[{"a": 1}]')
+    (tmp_path / "array.jsonl").write_text('[{"a": 1}')
     (tmp_path / "wide.jsonl").write_bytes("{}".encode("utf-16"))
     (tmp_path / "bad.parquet").write_bytes(b"junk")
     (tmp_path / "twice.csv").write_text("a,a\n1,2\n")
@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
         (["score", "folder", "--format", "jsonl", *F1], 2, "folder: Is a directory"),
         (["score", "rows.jsonl", *F1, "--out", "gone/out.jsonl"], 2, "gone/out.jsonl: No such file or directory"),
         (["score", "rows.jsonl", *F1, "--out", "folder"], 2, "folder: Is a directory"),
-        (["score", "array.jsonl", *F1], 2, "is a JSON array"),
+        (["score", "array.jsonl", *F1], 2, "the array is not closed"),
         (["score", "wide.jsonl", *F1], 2, "is UTF-16"),
         (["score", "bad.parquet", *F1], 2, "cannot be read as Parquet"),
         (["score", "twice.csv", *F1], 2, "two columns are called 'a'"),

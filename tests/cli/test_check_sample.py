@@ -80,6 +80,17 @@ def test_a_program_is_told_the_address(tmp_path: Path) -> None:
     assert results(tmp_path)[0]["response"] == "DIN-SQL"
 
 
+def test_a_trace_of_its_own(tmp_path: Path) -> None:
+    """An agent that works under a trace of its own, and names it in its answer, is judged by the spans there."""
+    own = SPANS.replace('json.loads(line)["session_id"]', '"00112233445566778899aabbccddeeff"')
+    (tmp_path / "spans.py").write_text(own.replace('"DIN-SQL"}', '"DIN-SQL", "trace_id": trace}'))
+    (tmp_path / "s.toml").write_text('id = "s1"\nquestion = "?"\ntools_should_include = ["pdf_retrieval"]\n')
+    agent = ("--agent", f"command: {sys.executable} spans.py", "--otlp-endpoint")
+    done = adjudge("check", "s.toml", *agent, *RUN, cwd=tmp_path)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert results(tmp_path)[0]["trace_id"] == "00112233445566778899aabbccddeeff"
+
+
 def test_init(tmp_path: Path) -> None:
     """What `init` writes passes against the sample agent as it stands; nothing is ever written over."""
     done = adjudge("init", cwd=tmp_path)

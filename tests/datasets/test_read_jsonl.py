@@ -97,13 +97,6 @@ def test_long_line(tmp_path: Path) -> None:
     assert [row.columns for row in rows] == [{"id": "g"}, long, {"id": "g"}]
 
 
-@pytest.mark.parametrize("start", [b"[", b"  \n[", b"\xef\xbb\xbf["])
-def test_array_file(tmp_path: Path, start: bytes) -> None:
-    """A file that is one JSON array is refused, and told what is read instead."""
-    with pytest.raises(DataError, match=r"is a JSON array; adjudge reads JSON lines"):
-        rows_of(tmp_path, start + b'{"a":1}]')
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv"])
 def test_utf16_file(tmp_path: Path, encoding: str, name: str) -> None:

@@ -122,7 +122,8 @@ def test_options_reach_the_judges_that_ask() -> None:
     [
         ("opnai:gpt", "did you mean 'openai:gpt'"),
         ("locla", "did you mean 'local'"),
-        ("gpt-4o", "there are local, openai:MODEL, anthropic:MODEL, litellm:MODEL, panel:A,B"),
+        ("gpt-4o", "did you mean 'openai:gpt-4o'?"),
+        ("xyzzy", "there are local, openai:MODEL, anthropic:MODEL, litellm:MODEL, panel:A,B"),
         ("", "there are local"),
         ("openai", "write openai:MODEL"),
         ("openai:", "write openai:MODEL"),

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from adjudge.errors import UsageError
+from adjudge.model import Trajectory
 from adjudge.receivers import EndpointLimits, OtlpEndpoint
 from receivers.spans import agent, document, post, send, span, span_id, story, tool, trace_id
 from support import soak
@@ -124,6 +125,48 @@ def test_what_is_not_whole_in_time_is_incomplete(spans: list[int], why: str) -> 
         found = endpoint.wait(trace, timeout=0.2)
         assert any(why in reason for reason in endpoint.missing(trace))
     assert not found.complete
+
+
+def test_no_span_has_arrived() -> None:
+    """Where nothing arrived, neither agents nor tools are known, and the reason says what to do."""
+    with OtlpEndpoint() as endpoint:
+        found = endpoint.wait(trace_id(), timeout=0.2)
+    assert (found.complete, set(found.unknown)) == (False, {"agents", "tools"})
+    assert "OTEL_EXPORTER_OTLP_ENDPOINT" in found.unknown["agents"]
+
+
+def test_spans_under_another_trace() -> None:
+    """Spans of a trace that nobody gave out are named with the fix; those of other runs are not."""
+    given, others, own = trace_id(), trace_id(), [trace_id(), trace_id()]
+    with OtlpEndpoint() as endpoint:
+        send(endpoint.url, *story(others))
+        assert endpoint.wait(others, settle=0.05).complete
+        assert "under trace" not in endpoint.wait(given, timeout=0.2).unknown["tools"]
+        send(endpoint.url, *story(own[0]))
+        reason = endpoint.wait(given, timeout=0.2).unknown["tools"]
+        assert f"the agent sent spans under trace {own[0]}, which it was not given" in reason
+        assert reason.endswith("pass the traceparent header on, or return trace_id")
+        send(endpoint.url, *story(own[1]))
+        assert f"under trace {own[1]} and 1 others" in endpoint.wait(given, timeout=0.2).unknown["agents"]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_trace_that_the_agent_names(is_first: bool) -> None:
+    """A trace that the agent names belongs to the run, whether its spans come before or after that is known."""
+    given, named = trace_id(), trace_id()
+
+    async def work(endpoint: OtlpEndpoint) -> Trajectory:
+        return await endpoint.trajectory(given, timeout=60, settle=0.1, also=[named.upper(), "not a trace", given])
+
+    with OtlpEndpoint() as endpoint:
+        if is_first:
+            send(endpoint.url, *story(named))
+        else:
+            later(0.3, lambda: send(endpoint.url, *story(named)))
+        found = asyncio.run(work(endpoint))
+        assert (found.complete, found.tools_used, found.trace_id) == (True, ("pdf_retrieval",), given)
+        endpoint.forget(given)
+        assert not endpoint.trace_ids
 
 
 def test_a_span_that_has_not_ended_is_waited_for() -> None:

@@ -15,6 +15,8 @@ from adjudge.rewards import (
     matches_schema,
     tools_f1,
 )
+from adjudge.text.refusals import declines
+from support import golden
 
 SEARCHED = [
     {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "search", "arguments": "{}"}}]},
@@ -46,6 +48,24 @@ CHECKS = [
     ("matches_schema", {"schema": {"required": ["a"]}}, '{"a": 1}', 1.0, None),
     ("matches_schema", {"schema": {"required": ["b"]}}, '{"a": 1}', 0.0, "wrong-json: $: 'b' is a required property"),
     ("matches_schema", {"schema": {"type": "object"}}, "none", 0.0, "not-json"),
+    ("is_refusal", {}, "I’m sorry, I can’t help with that.", 1.0, None),
+    ("is_refusal", {}, "It is Paris.", 0.0, "no-refusal"),
+    ("is_refusal", {"expected": False}, "It is Paris.", 1.0, None),
+    ("is_refusal", {"expected": False}, "I cannot assist with that.", 0.0, "refusal: it declines"),
+    ("is_language", {"language": "de"}, "Der Bahnhof liegt gleich hinter der Kirche.", 1.0, None),
+    (
+        "is_language",
+        {"language": "fr"},
+        "Der Bahnhof liegt gleich hinter der Kirche.",
+        0.0,
+        "other-language: it is wri",
+    ),
+    ("is_language", {"language": "en"}, f"The list is written like this:\n```\n{'der die das ' * 50}\n```", 1.0, None),
+    ("cites_sources", {"sources": ["Report.pdf", "b.pdf"]}, "As report.pdf says, 42.", 1.0, None),
+    ("cites_sources", {"sources": ["report.pdf", "b.pdf"], "least": 2}, "As report.pdf says, 42.", 0.0, "no-source: "),
+    ("cites_sources", {"sources": ["https://a.org/x/"]}, "It is 42 ([1](https://a.org/x)).", 1.0, None),
+    ("cites_sources", {"sources": ["https://a.org/x"]}, "It is 42 ([1](https://a.org/x)).", 1.0, None),
+    ("cites_sources", {"sources": ["https://a.org/x"]}, "See https://a.org/x and http://b.org.", 0.0, "unknown-source"),
 ]
 
 
@@ -74,6 +94,23 @@ RECORDS = [
     ("max_turns", {"turns": 2}, SEARCHED, 0.0),
     ("max_turns", {"turns": 3}, CUT, None),
     ("max_turns", {"turns": 3}, Trajectory(), None),
+    ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=80, completion_tokens=20), 1.0),
+    ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=80, completion_tokens=21), 0.0),
+    ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=80), None),
+    ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=101), 0.0),
+    ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=80, completion_tokens=20, complete=False), None),
+    ("max_tokens", {"tokens": 100}, SEARCHED, None),
+    ("max_cost", {"dollars": 0.02}, Trajectory(cost=0.02), 1.0),
+    ("max_cost", {"dollars": 0.02}, Trajectory(cost=0.03), 0.0),
+    ("max_cost", {"dollars": 0.02}, Trajectory(cost=0.01, complete=False), None),
+    ("max_cost", {"dollars": 0.02}, Trajectory(prompt_tokens=1, completion_tokens=1), None),
+    ("max_cost", {"dollars": 2, "price": [1, 2]}, Trajectory(prompt_tokens=10**6, completion_tokens=10**6), 0.0),
+    ("max_cost", {"dollars": 3, "price": [1, 2]}, Trajectory(prompt_tokens=10**6, completion_tokens=10**6), 1.0),
+    ("max_cost", {"dollars": 3, "price": [1, 2]}, Trajectory(prompt_tokens=10**6), None),
+    ("max_cost", {"dollars": 3, "price": [1, 2]}, Trajectory(prompt_tokens=10**7), 0.0),
+    ("max_tool_calls", {"calls": 1}, Trajectory(unknown={"tools": "they were not sent"}), None),
+    ("cites_sources", {}, Trajectory(sources=("a.pdf",)), 0.0),
+    ("cites_sources", {}, Trajectory(), None),
     ("tools_requested", {"tools": ["search", "book"]}, SEARCHED, 1.0),
     ("tools_requested", {"tools": ["pay"]}, SEARCHED, 0.0),
     ("tools_requested", {"tools": ["book"]}, CUT, 1.0),
@@ -107,6 +144,13 @@ def test_records(name: str, options: dict[str, Any], record: Any, value: float |
         ("max_latency", {"seconds": float("nan")}),
         ("max_tool_calls", {"calls": True}),
         ("tools_f1", {"tools": []}),
+        ("tools_f1", {"tools": ""}),
+        ("max_cost", {"dollars": 1, "price": 3}),
+        ("max_cost", {"dollars": 1, "price": [1]}),
+        ("max_tokens", {"tokens": "many"}),
+        ("is_refusal", {"expected": "yes"}),
+        ("is_language", {"language": "german"}),
+        ("cites_sources", {"sources": []}),
         ("matches_regex", {"pattern": "("}),
         ("matches_regex", {"pattern": "a" * 2000}),
     ],
@@ -116,6 +160,18 @@ def test_wrong_options(name: str, options: dict[str, Any]) -> None:
     score = get_scorer(name, **options).score({"final_response": "{}", "trajectory": SEARCHED})
     assert score.status == "error"
     assert (score.reason or "").startswith("bad-option: ")
+
+
+def test_too_little_text_has_no_language() -> None:
+    """A word or two could be of many languages."""
+    score = get_scorer("is_language", language="fr").score({"final_response": "Oui, Paris."})
+    assert (score.status, (score.reason or "").partition(":")[0]) == ("unscored", "unclear-language")
+
+
+@pytest.mark.parametrize("row", golden("refusals"), ids=lambda row: row["text"][:40])
+def test_refusals(row: dict[str, Any]) -> None:
+    """Who declines does not only apologise or have doubts, and who apologises may still answer."""
+    assert declines(row["text"]) is row["declines"]
 
 
 def test_direct_calls() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from adjudge.errors import UsageError
 from adjudge.judges import LocalJudge
-from adjudge.model import ToolCall
+from adjudge.model import ToolCall, Trajectory
 from adjudge.rewards import reward
-from adjudge.scenarios import Scenario, run_scenario
+from adjudge.scenarios import Scenario, outcome_of, run_scenario
 from cli.command import adjudge
 from scenarios.agents import did
 
@@ -111,3 +111,20 @@ def test_the_command(tmp_path: Path) -> None:
     assert "contains_reward 0.00 " in shown
     assert "qa_f1_reward 0.00 (not gated)" in shown
     assert b"expected_answer_criteria, and there is no --judge" in done.stderr
+
+
+def test_an_answer_that_the_record_cannot_show() -> None:
+    """What was not recorded is not a wrong answer: scorers that read it are unscored, others are as ever."""
+    scorers = [
+        {"name": "contains_all", "arguments": {"texts": ["Paris"]}},
+        {"name": "not_contains", "arguments": {"texts": ["Lyon"]}},
+        {"name": "max_tool_calls", "arguments": {"calls": 1}},
+    ]
+    scenario = {"id": "s", "question": "Capital?", "scorers": scorers}
+    record = Trajectory(agents_called=("a",), unknown={"answer": "contents were not sent: set X"})
+    result = run_scenario(scenario, trajectory=record)
+    assert [one["status"] for one in result["scores"].values()] == ["unscored", "unscored", "scored"]
+    assert (result["status"], outcome_of(result)) == ("unscored", "undecided")
+    assert "contents were not sent: set X" in result["reasons"][0]
+    result = run_scenario(scenario, trajectory=replace(record, unknown={}))
+    assert outcome_of(result) == "failed"

@@ -136,7 +136,7 @@ def test_metadata_of_every_service(tmp_path: Path) -> None:
     }
     for name, record in data.items():
         put(tmp_path / "traces" / f"run-{name}.json", record)
-    found = TraceFiles.of(tmp_path / "traces", {"s1"})
+    found = TraceFiles.of(tmp_path / "traces", {"s1": {}})
     assert [saved.path.stem for saved in found.records["s1"]] == sorted(f"run-{name}" for name in data)
     assert [saved.trace_id is None for saved in found.records["s1"]] == [False, True, False, False]  # a sample has none
 

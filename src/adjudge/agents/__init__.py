@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from adjudge.agents._command import CommandAgent
     from adjudge.agents._functions import BatchAgent, FunctionAgent, get_agent, load_agent
     from adjudge.agents._http import ChatAgent, HttpAgent
+    from adjudge.agents._ready import wait_for_agent
 
 __all__ = [
     "BatchAgent",
@@ -28,6 +29,7 @@ __all__ = [
     "messages_to_trajectory",
     "session_of",
     "to_trajectory",
+    "wait_for_agent",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -36,6 +38,7 @@ __getattr__, __dir__ = lazy_names(
         "_command": ("CommandAgent",),
         "_functions": ("BatchAgent", "FunctionAgent", "get_agent", "load_agent"),
         "_http": ("ChatAgent", "HttpAgent"),
+        "_ready": ("wait_for_agent",),
         "_answer": ("messages_to_trajectory", "session_of", "to_trajectory"),
     },
 )

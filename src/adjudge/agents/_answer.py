@@ -6,14 +6,21 @@ from hashlib import blake2b
 from typing import Any
 
 from adjudge.errors import DataError
-from adjudge.model import Case, Message, ToolCall, Trajectory
+from adjudge.model import Case, Message, Question, ToolCall, Trajectory
 
 RESPONSES = ("response", "final_response", "answer", "output", "message", "content", "text")
+_MOST_KEYS = 20  # of an answer that are looked at, or named, in an error
+_MISNAMED = {
+    "agents_called": ("agent", "agents", "agent_names"),
+    "tools_used": ("tool", "tools", "tools_called", "tool_names"),
+}
 _NO_AGENTS = "the agent's answer does not name them: return agents_called, messages or a trace"
 
 
 def to_trajectory(case: Case, answer: Any) -> Trajectory:
     """Return an agent's answer as a trajectory: a text, a mapping with one, messages, or a trajectory.
+
+    Messages may be objects of a framework, as LangChain's are.
 
     >>> to_trajectory(Case("1", "2+2?"), "4").final_response
     '4'
@@ -26,6 +33,11 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
         # A text alone cannot show which agents and tools were called.
         messages = (*question_of(case), Message("assistant", answer))
         return Trajectory(messages, None, final_response=answer, unknown={"agents": _NO_AGENTS})
+    dump = getattr(answer, "model_dump", None)
+    if callable(dump):
+        answer = dump()
+        if "content" in answer and ("type" in answer or "role" in answer):  # one message
+            answer = [answer]
     if isinstance(answer, Mapping):
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):
@@ -73,16 +85,32 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
             agents, names = _names(answer.get("agents_called")), _names(answer.get("tools_used"))
             # A name says that the tool ran: not that it was asked for, nor with which arguments.
             tools = None if names is None else tuple(ToolCall(one, requested=False, executed=True) for one in names)
+            unknown: dict[Question, str] = {}
+            if agents is None:
+                unknown["agents"] = _misnamed(answer, "agents_called") or _NO_AGENTS
+            if names is None and (meant := _misnamed(answer, "tools_used")):
+                unknown["tools"] = meant
             return Trajectory(
                 (*question_of(case), Message("assistant", text)),
                 tools,
                 final_response=text,
                 sources=_names(answer.get("sources")) or (),
                 agents_called=agents or (),
-                unknown={"agents": _NO_AGENTS} if agents is None else {},
+                unknown=unknown,
                 trace_id=_trace(answer),
             )
-    raise DataError(f"the agent's answer has none of {', '.join(RESPONSES)}", code="bad-answer")
+    there = ", ".join(ascii(str(key)[:40]) for key in list(answer)[:_MOST_KEYS]) or "nothing"
+    message = f"the agent's answer has none of {', '.join(RESPONSES)}; it has {there}"
+    raise DataError(f"{message}: name its place with --field response=PATH", code="bad-answer")
+
+
+def _misnamed(answer: Mapping[Any, Any], name: str) -> str | None:
+    """Say what an answer calls a field that it lacks, where one of its keys looks like it."""
+    from difflib import get_close_matches
+
+    keys = [key for key in list(answer)[:_MOST_KEYS] if isinstance(key, str) and len(key) <= len(name) + 8]
+    found = [key for key in keys if key in _MISNAMED[name]] or get_close_matches(name, keys, 1, 0.75)
+    return f"the agent's answer has {found[0]!a}: call it {name}, or say --field {name}={found[0]}" if found else None
 
 
 def _trace(answer: Mapping[str, Any]) -> str | None:

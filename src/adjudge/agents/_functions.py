@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.agents._answer import to_trajectory
-from adjudge.calling import check_code_allowed, in_thread, load_code
-from adjudge.errors import AdjudgeError, Caught, DataError, UsageError
-from adjudge.model import Agent, Case, Message, Trajectory
+from adjudge.calling import agent_options, check_code_allowed, in_thread, load_code
+from adjudge.errors import AdjudgeError, Caught, DataError, UsageError, closest_model
+from adjudge.model import Agent, Case, Message, Trajectory, decode_json
 
 QUESTIONS = ("question", "query", "message", "prompt", "input")
 ARGUMENTS = ("case", "history", "message_history", "image", "messages", *QUESTIONS)
@@ -26,6 +26,9 @@ def get_agent(agent: Any, **options: Any) -> Agent:
     if isinstance(agent, str):
         spec = agent.strip()
         kind, _, rest = spec.partition(":")
+        if agent_options.get() and kind not in ("http", "https"):
+            given = " and ".join(f"--{name}" for name in agent_options.get())
+            raise UsageError(f"{given} needs an agent behind a URL, and {spec!r} is not one", code="bad-option")
         if kind == "command" and rest.strip():
             # Each kind is imported where it is named: most runs need one of them.
             from adjudge.agents._command import CommandAgent
@@ -37,7 +40,7 @@ def get_agent(agent: Any, **options: Any) -> Agent:
             from adjudge.agents._secret import check_query
 
             check_query(spec)
-            named = HttpAgent(spec, **options)
+            named = HttpAgent(spec, **{**_http_options(), **options})
         elif kind in ("openai", "anthropic", "litellm") and rest:
             from adjudge.agents._http import ChatAgent
             from adjudge.chat import require_litellm
@@ -49,7 +52,8 @@ def get_agent(agent: Any, **options: Any) -> Agent:
             named = get_agent(load_agent(spec), **options)
         else:
             kinds = "module:function, http://ADDRESS, openai:MODEL, anthropic:MODEL, litellm:MODEL, command: PROGRAM"
-            raise UsageError(f"{spec!r} does not name an agent: write {kinds}", code="unknown-agent")
+            hint = closest_model(spec)
+            raise UsageError(f"{spec!r} does not name an agent{hint or f': write {kinds}'}", code="unknown-agent")
         return named
     # A class, as CRAG's agents are given: it is made without arguments.
     if isinstance(agent, type):
@@ -61,6 +65,20 @@ def get_agent(agent: Any, **options: Any) -> Agent:
     if callable(agent):
         return FunctionAgent.of(agent, **options)
     raise UsageError(f"an agent must be a function, an object with respond, or a name, got {type(agent).__name__}")
+
+
+def _http_options() -> dict[str, Any]:
+    """Return what the command line says of an agent behind a URL, as options of `HttpAgent`."""
+    from adjudge.agents._secret import read_headers
+
+    given, options = agent_options.get(), dict[str, Any]()
+    if "header" in given:
+        options["headers"], options["secrets"] = read_headers(given["header"])
+    if "field" in given:
+        options["fields"] = dict(given["field"])
+    if "send" in given:
+        options["send"] = decode_json(given["send"].encode(), place="--send: ")
+    return options
 
 
 def load_agent(spec: str) -> Any:

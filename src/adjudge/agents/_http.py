@@ -2,18 +2,22 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from adjudge.agents._answer import question_of, session_of, to_trajectory
-from adjudge.agents._secret import check_password, secrets_of
+from adjudge.agents._secret import KEY_VARIABLE, check_password, secrets_of
+from adjudge.agents._shape import AnswerFields, BodyTemplate
+from adjudge.agents._stream import is_stream, read_stream
 from adjudge.chat import Api, ChatClient, Key, client_of
-from adjudge.errors import DataError
-from adjudge.http import HttpClient, Limits, Request, hide
+from adjudge.errors import DataError, printable
+from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Limits, Request, hide, is_transient
 from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking, decode_json, to_json
 
-KEY_VARIABLE = "ADJUDGE_AGENT_KEY"
+SENT = {"message": "{question}", "session_id": "{session_id}"}
+LONGEST = 300  # characters of an error's body in a reason
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 
 
@@ -21,7 +25,12 @@ class HttpAgent:
     """An agent that answers `POST {"message", "session_id"}` with JSON that has a `response`, or with its messages.
 
     All turns of a conversation have one session, 32 hexadecimal digits that also go out as the `traceparent`, so that
-    the agent's trace can be found again. Its key is `ADJUDGE_AGENT_KEY`, sent as a bearer token, or in `headers`.
+    the agent's trace can be found again. Its key is `ADJUDGE_AGENT_KEY`, sent as a bearer token, or in `headers`;
+    `secrets` are what else must not be kept where an answer repeats it.
+
+    Another interface is described by `send`, the body with `{question}`, `{session_id}` or `{messages}` in it, and by
+    `fields`, the places of `response`, `agents_called`, `tools_used`, `messages`, `trace_id` and `sources` in the
+    answer: `{"response": "$.output.text"}`. A streamed answer (`text/event-stream`) is put together.
     """
 
     def __init__(
@@ -31,6 +40,9 @@ class HttpAgent:
         name: str | None = None,
         limits: Limits | None = None,
         headers: Mapping[str, str] | None = None,
+        secrets: Sequence[str] = (),
+        fields: Mapping[str, str] | None = None,
+        send: Any = None,
     ) -> None:
         check_password(url)
         self.url = url
@@ -42,20 +54,49 @@ class HttpAgent:
             return headers or ({} if found is None else {"Authorization": f"Bearer {found}"})
 
         self._own_headers = own_headers
+        self._hide: Callable[[bytes], bytes] = lambda body: hide(body, *secrets_of(own_headers()), *secrets)
+        self._shape = {"fields": dict(fields or {}), "send": send}
+        self._fields = AnswerFields(fields or {})
+        self._body = BodyTemplate(SENT if send is None else send)
         self.name = name or url.partition("?")[0]  # what follows may be a key, and run files hold the name
         self._client = HttpClient(limits or Limits(attempts=3), proxied=True)
 
+    def own_digest(self) -> str:
+        """Return a digest of how it is asked and read, so that a run is not resumed with another interface."""
+        return sha256(to_json(self._shape)).hexdigest()[:32]
+
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Send one case's question, and read the answer; the agent keeps the history by its session."""
-        del history
         session = session_of(case)
-        body = to_json({"message": case.question, "session_id": session})
-        own = self._own_headers
-        headers = {"Content-Type": "application/json", "traceparent": f"00-{session}-{session[:16]}-01"}
-        reply = await self._client.fetch(Request(self.url, body, headers=lambda: {**headers, **own()}))
-        # The answer is kept: not with a key that it repeats.
-        found = hide(reply.body, *secrets_of(own()))
-        return to_trajectory(case, decode_json(found, place="the agent's answer: "))
+        said = [{"role": one.role, "content": one.content} for one in (*history, *question_of(case))]
+        body = to_json(self._body.fill(question=case.question, session_id=session, messages=said))
+
+        def headers() -> Mapping[str, str]:
+            usual = {"content-type": "application/json", "traceparent": f"00-{session}-{session[:16]}-01"}
+            return usual | {name.lower(): value for name, value in self._own_headers().items()}
+
+        reply = await self._client.send(Request(self.url, body, headers=headers), self._read_status)
+        return to_trajectory(case, self._read_answer(reply))
+
+    def _read_status(self, reply: HttpReply) -> HttpReply | Again:
+        """Accept every 2xx; what else the agent says is in the error."""
+        if 200 <= reply.status < 300:
+            return reply
+        # The key is taken out before the text is cut: half a key is one, too.
+        said = printable(" ".join(self._hide(reply.body).decode("utf-8", "replace").split()), LONGEST)
+        error = BadStatus(f"the agent answered {reply.status}{f': {said}' if said else ''}", status=reply.status)
+        if is_transient(reply.status):
+            return Again(error)
+        raise error
+
+    def _read_answer(self, reply: HttpReply) -> Any:
+        """Return the answer without a key that it repeats: it is kept."""
+        kind, place = reply.headers.get("content-type", ""), "the agent's answer: "
+        if not is_stream(kind):
+            return self._fields.apply(decode_json(self._hide(reply.body), place=place))
+        # A key may be spread over several events.
+        answer = read_stream(self._hide(reply.body), kind, self._fields)
+        return decode_json(self._hide(to_json(answer)), place=place)
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -1,13 +1,19 @@
-"""Keys that are written into an address or a command, where a run file would keep them."""
+"""Keys of agents: those written into an address or a command, where a run file would keep them, and headers."""
 
+import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl
 
-from adjudge.errors import UsageError
+from adjudge.errors import UsageError, closest
 
-__all__ = ["check_command", "check_password", "check_query", "secrets_of"]
+__all__ = ["KEY_VARIABLE", "check_command", "check_password", "check_query", "read_headers", "secrets_of"]
+
+KEY_VARIABLE = "ADJUDGE_AGENT_KEY"
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)|\benv:(\w+)")
 
 _PASSWORD = re.compile(r"(?i)https?://[^/?#\s]*@")
 _SECRET_NAME = re.compile(
@@ -55,6 +61,42 @@ def secrets_of(headers: Mapping[str, str]) -> list[str]:
     ['sk-0123456789']
     """
     return [value.split()[-1] for name, value in headers.items() if _SECRET_NAME.fullmatch(name) and value.strip()]
+
+
+def read_headers(given: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the headers that `NAME=VALUE` texts stand for, and what of them is secret: whatever a variable holds.
+
+    In a value, `env:NAME`, `$NAME` and `${NAME}` are variables of the environment. `ADJUDGE_AGENT_KEY` is sent too,
+    unless one of the headers is `Authorization`.
+    """
+    from adjudge.chat import Key
+
+    headers: dict[str, str] = {}
+    secrets: list[str] = []
+
+    def variable(match: re.Match[str]) -> str:
+        name = match[1] or match[2] or match[3]
+        value = os.environ.get(name)
+        if not value:
+            message = f"{name[:80]} is not set, and a header is to hold it{closest(name, os.environ)}"
+            raise UsageError(message, code="unknown-variable")
+        secrets.append(value)
+        return value
+
+    for text in given:
+        name, found, value = text.partition("=")
+        if not found or not _HEADER_NAME.fullmatch(name):
+            # The text is not shown: it may be a key.
+            raise UsageError("a header must be NAME=VALUE, as in Authorization='Bearer $TOKEN'", code="bad-option")
+        # Replaced once: a variable that holds `$X` is sent as it is.
+        filled = _VARIABLE.sub(variable, value).strip()
+        if not _HEADER_VALUE.fullmatch(filled) or name.lower() in ("content-length", "transfer-encoding", "host"):
+            raise UsageError(f"the header {name} cannot be sent with that value", code="bad-option")
+        headers[name] = filled
+    if "authorization" not in {name.lower() for name in headers}:
+        key = Key(None, KEY_VARIABLE).reveal()
+        headers |= {} if key is None else {"Authorization": f"Bearer {key}"}
+    return headers, tuple(secrets)
 
 
 def _secret_parameter(text: str) -> str | None:

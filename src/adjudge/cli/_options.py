@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -59,10 +59,12 @@ class Share(click.ParamType[float]):
         return number
 
 
-class ColumnMapping(click.ParamType[tuple[str, str]]):
-    """`argument=column`."""
+class NamePair(click.ParamType[tuple[str, str]]):
+    """Two names, such as `name=agent`, with an example of both."""
 
-    name = "name=column"
+    def __init__(self, name: str, example: str) -> None:
+        self.name = name
+        self.example = example
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
         """Read the two names."""
@@ -70,8 +72,15 @@ class ColumnMapping(click.ParamType[tuple[str, str]]):
             return value
         name, found, column = str(value).partition("=")
         if not found or not name or not column:
-            self.fail(f"{value!r} is not a mapping: write argument=column, as in final_response=completion", param, ctx)
+            self.fail(f"{value!r} is not a mapping: write {self.name}, as in {self.example}", param, ctx)
         return name, column
+
+
+class ColumnMapping(NamePair):
+    """`argument=column`."""
+
+    def __init__(self) -> None:
+        super().__init__("argument=column", "final_response=completion")
 
 
 class Price(click.ParamType[tuple[float, float]]):
@@ -93,6 +102,9 @@ class Price(click.ParamType[tuple[float, float]]):
         return prompt, completion
 
 
+MAP = click.option(
+    "--map", "columns", multiple=True, type=ColumnMapping(), help="Give an argument its column. Repeatable."
+)
 SECONDS = click.FloatRange(min=0, min_open=True)
 _COUNT = click.IntRange(min=0)
 
@@ -175,3 +187,17 @@ def exit_on_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def refuse_unwritable(path: str, paths: Sequence[str]) -> None:
+    """Refuse, before anybody is asked, a report that could not be written afterwards."""
+    from pathlib import Path
+
+    from adjudge.errors import UsageError
+
+    if paths.count(path) > 1:
+        raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")
+    folder = Path(path).parent
+    if path != "-" and (not folder.is_dir() or Path(path).is_dir()):
+        why = "it is a folder" if Path(path).is_dir() else f"there is no folder {folder}"
+        raise UsageError(f"{path} cannot be written: {why}", code="cannot-write")

@@ -138,7 +138,7 @@ def show_summary(summary: Summary, console: Terminal) -> None:
     console.print(table)
     for tally in summary.tallies:
         if tally.missing:
-            _show_missing(tally, console)
+            show_missing(tally.scorer, tally, console)
     if summary.cascade is not None:
         _show_cascade(summary.cascade, console)
     if summary.agreement is not None:
@@ -194,12 +194,12 @@ def _show_canaries(report: CanaryReport, console: Terminal) -> None:
             console.say(f"    {kind}: {taken:,} of {judged:,}", "dim")
 
 
-def _show_missing(tally: Tally, console: Terminal) -> None:
-    """Print what a mean leaves out, why, and what it could be."""
+def show_missing(name: str, tally: Tally, console: Terminal) -> None:
+    """Print what the mean of that name leaves out, why, and what it could be."""
     why = ", ".join(f"{printable(reason)} {count:,}" for reason, count in tally.reasons.most_common(5))
     share = f"{tally.missing:,} of {tally.total:,} rows ({tally.missing / tally.total:.1%}) have no score"
     bounds = "" if tally.bounds is None else "; with them the mean lies in {:.4f} .. {:.4f}".format(*tally.bounds)
-    console.say(f"* {printable(tally.scorer)}: {share}: {why}{bounds}")
+    console.say(f"* {printable(name)}: {share}: {why}{bounds}")
     for reason in tally.failures:
         console.say(f"    {printable(reason)}", "dim")
 

@@ -6,21 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from adjudge.cli._agent_options import AGENT_OPTIONS, show_waiting
+from adjudge.cli._agents import AGENT_NAMES, take_agent_names
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
-    AGENT_ENV,
     NO_CODE,
     SECONDS,
     exit_on_sigterm,
     new_command,
+    refuse_unwritable,
     with_options,
 )
-from adjudge.errors import AdjudgeError, UsageError, printable
+from adjudge.cli._select import SELECTION, show_tags, take_selection
+from adjudge.errors import AdjudgeError, printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal
@@ -35,11 +37,13 @@ MOST = 3  # reasons of one scenario
 
 OPTIONS = (
     click.option("--agent", help="The agent: an address, module:function, command: PROGRAM, openai:MODEL."),
-    AGENT_ENV,
+    *AGENT_OPTIONS,
+    *SELECTION,
     click.option("--traces", help="In place of an agent: a folder or file of traces that it left."),
     click.option("--judge", help="The model that scores the quality: openai:MODEL or anthropic:MODEL."),
     click.option("--base-url", help="Address of the judge's OpenAI-compatible endpoint."),
     click.option("--repeat", type=click.IntRange(1, 10_000), help="Run every scenario this many times."),
+    *AGENT_NAMES,
     click.option("--gate", help="The gate file; without it every workflow has to pass."),
     click.option("--junit", help="Write a JUnit report to this file."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
@@ -68,7 +72,7 @@ OPTIONS = (
     short_help="Gate a release on scenarios.",
     epilog="""\b
 Examples:
-  adjudge check scenarios/ --agent http://localhost:8000/chat --gate gate.toml
+  adjudge check scenarios/ --agent http://localhost:8000/chat --wait 60 --gate gate.toml
   adjudge check scenarios/ --agent my_agent:answer --repeat 5 --junit report.xml
   adjudge check scenarios/ --traces traces/ --judge openai:gpt-4.1-mini --langfuse
 
@@ -76,10 +80,10 @@ Examples:
 Exit codes: 0 pass; 1 the gate failed, and nothing else; 2 the call is wrong; 3 undecided
 (an agent or a judge failed, traces are incomplete, too few runs); 130 and 143 interrupted.""",
 )
-@click.argument("scenarios")
+@click.argument("scenarios", nargs=-1, required=True)
 @with_options(*OPTIONS)
 def command(
-    scenarios: str,
+    scenarios: tuple[str, ...],
     junit: str | None,
     json_file: str | None,
     github: bool,
@@ -88,20 +92,23 @@ def command(
     otlp_endpoint: str | None,
     **options: Any,
 ) -> int:
-    """Run the SCENARIOS of a file or folder, and say whether the agent passes the gate."""
+    """Run the SCENARIOS of files and folders, and say whether the agent passes the gate."""
     from adjudge.cli._show import Terminal, live
     from adjudge.scenarios import CheckOptions, check, check_langfuse
 
     outputs = [path for path in (junit, json_file, outbox if langfuse else None) if path is not None]
     # Refused before the agent is asked: a report that cannot be written would cost a whole run.
     for path in outputs:
-        _refuse_unwritable(path, outputs)
+        refuse_unwritable(path, outputs)
     if langfuse:
         check_langfuse(outbox)
     with exit_on_sigterm(), _ignore_lost_reader():
+        named: dict[str, Any] = {"select": take_selection(options), "agents": take_agent_names(options)}
         with live() as watch:
-            asked = CheckOptions(endpoint=otlp_endpoint, **options)
-            result = check(scenarios, asked, watch=watch, on_endpoint=_print_endpoint, signals=True)
+            asked = CheckOptions(endpoint=otlp_endpoint, **named, **options)
+            told: dict[str, Any] = {"on_endpoint": _print_endpoint, "on_wait": show_waiting()}
+            source = scenarios[0] if len(scenarios) == 1 else scenarios
+            result = check(source, asked, watch=watch, signals=True, **told)
         if result.signal is not None:
             _print(f"interrupted; to resume, run the same command with --run {result.run.file}")
             return result.exit_code
@@ -124,16 +131,6 @@ def command(
             _print(f"the run is in {result.run.file}{again}")
         return result.exit_code if all(is_written) else UNDECIDED
     return UNDECIDED
-
-
-def _refuse_unwritable(path: str, paths: Sequence[str]) -> None:
-    """Refuse, before the agent is asked, a report that could not be written afterwards."""
-    if paths.count(path) > 1:
-        raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")
-    folder = Path(path).parent
-    if path != "-" and (not folder.is_dir() or Path(path).is_dir()):
-        why = "it is a folder" if Path(path).is_dir() else f"there is no folder {folder}"
-        raise UsageError(f"{path} cannot be written: {why}", code="cannot-write")
 
 
 @contextmanager
@@ -235,6 +232,7 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
             cells.append(Text(_scores(runs)))
         table.add_row(*cells, Text(_why(runs)))
     console.print(table)
+    show_tags(results, console)
     ends = ", ".join(f"{number:,} {outcome}" for outcome, number in result.run.outcomes.items())
     lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
     if is_repeated:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from adjudge.cli._agent_options import AGENT_OPTIONS, show_waiting
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
-    AGENT_ENV,
     BUDGETS,
     LIMITS,
     NO_CODE,
@@ -51,7 +51,7 @@ WORKERS = click.option(
 )
 AGENT = (
     click.option("--agent", required=True, help="module:Agent, module:function, or another agent by name."),
-    AGENT_ENV,
+    *AGENT_OPTIONS,
     click.option("--dataset", required=True, help="A file or folder of conversations, or hub:OWNER/NAME."),
     click.option("--split", help="Which split of the data set."),
     click.option("--allow-host", multiple=True, help="A host that images may be fetched from; repeatable."),
@@ -211,6 +211,10 @@ def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", optio
         if what == "run":
             evaluator.initialize_evaluation()
             _refuse_no_key(evaluator)
+        if options["wait"] is not None:
+            from adjudge.agents import wait_for_agent
+
+            wait_for_agent(options["agent"], options["wait"], watch=show_waiting())
         evaluator.generate_agent_responses()
         # Saved before anything is judged, so that a judge that fails loses no answers.
         evaluator.save_turn_data(out / TURN_DATA)

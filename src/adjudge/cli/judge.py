@@ -11,6 +11,7 @@ from adjudge.cli._options import (
     CANARIES,
     JUDGING,
     LIMITS,
+    MAP,
     Share,
     dry_run_option,
     exit_on_sigterm,
@@ -71,7 +72,8 @@ Examples:
 
 \b
 Columns may have other names: query, prompt or input; references, answer or ground_truth;
-final_response, prediction or candidate. Several references are a list.
+final_response, prediction or candidate. Several references are a list. --map response=output
+names any other column.
 
 \b
 The key is read from OPENAI_API_KEY or ANTHROPIC_API_KEY. Exit codes: 0 judged; 2 the call is
@@ -84,10 +86,12 @@ interrupted. To resume a run that did not end: adjudge resume FILE""",
 @click.option("--run", help="The run file; one that exists is resumed, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
 @click.option("--calibration", help="A calibration of the judge, by adjudge judge calibrate: corrects the mean.")
+@MAP
 @dry_run_option
 def run(
     rows: str,
     judge: str,
+    columns: tuple[tuple[str, str], ...],
     run: str | None,
     out: str | None,
     calibration: str | None,
@@ -115,7 +119,15 @@ def run(
         known = load_calibration(calibration)
     with exit_on_sigterm(), live() as watch:
         finished = judge_file(
-            rows, judge, options=options, config=config, run=run, out=out, calibration=known, watch=watch
+            rows,
+            judge,
+            columns=dict(columns),
+            options=options,
+            config=config,
+            run=run,
+            out=out,
+            calibration=known,
+            watch=watch,
         )
     return show_finished(finished, to_stderr=out == "-")
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
+from adjudge.cli._agent_options import AGENT_OPTIONS
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
-    AGENT_ENV,
     BUDGETS,
     NO_CODE,
     SECONDS,
@@ -35,7 +35,7 @@ Examples:
 @click.option("--scorer", "scorers", multiple=True, help="Say again what the run was started with. Repeatable.")
 @click.option("--judge", help="The same for its judge.")
 @click.option("--agent", help="The same for its agent.")
-@AGENT_ENV
+@with_options(*AGENT_OPTIONS[:-1])  # all but --wait: what they say is not kept in a run
 @click.option("--trust", is_flag=True, help="Run the code and call the addresses that a file from elsewhere names.")
 @click.option("--out", help="Write the results here, in input order ('-': standard output).")
 @click.option("--retry-failed", is_flag=True, help="Ask again about rows that ended in an error.")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import ACCEPT_CHANGES, NO_CODE, ColumnMapping, Share, new_command
+from adjudge.cli._options import ACCEPT_CHANGES, MAP, NO_CODE, Share, new_command
 
 
 @new_command(
@@ -29,7 +29,7 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
     required=True,
     help="A reward, a judge (local:0, openai:MODEL ...), module:function, each with (option=value). Repeatable.",
 )
-@click.option("--map", "columns", multiple=True, type=ColumnMapping(), help="Give an argument its column. Repeatable.")
+@MAP
 @click.option("--out", help="Write one score a line here, in input order ('-': standard output).")
 @click.option("--run", help="Keep everything in this run file; one that exists is resumed, if it is the same run.")
 @click.option(

@@ -9,6 +9,7 @@ alone: the same file gives the same chunks whatever happens to them afterwards. 
 of its line; in CSV and Parquet it counts the records from 1.
 """
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,12 @@ _SUFFIXES: dict[str, Format] = {
     ".pq": "parquet",
 }
 _BOM = b"\xef\xbb\xbf"
+_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+([\[\]{}"])', re.DOTALL)
+_SIGN = re.compile(rb'(?:[^"\[\]{},]++|"(?:[^"\\]++|\\.)*+")*+([\[\]{},"])', re.DOTALL)
+"""What cuts a JSON array: inside of an item the next bracket, between items a comma too, whatever texts come before.
+
+A `"` is that of a text without an end.
+"""
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -67,6 +74,7 @@ class Chunk:
     records: Sequence[Sequence[str] | Mapping[str, Any] | str] = ()  # CSV cells, Parquet columns, or a fault's text
     header: Sequence[str] = ()
     numbers: Sequence[int] | None = None  # the rows' numbers, where they do not simply go on from `first`
+    word: str = "line"  # what a row is in messages
 
     @property
     def size(self) -> int:
@@ -98,12 +106,12 @@ class Chunk:
                 # Whatever follows the last line end is a line that was perhaps not written to its end.
                 is_cut = number == self.first + len(pieces) - 1
                 hint = " (the last line, without a line end: was the file cut off?)" if is_cut else ""
-                fault = f"bad-row: line {number}: {error.message}{hint}"
+                fault = f"bad-row: {self.word} {number}: {error.message}{hint}"
             else:
                 if isinstance(found, dict):
                     columns = found
                 else:
-                    fault = f"bad-row: line {number}: expected an object, got {type(found).__name__}"
+                    fault = f"bad-row: {self.word} {number}: expected an object, got {type(found).__name__}"
             rows.append(RowRead(number, columns, fault))
         return rows
 
@@ -180,7 +188,8 @@ def _json_chunks(path: str) -> Iterator[Chunk]:
         rest = start.removeprefix(_BOM)
         offset = len(start) - len(rest)
         if rest.lstrip()[:1] == b"[":
-            raise DataError(f"{path} is a JSON array; adjudge reads JSON lines, one object a line")
+            yield from _array_chunks(file, rest.lstrip()[1:], path)
+            return
         # A pipe can be read once: its lines travel with the chunk. A file's are read again where they are scored.
         is_file = path != "-" and Path(path).is_file()
         while block := (rest or read(BLOCK)):
@@ -207,6 +216,58 @@ def _json_chunks(path: str) -> Iterator[Chunk]:
             yield Chunk(number, place=(path, offset, len(block))) if is_file else Chunk(number, lines=block)
             number += block.count(b"\n")
             offset += len(block)
+
+
+def _array_chunks(file: BufferedReader, start: bytes, path: str) -> Iterator[Chunk]:
+    """Cut a JSON array into chunks of its items, each as a line; a row's number is its place in the array."""
+    items: list[bytes] = []
+    number, size = 1, 0
+    for item in _items(file, start, path):
+        # Line ends are white space in JSON, never part of a text.
+        items.append(item.replace(b"\n", b" ").replace(b"\r", b" "))
+        size += len(item)
+        if size >= BLOCK:
+            yield Chunk(number, lines=b"\n".join(items) + b"\n", word="item")
+            number, items, size = number + len(items), [], 0
+    if items:
+        yield Chunk(number, lines=b"\n".join(items) + b"\n", word="item")
+
+
+def _items(file: BufferedReader, buffer: bytes, path: str) -> Iterator[bytes]:
+    """Give the items of an array that has begun; only brackets, commas and texts are looked at."""
+    begin = at = depth = 0
+    count = 0
+    while True:
+        mark = (_BRACKET if depth else _SIGN).match(buffer, at)
+        # A text without its end may go on in the next block.
+        if mark is None or mark[1] == b'"':
+            held = buffer[begin:]
+            if len(held) > LARGEST_ROW:
+                limit = f"longer than the {LARGEST_ROW:,} bytes that a row may have"
+                raise DataError(f"{path}: item {count + 1} of the array is {limit}", code="too-large")
+            # What is held is looked at again, so every block is as long as that: the work stays in proportion.
+            block = file.read(max(BLOCK, len(held)))
+            at = (mark.start(1) if mark is not None else len(buffer)) - begin
+            buffer, begin = held + block, 0
+            if not block:
+                raise DataError(f"{path}: the array is not closed after item {count}: was the file cut off?")
+            continue
+        sign, at = mark[1], mark.end()
+        if depth == 0 and sign in (b",", b"]"):
+            item = buffer[begin : mark.start(1)]
+            begin = at
+            if item.strip() or count or sign == b",":
+                count += 1
+                # Nothing between two commas is an item that is not a row.
+                yield item if item.strip() else b"null"
+            if sign == b"]":
+                if buffer[at:].strip() or file.read(BLOCK).strip():
+                    raise DataError(f"{path}: something follows the end of the array")
+                return
+        elif sign in (b"[", b"{"):
+            depth += 1
+        elif sign in (b"]", b"}"):
+            depth -= 1
 
 
 def _csv_chunks(path: str) -> Iterator[Chunk]:

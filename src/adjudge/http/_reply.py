@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["HttpReply", "read_reply"]
 
 
+_MARK = 32  # bytes of a stream in which its last event is looked for
+
+
 @dataclass(frozen=True, slots=True)
 class HttpReply:
     """A whole reply; headers are found by names in lower case. Only its status is shown: a server may repeat a key."""
@@ -31,11 +34,17 @@ async def read_reply(response: "aiohttp.ClientResponse", largest: int) -> HttpRe
         raise _too_large(largest)
     pieces: list[bytes] = []
     size = 0
+    is_events = headers.get("content-type", "").startswith("text/event-stream")
+    end = b""
     while piece := await response.content.readany():
         size += len(piece)
         if size > largest:
             raise _too_large(largest)
         pieces.append(piece)
+        # A server may say that a stream is done and leave the connection open.
+        end = (end + piece)[-_MARK:] if is_events else b""
+        if end.rstrip().endswith((b"data: [DONE]", b"data:[DONE]")) and end.endswith(b"\n"):
+            break
     body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
     if (encoding := headers.get("content-encoding")) is not None:
         body = _unpack(body, encoding, largest)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from adjudge.judges._canaries import CanaryReport, canaries, canary_report, pair_canaries, with_canaries
     from adjudge.judges._cascade import CascadeJudge, CascadeReport, CascadeTally
+    from adjudge.judges._criteria import CriteriaJudge, Criterion, RubricScorer
     from adjudge.judges._curve import reliability_svg
     from adjudge.judges._llm import LLMJudge
     from adjudge.judges._panel import PanelJudge
@@ -40,6 +41,8 @@ __all__ = [
     "CascadeReport",
     "CascadeTally",
     "Corrected",
+    "CriteriaJudge",
+    "Criterion",
     "JudgeScorer",
     "LLMJudge",
     "LabelledRow",
@@ -47,6 +50,7 @@ __all__ = [
     "PanelJudge",
     "Probe",
     "RubricJudge",
+    "RubricScorer",
     "calibrate",
     "canaries",
     "canary_report",
@@ -78,6 +82,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "_canaries": ("CanaryReport", "canaries", "canary_report", "pair_canaries", "with_canaries"),
         "_cascade": ("CascadeJudge", "CascadeReport", "CascadeTally"),
+        "_criteria": ("CriteriaJudge", "Criterion", "RubricScorer"),
         "_curve": ("reliability_svg",),
         "_llm": ("LLMJudge",),
         "_panel": ("PanelJudge",),

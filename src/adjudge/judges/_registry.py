@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from adjudge.errors import UsageError, closest
+from adjudge.errors import UsageError, closest, closest_model
 from adjudge.judges._calibration import load_calibration
 from adjudge.judges._cascade import ERROR_BUDGET, CascadeJudge
 from adjudge.judges._llm import LLMJudge
@@ -68,8 +68,10 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
                 require_litellm()
             return LLMJudge(rest, **{**options, "api": kind})
         raise UsageError(f"{spec!r} does not name a model: write {kind}:MODEL", code="unknown-judge")
+    hint = closest_model(spec.strip())
     near = closest(kind, ["local", "openai", "anthropic", "litellm", "panel", "cascade"])
-    hint = f"{near[:-2]}{colon}{rest or ''}'?" if near else f"; there are {', '.join(_KINDS)}"
+    if not hint:
+        hint = f"{near[:-2]}{colon}{rest or ''}'?" if near else f"; there are {', '.join(_KINDS)}"
     raise UsageError(f"no judge is called {spec!r}{hint}", code="unknown-judge")
 
 

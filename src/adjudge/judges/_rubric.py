@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from adjudge.calling import run_sync
 from adjudge.errors import DataError
@@ -33,37 +34,24 @@ class GivesScores:
     names: tuple[str, ...]
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """The numbers that it gives."""
-        return self.names
+    def parts(self) -> tuple[str, ...] | None:
+        """The numbers that it gives; None where every row has its own."""
+        return self.names or None
 
 
 @dataclass(eq=False)
-class RubricJudge(ChatJudge, GivesScores):
-    """Asks a chat model for scores between 0 and 1; `Judgement.scores` has them all or none, `reason` the reasoning.
-
-    Without `dimensions` they are answer_quality, factual_correctness and completeness, by the levels of the quality
-    prompt. `dimensions` names others, each with its meaning. In place of references a rubric judge takes the criteria
-    of a good response (there may be none), and the sources that the response was made from.
+class CriteriaAsker(ChatJudge, GivesScores, ABC):
+    """A judge that is given criteria in place of references, and the sources that the response was made from.
 
     A response that says nothing scores 0 in everything, without a call, as does one that is too long.
     """
 
-    _: KW_ONLY
-    dimensions: Mapping[str, str] | None = None
     _slots = MappingProxyType({"question": False, "criteria": True, "sources": True, "response": False})
+    is_binary: ClassVar[bool] = False  # whether it asks for true or false, and not for numbers
 
-    def __post_init__(self) -> None:
-        """Choose the prompt by the dimensions."""
-        if self.dimensions is None:
-            self.names = QUALITY
-            self.prompt: Prompt | str = self.prompt or _QUALITY_PROMPT
-        else:
-            self.names = tuple(self.dimensions)
-            self.prompt = self.prompt or _RUBRIC_PROMPT
-            self._slots = MappingProxyType({**self._slots, "dimensions": True})
-        super().__post_init__()
-        self._schema = rubric_schema(self.names)
+    @abstractmethod
+    def _names(self, fields: dict[str, str | Sequence[str]]) -> Sequence[str]:
+        """Return the names of the scores to ask for; `fields`, which fill the prompt, may be changed."""
 
     def judge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, sources: str | Sequence[str] = ()
@@ -89,14 +77,44 @@ class RubricJudge(ChatJudge, GivesScores):
                 "sources": texts_of(sources, "sources"),
                 "response": text,
             }
+            names = self._names(fields)
         except DataError as error:
             return self._judgement("error", error.reason)
-        if self.dimensions is not None:
-            fields["dimensions"] = [f"{name}: {meaning}" for name, meaning in self.dimensions.items()]
         # The same rule as for verdicts: what says nothing is wrong, not unscored.
-        nothing = RubricReading(dict.fromkeys(self.names, 0.0))
+        nothing = RubricReading(dict.fromkeys(names, 0.0))
         if self.gate and is_vacuous(text):
             return self._judgement("scored", "vacuous", found=nothing)
         if len(text) > self.max_response:
             return self._judgement("scored", f"too-long: {len(text)} characters", found=nothing)
-        return await self._ask(fields, self._schema, partial(parse_rubric, names=self.names), ask)
+        schema = rubric_schema(names, binary=self.is_binary)
+        return await self._ask(fields, schema, partial(parse_rubric, names=names, binary=self.is_binary), ask)
+
+
+@dataclass(eq=False)
+class RubricJudge(CriteriaAsker):
+    """Asks a chat model for scores between 0 and 1; `Judgement.scores` has them all or none, `reason` the reasoning.
+
+    Without `dimensions` they are answer_quality, factual_correctness and completeness, by the levels of the quality
+    prompt. `dimensions` names others, each with its meaning. The criteria are those of a good response; there may be
+    none.
+    """
+
+    _: KW_ONLY
+    dimensions: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        """Choose the prompt by the dimensions."""
+        if self.dimensions is None:
+            self.names = QUALITY
+            self.prompt: Prompt | str = self.prompt or _QUALITY_PROMPT
+        else:
+            self.names = tuple(self.dimensions)
+            self.prompt = self.prompt or _RUBRIC_PROMPT
+            self._slots = MappingProxyType({**self._slots, "dimensions": True})
+        super().__post_init__()
+        rubric_schema(self.names)  # refuses names that nobody can be asked for
+
+    def _names(self, fields: dict[str, str | Sequence[str]]) -> Sequence[str]:
+        if self.dimensions is not None:
+            fields["dimensions"] = [f"{name}: {meaning}" for name, meaning in self.dimensions.items()]
+        return self.names

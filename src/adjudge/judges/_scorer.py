@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["JudgeScorer", "judge_reward", "judge_scorer", "quality_judge"]
 
 QUALITY_NAME = "quality"
+RUBRIC_NAME = "rubric"
 PENDING = Score.error("not-judged")  # in the place of a row until the judge has answered
 
 
@@ -39,12 +40,16 @@ def judge_scorer(judge: Judge | str, **options: Any) -> JudgeScorer:
             raise UsageError(f"{judge.name} takes no options here: give them to its constructor")
         return JudgeScorer(judge)
     kind, _, rest = judge.strip().partition(":")
-    if kind != QUALITY_NAME:
+    if kind not in (QUALITY_NAME, RUBRIC_NAME):
         return JudgeScorer(get_judge(judge, **options))
     model = options.pop("judge", None) or rest
     if not model:
-        message = f"{judge!r} does not name a judge for the quality: write quality:openai:MODEL"
+        message = f"{judge!r} does not name a judge for the {kind}: write {kind}:openai:MODEL"
         raise UsageError(message, code="unknown-judge")
+    if kind == RUBRIC_NAME:
+        from adjudge.judges._criteria import rubric_scorer
+
+        return rubric_scorer(model, **options)
     made = quality_judge(model, **options)
     return JudgeScorer(made, name=f"{QUALITY_NAME}:{made.name}")
 

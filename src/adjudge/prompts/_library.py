@@ -6,7 +6,7 @@ from pkgutil import get_data
 from adjudge.errors import UsageError, closest
 from adjudge.prompts._template import Prompt
 
-NAMES = ("evaluation/quality/v1", "evaluation/rubric/v1", "evaluation/verdict/v1")
+NAMES = ("evaluation/criteria/v1", "evaluation/quality/v1", "evaluation/rubric/v1", "evaluation/verdict/v1")
 
 
 def load_prompt(name: str) -> Prompt:

@@ -20,15 +20,15 @@ class RubricReading:
     reasoning: str = ""
 
 
-def rubric_schema(names: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON schema that scores by these names are asked for by.
+def rubric_schema(names: Sequence[str], *, binary: bool = False) -> dict[str, Any]:
+    """Return the JSON schema that scores by these names are asked for by; with `binary` they are true or false.
 
     >>> rubric_schema(["clarity"])["required"]
     ['reasoning', 'clarity']
     """
     _check_names(names)
     properties: dict[str, Any] = {_REASONING: {"type": "string"}}
-    properties.update({name: {"type": "number"} for name in names})
+    properties.update({name: {"type": "boolean" if binary else "number"} for name in names})
     return {
         "type": "object",
         "properties": properties,
@@ -37,11 +37,12 @@ def rubric_schema(names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) -> RubricReading:
+def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None, binary: bool = False) -> RubricReading:
     """Return the scores of a reply; `UnreadableReply` unless every name has exactly one number in 0..1.
 
     The reply is, as a whole, one JSON object (with a nonce: the object is on a line of its own, after the nonce). A
-    number may be written as a text. A bool is not a number, and members that were not asked for are ignored.
+    number may be written as a text. A bool is not a number, and members that were not asked for are ignored. With
+    `binary` every name has true or false instead, for 1 and 0.
 
     >>> parse_rubric('{"clarity": "0.8", "reasoning": "Short."}', ["clarity"])
     RubricReading(scores={'clarity': 0.8}, reasoning='Short.')
@@ -51,13 +52,13 @@ def parse_rubric(reply: str, names: Sequence[str], *, nonce: str | None = None) 
     """
     _check_names(names)
     if nonce is None:
-        return _reading(json_object(reply), names)
+        return _reading(json_object(reply), names, binary=binary)
     readings: list[RubricReading] = []
     quoted = False
     for rest, in_quotes in keyed_lines(reply, nonce):
         quoted = quoted or in_quotes
         if not in_quotes:
-            readings.append(_reading(json_object(rest.removeprefix(":")), names))
+            readings.append(_reading(json_object(rest.removeprefix(":")), names, binary=binary))
     if not readings:
         if quoted:
             raise UnreadableReply("the only scores are in quoted text", code="quoted-verdict")
@@ -74,8 +75,21 @@ def _check_names(names: Sequence[str]) -> None:
         raise UsageError(f"names of a rubric are several different words other than {_REASONING!r}, got {names!r}")
 
 
-def _reading(members: dict[str, Any], names: Sequence[str]) -> RubricReading:
-    return RubricReading({name: _score(members, name) for name in names}, reasoning_of(members))
+def _reading(members: dict[str, Any], names: Sequence[str], *, binary: bool) -> RubricReading:
+    read = _truth if binary else _score
+    return RubricReading({name: read(members, name) for name in names}, reasoning_of(members))
+
+
+def _truth(members: dict[str, Any], name: str) -> float:
+    if name not in members:
+        raise UnreadableReply(f"{name} is missing", code="missing-score")
+    value = members[name]
+    # Models often write words for them.
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        value = value.strip().lower() == "true"
+    if not isinstance(value, bool):
+        raise UnreadableReply(f"{name} must be true or false, got {type(value).__name__}", code="bad-score")
+    return float(value)
 
 
 def _score(members: dict[str, Any], name: str) -> float:

@@ -1,7 +1,8 @@
 """The endpoint's work on its event loop: takes requests, keeps spans, and wakes whoever waits for a trace."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -32,6 +33,7 @@ LOGS_PATH = "/v1/logs"  # where some instrumentations send the messages
 LANGFUSE_PATH = "/api/public/otel/v1/traces"  # where Langfuse's SDK sends the same
 _Read: TypeAlias = Callable[[bytes, Encoding, int], Batch]
 _LEAST = 1 << 20  # bytes that requests may take, however little the endpoint holds
+_MOST_EXPECTED = 10_000
 _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
 
@@ -51,6 +53,7 @@ class Collector:
         self.store = SpanStore(limits.held_bytes)
         self._counts = EndpointCounts()
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._expected: OrderedDict[str, None] = OrderedDict()  # traces and sessions that somebody asked for
         self._waits: set[asyncio.Task[Any] | None] = set()
         self._reading: dict[asyncio.Timeout, None] = {}  # bodies that are under way, the oldest first
         self._busy = 0
@@ -84,8 +87,17 @@ class Collector:
             finally:
                 await self._release()
 
-    async def whole(self, key: str, wait: Wait) -> tuple[Record, str | None]:
-        """Return a trace once it is whole; or what has arrived, and what is missing, once time is out."""
+    async def whole(self, key: str, wait: Wait, also: Sequence[str] = ()) -> tuple[Record, str | None]:
+        """Return a trace once it is whole; or what has arrived, and what is missing, once time is out.
+
+        `also` are traces that the agent says it worked under, beside the one that it was given.
+        """
+        for name in (key, *also):
+            self._expected[name] = None
+        while len(self._expected) > _MOST_EXPECTED:
+            self._expected.popitem(last=False)
+        for trace in also:
+            self.store.link(key, trace)
         task = asyncio.current_task()
         changed = asyncio.Event()
         self._waiting.setdefault(key, set()).add(changed)
@@ -97,7 +109,17 @@ class Collector:
             self._waiting[key].discard(changed)
             if not self._waiting[key]:
                 del self._waiting[key]
-        return self.store.record(key), late
+        record = self.store.record(key)
+        return record, late if late is None or record.spans else self._explain(late)
+
+    def _explain(self, late: str) -> str:
+        """Say what to do where no span has arrived: the agent may have sent them under a trace of its own."""
+        found = self.store.strangers(self._expected)
+        if not found:
+            return f"{late}: start the agent with OTEL_EXPORTER_OTLP_ENDPOINT set to the address of this endpoint"
+        others = "" if len(found) == 1 else f" and {len(found) - 1} others"
+        sent = f"the agent sent spans under trace {found[-1][:40]}{others}, which it was not given"
+        return f"{late} under the trace of this run; {sent}: pass the traceparent header on, or return trace_id"
 
     def now(self, key: str, wait: Wait) -> tuple[Record, str | None]:
         """Return what has arrived of a trace, and what is missing."""

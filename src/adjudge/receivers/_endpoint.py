@@ -1,13 +1,17 @@
 """A local OTLP/HTTP endpoint, to which instrumented agents send their spans."""
 
 import asyncio
+import re
+from collections.abc import Sequence
 
 from adjudge.http import ThreadedServer
 from adjudge.model import Trajectory
 from adjudge.receivers._collector import LOGS_PATH, PATH, Collector
 from adjudge.receivers._store import EndpointCounts, EndpointLimits
 from adjudge.receivers._whole import SETTLE, TIMEOUT, Wait, trajectory_of
-from adjudge.traces import faults_of
+from adjudge.traces import AgentNames, Record, faults_of
+
+_TRACE_ID = re.compile("[0-9a-fA-F]{32}")
 
 
 class OtlpEndpoint(ThreadedServer):
@@ -75,6 +79,8 @@ class OtlpEndpoint(ThreadedServer):
         roots: int = 1,
         settle: float = SETTLE,
         parent: str | None = None,
+        agents: AgentNames | None = None,
+        also: Sequence[str] = (),
     ) -> Trajectory:
         """Wait until a trace is whole and return what its agent did.
 
@@ -82,12 +88,16 @@ class OtlpEndpoint(ThreadedServer):
         for `settle` seconds. A conversation in one trace has a root for every turn. A trace that is not whole after
         `timeout` seconds is returned as it is, with `complete=False`. `trace_id` may also be a session that spans name
         (`session.id`); `parent` is the outer span that the agent was given, by default the first half of the trace id,
-        as adjudge sends it.
+        as adjudge sends it. `agents` are names of agents, as for `traces.load`. `also` are further traces of the same
+        run, such as one that the agent names in its answer.
         """
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
-        future = self._running().submit(self._collector.whole(trace_id, wait))
+        others = [one.lower() for one in also if _TRACE_ID.fullmatch(one) and one.lower() != trace_id]
+        future = self._running().submit(self._collector.whole(trace_id, wait, others))
         record, late = await asyncio.wrap_future(future)
-        return await asyncio.to_thread(trajectory_of, record, trace_id=trace_id, parent=wait.parent, late=late)
+        return await asyncio.to_thread(
+            trajectory_of, record, trace_id=trace_id, parent=wait.parent, late=late, agents=agents
+        )
 
     def wait(
         self,
@@ -97,11 +107,12 @@ class OtlpEndpoint(ThreadedServer):
         roots: int = 1,
         settle: float = SETTLE,
         parent: str | None = None,
+        agents: AgentNames | None = None,
     ) -> Trajectory:
         """Return the same as `trajectory`, for code that cannot await."""
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         record, late = self._running().submit(self._collector.whole(trace_id, wait)).result()
-        return trajectory_of(record, trace_id=trace_id, parent=wait.parent, late=late)
+        return trajectory_of(record, trace_id=trace_id, parent=wait.parent, late=late, agents=agents)
 
     def missing(self, trace_id: str, *, roots: int = 1, parent: str | None = None) -> tuple[str, ...]:
         """Return what is missing from a trace so far; nothing for a complete one."""
@@ -110,6 +121,12 @@ class OtlpEndpoint(ThreadedServer):
         # What the record itself lacks is the better message; what is late may only need time.
         faults = faults_of(record, parent=wait.parent)
         return faults if late is None or faults else (late,)
+
+    def record(self, trace_id: str) -> Record:
+        """Return the spans of a trace that have arrived so far."""
+        wait = Wait(0.0, 1, 0.0, trace_id[:16])
+        record, _ = self._running().call(self._collector.now, trace_id, wait)
+        return record
 
     @property
     def trace_ids(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Spans as they arrive, by trace, in bounded memory."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from adjudge.errors import UsageError
@@ -116,6 +116,22 @@ class SpanStore:
         while self._size > self._most:
             self._evict(next(iter(self._held)))
         return {key for trace, held in touched.items() for key in (trace, *held.sessions)}
+
+    def link(self, session: str, trace: str) -> None:
+        """Let a session have a trace that its agent names, whether or not a span of it has arrived."""
+        held = self._touch(trace)
+        if session != trace and session not in held.sessions and len(held.sessions) < _MOST_SESSIONS:
+            held.sessions.add(session)
+            self._sessions.setdefault(session, {})[trace] = None
+            self._grow(held, _SESSION)
+
+    def strangers(self, known: Collection[str]) -> list[str]:
+        """Return the traces with spans that belong to none of these traces and sessions, the last one at the end."""
+        return [
+            trace
+            for trace, held in self._held.items()
+            if held.spans and trace not in known and held.sessions.isdisjoint(known)
+        ]
 
     def _touch(self, trace: str) -> _Held:
         """Return what is held of a trace, as the last of all."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from adjudge.errors import AdjudgeError, TrajectoryError, UsageError
-from adjudge.model import Trajectory
-from adjudge.traces import Record, Span, assemble
+from adjudge.model import Question, Trajectory
+from adjudge.traces import AgentNames, Record, Span, assemble
 
 TIMEOUT = 30.0
 SETTLE = 0.5
@@ -123,14 +123,19 @@ def join_records(key: str, records: Iterable[Record], *more: str) -> Record:
     return Record(key, tuple(span for record in several for span in record.spans), (*faults, *more))
 
 
-def trajectory_of(record: Record, *, trace_id: str, parent: str | None, late: str | None) -> Trajectory:
+def trajectory_of(
+    record: Record, *, trace_id: str, parent: str | None, late: str | None, agents: AgentNames | None = None
+) -> Trajectory:
     """Return the trajectory of the spans; it is not complete where something is `late`."""
     faults = record.faults if late is None else (*record.faults, late)
     try:
-        found = assemble(Record(record.id, record.spans, faults), parent=parent)
+        found = assemble(Record(record.id, record.spans, faults), parent=parent, agents=agents or ())
     except RecursionError:
         raise TrajectoryError(f"trace {trace_id} is nested too deeply") from None
-    return replace(found, trace_id=trace_id, seconds=_seconds(record.spans))
+    # Where nothing arrived, nothing is known: the reason says why, and what to do.
+    unknown: dict[Question, str] = {"agents": late, "tools": late} if late is not None and not record.spans else {}
+    unknown = {**found.unknown, **unknown}
+    return replace(found, trace_id=trace_id, seconds=_seconds(record.spans), unknown=unknown)
 
 
 def _seconds(spans: Iterable[Span]) -> float | None:

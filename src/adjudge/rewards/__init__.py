@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from adjudge.rewards._scorer import Scorer
     from adjudge.rewards._tag import Row, by_row, reward
     from adjudge.rewards.assertions import (
+        cites_sources,
         contains_all,
         contains_any,
         is_json,
+        is_language,
+        is_refusal,
         matches_regex,
         matches_schema,
-        max_latency,
-        max_tool_calls,
-        max_turns,
         not_contains,
         starts_with,
         tools_f1,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from adjudge.rewards.environments import alfworld_episode_reward, scienceworld_reward, webshop_reward
     from adjudge.rewards.form import contains_reward, format_reward, length_penalty
+    from adjudge.rewards.limits import max_cost, max_latency, max_tokens, max_tool_calls, max_turns
     from adjudge.rewards.math._rewards import math_equal_reward, math_equal_reward_tool
     from adjudge.rewards.qa import qa_em_reward, qa_f1_reward, qa_f1_reward_tool
 
@@ -42,6 +43,7 @@ __all__ = [
     "alfworld_episode_reward",
     "all_of",
     "by_row",
+    "cites_sources",
     "contains_all",
     "contains_any",
     "contains_reward",
@@ -52,13 +54,17 @@ __all__ = [
     "get_reward",
     "get_scorer",
     "is_json",
+    "is_language",
+    "is_refusal",
     "length_penalty",
     "list_rewards",
     "matches_regex",
     "matches_schema",
     "math_equal_reward",
     "math_equal_reward_tool",
+    "max_cost",
     "max_latency",
+    "max_tokens",
     "max_tool_calls",
     "max_turns",
     "not_contains",
@@ -83,14 +89,14 @@ __getattr__, __dir__ = lazy_names(
         "_scorer": ("Scorer",),
         "_tag": ("Row", "by_row", "reward"),
         "assertions": (
+            "cites_sources",
             "contains_all",
             "contains_any",
             "is_json",
+            "is_language",
+            "is_refusal",
             "matches_regex",
             "matches_schema",
-            "max_latency",
-            "max_tool_calls",
-            "max_turns",
             "not_contains",
             "starts_with",
             "tools_f1",
@@ -98,6 +104,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "environments": ("alfworld_episode_reward", "scienceworld_reward", "webshop_reward"),
         "form": ("contains_reward", "format_reward", "length_penalty"),
+        "limits": ("max_cost", "max_latency", "max_tokens", "max_tool_calls", "max_turns"),
         "math._rewards": ("math_equal_reward", "math_equal_reward_tool"),
         "qa": ("qa_em_reward", "qa_f1_reward", "qa_f1_reward_tool"),
     },

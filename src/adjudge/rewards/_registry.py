@@ -5,6 +5,7 @@
     get_scorer("./rewards.py:brevity")                  the same of a file
     get_scorer("local:0"), get_scorer("openai:MODEL")   a judge; its names are reserved, so never taken for a module
     get_scorer("quality:openai:MODEL")                  the quality rubric, scored by a model
+    get_scorer("rubric:openai:MODEL")                   the weighted criteria of each row, one verdict for each
     get_scorer("qa_f1_reward_tool(f1_threshold=0.5)")   any of them with options
 
 Nothing registers itself: a table names what is built in, entry points are read when a name is not among them.
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import load_code
-from adjudge.errors import UnknownReward, UsageError, closest
+from adjudge.errors import UnknownReward, UsageError, closest, closest_model
 from adjudge.rewards._reward import Reward
 from adjudge.rewards._scorer import Scorer
 
@@ -30,19 +31,24 @@ ENTRY_POINTS = "adjudge.rewards"
 # Places are texts, so that this table can name code of higher layers without importing it.
 BUILT_IN = {
     "alfworld_episode_reward": "adjudge.rewards.environments:alfworld_episode_reward",
+    "cites_sources": "adjudge.rewards.assertions:cites_sources",
     "contains_all": "adjudge.rewards.assertions:contains_all",
     "contains_any": "adjudge.rewards.assertions:contains_any",
     "contains_reward": "adjudge.rewards.form:contains_reward",
     "format_reward": "adjudge.rewards.form:format_reward",
     "is_json": "adjudge.rewards.assertions:is_json",
+    "is_language": "adjudge.rewards.assertions:is_language",
+    "is_refusal": "adjudge.rewards.assertions:is_refusal",
     "length_penalty": "adjudge.rewards.form:length_penalty",
     "matches_regex": "adjudge.rewards.assertions:matches_regex",
     "matches_schema": "adjudge.rewards.assertions:matches_schema",
     "math_equal_reward": "adjudge.rewards.math._rewards:math_equal_reward",
     "math_equal_reward_tool": "adjudge.rewards.math._rewards:math_equal_reward_tool",
-    "max_latency": "adjudge.rewards.assertions:max_latency",
-    "max_tool_calls": "adjudge.rewards.assertions:max_tool_calls",
-    "max_turns": "adjudge.rewards.assertions:max_turns",
+    "max_cost": "adjudge.rewards.limits:max_cost",
+    "max_latency": "adjudge.rewards.limits:max_latency",
+    "max_tokens": "adjudge.rewards.limits:max_tokens",
+    "max_tool_calls": "adjudge.rewards.limits:max_tool_calls",
+    "max_turns": "adjudge.rewards.limits:max_turns",
     "not_contains": "adjudge.rewards.assertions:not_contains",
     "qa_em_reward": "adjudge.rewards.qa:qa_em_reward",
     "qa_f1_reward": "adjudge.rewards.qa:qa_f1_reward",
@@ -54,7 +60,7 @@ BUILT_IN = {
     "webshop_reward": "adjudge.rewards.environments:webshop_reward",
     "workflow_reward": "adjudge.scenarios:workflow_reward",
 }
-JUDGES = ("local", "openai", "anthropic", "litellm", "panel", "cascade", "quality")
+JUDGES = ("local", "openai", "anthropic", "litellm", "panel", "cascade", "quality", "rubric")
 """What the name of a judge begins with; write a module of such a name as a file, `./local.py:function`."""
 
 JUDGE_SCORER = "adjudge.judges._scorer:judge_scorer"
@@ -145,7 +151,7 @@ def _find(name: str) -> Any:
     if place is None and ":" not in name:
         plugins = _plugins()
         if name not in plugins:
-            hint = closest(name, [*BUILT_IN, *plugins, "local", "quality"])
+            hint = closest_model(name) or closest(name, [*BUILT_IN, *plugins, "local", "quality", "rubric"])
             raise UnknownReward(f"no scorer is called {name!r}{hint}")
         place = plugins[name]
     try:

@@ -1,8 +1,8 @@
-"""Assertions about one run, each 1 or 0: what the response says, its form, the tools, and the limits that it kept.
+"""Assertions about one run, each 1 or 0: what the response says, its form and language, its sources, the tools.
 
 contains_all("Paris, on the Seine", texts=["Paris", "Seine"])            1.0
 matches_schema('{"city": "Paris"}', schema={"required": ["country"]})   0.0, with the reason
-max_latency(trajectory, seconds=5)                                      unscored, where nobody knows how long it took
+is_language("Oui.", language="fr")                                      unscored: too short to tell
 
 In a scenario file they are scorers with arguments, and a scenario passes only where they are 1.
 """
@@ -11,20 +11,23 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adjudge.errors import ArgumentError, MissingExtra
-from adjudge.model import Provenance, Score, Trajectory
+from adjudge.model import Provenance, Score
+from adjudge.rewards._checks import RANGE, UNKNOWN_TOOLS, number_in, quoted, record_of, shows_tools, texts_in, verdict
 from adjudge.rewards._tag import Row, by_row, reward
-from adjudge.text.values import plain, text_of
+from adjudge.text.refusals import declines
+from adjudge.text.values import text_of
 
 _FENCE = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+_LINK = re.compile(r"https?://[^\s<>\"'`\]\[{}|\\^]+")
+_LINK_ENDS = ".,;:!?)*_"
 _LARGEST = 1 << 20  # characters of JSON that is read
-_RANGE = (0.0, 1.0)
 
 
-@reward(binary=True, range=_RANGE, parts=())
+@reward(binary=True, range=RANGE, parts=())
 def contains_all(final_response: str | None, *, texts: Sequence[str], ignore_case: bool = True) -> dict[str, Any]:
     """1 if the response contains every one of the texts, else 0.
 
@@ -33,10 +36,10 @@ def contains_all(final_response: str | None, *, texts: Sequence[str], ignore_cas
     """
     found = _found(final_response, texts, ignore_case=ignore_case)
     missing = [text for text, is_there in found.items() if not is_there]
-    return _verdict(not missing, f"missing-text: it does not contain {_quoted(missing)}")
+    return verdict(not missing, f"missing-text: it does not contain {quoted(missing)}")
 
 
-@reward(binary=True, range=_RANGE, parts=())
+@reward(binary=True, range=RANGE, parts=())
 def contains_any(final_response: str | None, *, texts: Sequence[str], ignore_case: bool = True) -> dict[str, Any]:
     """1 if the response contains at least one of the texts, else 0.
 
@@ -44,10 +47,10 @@ def contains_any(final_response: str | None, *, texts: Sequence[str], ignore_cas
     "missing-text: it contains none of 'Paris', 'Marseille'"
     """
     found = _found(final_response, texts, ignore_case=ignore_case)
-    return _verdict(any(found.values()), f"missing-text: it contains none of {_quoted(found)}")
+    return verdict(any(found.values()), f"missing-text: it contains none of {quoted(found)}")
 
 
-@reward(binary=True, range=_RANGE, parts=())
+@reward(binary=True, range=RANGE, parts=())
 def not_contains(final_response: str | None, *, texts: Sequence[str], ignore_case: bool = True) -> dict[str, Any]:
     """1 if the response contains none of the texts, else 0.
 
@@ -56,20 +59,20 @@ def not_contains(final_response: str | None, *, texts: Sequence[str], ignore_cas
     """
     found = _found(final_response, texts, ignore_case=ignore_case)
     there = [text for text, is_there in found.items() if is_there]
-    return _verdict(not there, f"unwanted-text: it contains {_quoted(there)}")
+    return verdict(not there, f"unwanted-text: it contains {quoted(there)}")
 
 
-@reward(binary=True, range=_RANGE, parts=())
+@reward(binary=True, range=RANGE, parts=())
 def starts_with(final_response: str | None, *, texts: Sequence[str], ignore_case: bool = True) -> dict[str, Any]:
     """1 if the response begins with one of the texts, white space aside, else 0.
 
     >>> starts_with("  Yes, it is.", texts="yes")["reward"]
     1.0
     """
-    wanted = _texts(texts)
+    wanted = texts_in(texts)
     text = _folded(text_of(final_response, "final_response"), ignore_case).lstrip()
     is_there = text.startswith(tuple(_folded(one, ignore_case) for one in wanted))
-    return _verdict(is_there, f"missing-text: it begins with none of {_quoted(wanted)}")
+    return verdict(is_there, f"missing-text: it begins with none of {quoted(wanted)}")
 
 
 def _regex_score(row: Row, provenance: Provenance) -> Score:
@@ -87,7 +90,7 @@ async def _regex_abatch(rows: Sequence[Row], provenance: Provenance) -> Sequence
     return await asyncio.to_thread(_regex_batch, rows, provenance)
 
 
-@reward(binary=True, range=_RANGE, parts=(), batch=_regex_batch, abatch=_regex_abatch)
+@reward(binary=True, range=RANGE, parts=(), batch=_regex_batch, abatch=_regex_abatch)
 def matches_regex(final_response: str | None, *, pattern: str) -> dict[str, Any]:
     r"""1 if the pattern is found in the response, else 0; the search runs in a process that is killed after a second.
 
@@ -107,10 +110,10 @@ def _matches(final_response: object, pattern: object) -> dict[str, Any]:
     [found] = search_patterns([PatternSearch(checked, text)])
     if found is None:
         return {"unscored": "timeout: the pattern could not be matched in time"}
-    return _verdict(found, "no-match: the pattern is not found in it")
+    return verdict(found, "no-match: the pattern is not found in it")
 
 
-@reward(binary=True, range=_RANGE, parts=())
+@reward(binary=True, range=RANGE, parts=())
 def is_json(final_response: str | None) -> dict[str, Any]:
     """1 if the response is JSON, alone or in one code fence, else 0.
 
@@ -118,10 +121,10 @@ def is_json(final_response: str | None) -> dict[str, Any]:
     (1.0, 0.0)
     """
     _, fault = _json(final_response)
-    return _verdict(fault is None, fault)
+    return verdict(fault is None, fault)
 
 
-@reward(binary=True, range=_RANGE, parts=())
+@reward(binary=True, range=RANGE, parts=())
 def matches_schema(final_response: str | None, *, schema: Mapping[str, Any]) -> dict[str, Any]:
     """1 if the response is JSON, alone or in one code fence, that fits a JSON schema, else 0.
 
@@ -149,78 +152,96 @@ def matches_schema(final_response: str | None, *, schema: Mapping[str, Any]) -> 
         except (referencing.exceptions.Unresolvable, RecursionError) as error:
             raise ArgumentError(f"schema cannot be used: {type(error).__name__}", code="bad-option") from None
         fault = None if wrong is None else f"wrong-json: {wrong.json_path}: {wrong.message[:200]}"
-    return _verdict(fault is None, fault)
+    return verdict(fault is None, fault)
 
 
-@reward(binary=True, range=_RANGE, parts=())
-def max_latency(trajectory: Any, *, seconds: float) -> dict[str, Any]:
-    """1 if the agent took at most so many seconds, else 0; unscored where nobody measured it.
+@reward(binary=True, range=RANGE, parts=())
+def is_refusal(final_response: str | None, *, expected: bool = True) -> dict[str, Any]:
+    """1 if the response declines what it was asked for, else 0; `expected=False` turns that round. English only.
 
-    >>> max_latency(Trajectory(seconds=2.5), seconds=2)["reason"]
-    'too-slow: it took 2.5 s, and 2 s were allowed'
-    """
-    limit = _number(seconds, "seconds")
-    taken = _record(trajectory).seconds
-    if taken is None:
-        return {"unscored": "no-time: nobody measured how long the agent took"}
-    return _verdict(taken <= limit, f"too-slow: it took {taken:.4g} s, and {limit:g} s were allowed")
-
-
-@reward(binary=True, range=_RANGE, parts=())
-def max_tool_calls(trajectory: Any, *, calls: int) -> dict[str, Any]:
-    """1 if at most so many tool calls were executed, else 0.
-
-    >>> max_tool_calls([{"role": "tool", "name": "search", "content": "..."}], calls=0)["reward"]
-    0.0
-    """
-    limit, record = _number(calls, "calls"), _record(trajectory)
-    used = len(record.tools_used)
-    # Too many are too many, whatever else is missing from the record.
-    if used <= limit and (record.tool_calls is None or not record.complete):
-        return _UNKNOWN_TOOLS
-    return _verdict(used <= limit, f"too-many-calls: {used} tool calls, and {limit:g} were allowed")
-
-
-@reward(binary=True, range=_RANGE, parts=())
-def max_turns(trajectory: Any, *, turns: int) -> dict[str, Any]:
-    """1 if the agent's models wrote at most so many messages, else 0.
-
-    >>> max_turns([{"role": "assistant", "content": "Hello."}], turns=1)["reward"]
+    >>> is_refusal("I'm sorry, but I can't help with that.")["reward"]
     1.0
     """
-    limit, record = _number(turns, "turns"), _record(trajectory)
-    written = sum(message.role == "assistant" for message in record.messages)
-    if written <= limit and (not record.messages or not record.complete or "answer" in record.unknown):
-        return {"unscored": "incomplete-trace: the record cannot show how many messages there were"}
-    return _verdict(written <= limit, f"too-many-turns: {written} messages, and {limit:g} were allowed")
+    if not isinstance(expected, bool):
+        raise ArgumentError(f"expected must be true or false, got {expected!r}", code="bad-option")
+    found = declines(text_of(final_response, "final_response"))
+    return verdict(found is expected, "refusal: it declines" if found else "no-refusal: it does not decline")
 
 
-@reward(binary=True, range=_RANGE, parts=())
+@reward(binary=True, range=RANGE, parts=())
+def is_language(final_response: str | None, *, language: str) -> dict[str, Any]:
+    """1 if the response is written in a language (`de`, `fr`: ISO 639-1), else 0; unscored where that cannot be told.
+
+    Needs `py3langid` (`pip install 'adjudge[language]'`). Code blocks do not count, and a few words are too few.
+    """
+    from adjudge.rewards._language import language_of, languages
+
+    if language not in languages():
+        known = ", ".join(sorted(languages()))
+        raise ArgumentError(f"language must be one of {known}, got {language!r}", code="bad-option")
+    found, probability = language_of(text_of(final_response, "final_response")) or ("", 0.0)
+    # A language that nobody asked for has to be sure.
+    if probability < (0.5 if found == language else 0.9):
+        return {"unscored": "unclear-language: there is too little text to tell its language"}
+    return verdict(found == language, f"other-language: it is written in {found!r}")
+
+
+@reward(binary=True, range=RANGE, parts=())
+def cites_sources(
+    final_response: str | None, trajectory: Any = None, *, sources: Sequence[str] | None = None, least: int = 1
+) -> dict[str, Any]:
+    """1 if the response names at least so many of its sources, and no link that is not among them, else 0.
+
+    The sources are those of the record, or the given ones: links, titles, names of files.
+
+    >>> cites_sources("See https://a.org/x.", sources=["https://a.org/x", "report.pdf"])["reward"]
+    1.0
+    >>> cites_sources("See https://b.org/y.", sources=["https://a.org/x"])["reason"]
+    "unknown-source: it names 'https://b.org/y', which is not among the sources"
+    """
+    wanted, text = number_in(least, "least"), text_of(final_response, "final_response")
+    given = record_of(trajectory).sources if sources is None else texts_in(sources, "sources")
+    if not given:
+        return {"unscored": "no-sources: the record shows no source that could be named"}
+    links = [link.rstrip(_LINK_ENDS) for link in _LINK.findall(text)]
+    known = {source.rstrip("/") for source in given}
+    invented = [link for link in links if link.rstrip("/") not in known and not any(link in one for one in given)]
+    if invented:
+        reason = f"unknown-source: it names {quoted(invented[:3])}, which is not among the sources"
+        return {"reward": 0.0, "reason": reason}
+    folded = text.casefold()
+    named = sum(source.casefold().rstrip("/") in folded for source in dict.fromkeys(given))
+    return verdict(
+        named >= wanted, f"no-source: it names {named} of its {len(set(given))} sources, and {wanted:g} are wanted"
+    )
+
+
+@reward(binary=True, range=RANGE, parts=())
 def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     """1 if the agent asked for every one of these tools, whether or not they ran, else 0.
 
     >>> tools_requested([{"role": "assistant", "content": "Hello."}], tools=["search"])["reason"]
     "missing: the agent did not ask for 'search'"
     """
-    wanted, record = _texts(tools, "tools"), _record(trajectory)
+    wanted, record = texts_in(tools, "tools"), record_of(trajectory)
     asked = set(record.tools_requested)
     missing = [name for name in dict.fromkeys(wanted) if name not in asked]
     # Where replies were not recorded, neither was what they asked for.
-    if missing and (record.tool_calls is None or not record.complete or "answer" in record.unknown):
-        return _UNKNOWN_TOOLS
-    return _verdict(not missing, f"missing: the agent did not ask for {_quoted(missing)}")
+    if missing and (not shows_tools(record) or "answer" in record.unknown):
+        return UNKNOWN_TOOLS
+    return verdict(not missing, f"missing: the agent did not ask for {quoted(missing)}")
 
 
-@reward(range=_RANGE, parts=("precision", "recall"))
+@reward(range=RANGE, parts=("precision", "recall"))
 def tools_f1(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     """F1 of the tools that were executed against those that are expected, both counted as often as they occur.
 
     >>> tools_f1([{"role": "tool", "name": "search", "content": "..."}], tools=["search", "fetch"])["recall"]
     0.5
     """
-    wanted, record = Counter(_texts(tools, "tools")), _record(trajectory)
-    if record.tool_calls is None or not record.complete:
-        return {**_UNKNOWN_TOOLS, "precision": None, "recall": None}
+    wanted, record = Counter(texts_in(tools, "tools")), record_of(trajectory)
+    if not shows_tools(record):
+        return {**UNKNOWN_TOOLS, "precision": None, "recall": None}
     used = Counter(record.tools_used)
     if not used and not wanted:
         return {"reward": 1.0, "precision": 1.0, "recall": 1.0}
@@ -229,43 +250,14 @@ def tools_f1(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     return {"reward": 2 * common / (used.total() + wanted.total()), "precision": precision, "recall": recall}
 
 
-_UNKNOWN_TOOLS = {"unscored": "incomplete-trace: the record cannot show which tools were called"}
-
-
-def _verdict(passed: bool, reason: str | None) -> dict[str, Any]:
-    return {"reward": 1.0} if passed else {"reward": 0.0, "reason": reason}
-
-
 def _folded(text: str, ignore_case: bool) -> str:
     return text.casefold() if ignore_case else text
-
-
-def _texts(texts: object, name: str = "texts") -> Sequence[str]:
-    found = (texts,) if isinstance(texts, str) else plain(texts)
-    if not isinstance(found, Sequence) or not found or not all(isinstance(text, str) and text for text in found):
-        raise ArgumentError(f"{name} must be a list of texts, none of them empty, got {texts!r}", code="bad-option")
-    return found
 
 
 def _found(final_response: object, texts: object, *, ignore_case: bool) -> dict[str, bool]:
     """Return for each text whether it is in the response."""
     whole = _folded(text_of(final_response, "final_response"), ignore_case)
-    return {text: _folded(text, ignore_case) in whole for text in _texts(texts)}
-
-
-def _quoted(texts: "Sequence[str] | Mapping[str, Any]") -> str:
-    shown: Callable[[str], str] = lambda text: repr(text if len(text) <= 80 else f"{text[:77]}...")  # noqa: E731
-    return ", ".join(map(shown, texts))
-
-
-def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-        raise ArgumentError(f"{name} must be a number from 0, got {value!r}", code="bad-option")
-    return value
-
-
-def _record(trajectory: object) -> Trajectory:
-    return trajectory if isinstance(trajectory, Trajectory) else Trajectory.from_messages(plain(trajectory))
+    return {text: _folded(text, ignore_case) in whole for text in texts_in(texts)}
 
 
 def _json(final_response: object) -> tuple[Any, str | None]:

@@ -25,10 +25,11 @@ def count_tools(trajectory: object, *, ignore_tools: object = ()) -> tuple[int, 
     if isinstance(trajectory, Sequence) and not trajectory:
         return 0, True
     from adjudge.model import Trajectory
+    from adjudge.rewards._checks import shows_tools
 
     record = Trajectory.from_messages(trajectory)
     used = sum(1 for name in record.tools_used if name not in names)
-    return used, record.complete and record.tool_calls is not None
+    return used, shows_tools(record)
 
 
 def enough_tools(trajectory: object, least: object, ignored: object) -> bool | None:

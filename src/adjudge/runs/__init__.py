@@ -14,10 +14,10 @@ from adjudge.runs._summary import Summary, Tally
 if TYPE_CHECKING:
     from adjudge.runs._attack import Attacked, AttackKind, attack_judge
     from adjudge.runs._calibrate import Calibrated, calibrate_file
-    from adjudge.runs._cases import CaseRead
+    from adjudge.runs._cases import CaseRead, plain_message
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
-    from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
+    from adjudge.runs._evaluate import RunResult, aevaluate, evaluate, score_differences
     from adjudge.runs._merge import merge_runs, pack_run
     from adjudge.runs._plan import Job, Plan, RunConfig, make_job
     from adjudge.runs._reading import (
@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     )
     from adjudge.runs._run import RunTask, Session, run_session
     from adjudge.runs._seal import GivenAgain
-    from adjudge.runs._sessions import Finished, judge_file, rescore_run, resume_run, score_run
+    from adjudge.runs._sessions import (
+        Evaluation,
+        Finished,
+        evaluate_file,
+        judge_file,
+        rescore_run,
+        resume_run,
+        score_run,
+    )
     from adjudge.runs._store import new_run_file
 
 __all__ = [
@@ -44,6 +52,7 @@ __all__ = [
     "Calibrated",
     "CaseRead",
     "CostEstimate",
+    "Evaluation",
     "Finished",
     "GivenAgain",
     "Job",
@@ -69,6 +78,7 @@ __all__ = [
     "estimate_rescore",
     "estimate_resume",
     "evaluate",
+    "evaluate_file",
     "judge_file",
     "list_runs",
     "make_job",
@@ -76,9 +86,11 @@ __all__ = [
     "new_run_file",
     "open_run",
     "pack_run",
+    "plain_message",
     "rescore_run",
     "resume_run",
     "run_session",
+    "score_differences",
     "score_file",
     "score_run",
 ]
@@ -89,10 +101,10 @@ __getattr__, __dir__ = lazy_names(
     {
         "_attack": ("AttackKind", "Attacked", "attack_judge"),
         "_calibrate": ("Calibrated", "calibrate_file"),
-        "_cases": ("CaseRead",),
+        "_cases": ("CaseRead", "plain_message"),
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
-        "_evaluate": ("RunResult", "aevaluate", "evaluate"),
+        "_evaluate": ("RunResult", "aevaluate", "evaluate", "score_differences"),
         "_merge": ("merge_runs", "pack_run"),
         "_plan": ("Job", "Plan", "RunConfig", "make_job"),
         "_reading": (
@@ -109,7 +121,15 @@ __getattr__, __dir__ = lazy_names(
         ),
         "_run": ("RunTask", "Session", "run_session"),
         "_seal": ("GivenAgain",),
-        "_sessions": ("Finished", "judge_file", "rescore_run", "resume_run", "score_run"),
+        "_sessions": (
+            "Evaluation",
+            "Finished",
+            "evaluate_file",
+            "judge_file",
+            "rescore_run",
+            "resume_run",
+            "score_run",
+        ),
         "_store": ("new_run_file",),
     },
 )

@@ -142,7 +142,7 @@ class Job:
 def digests_of(job: Job) -> dict[str, str | None]:
     """Return digests of the source of the agent, scorers and judges that are not ours; None where it cannot be read.
 
-    Of an agent that returns records it is a digest of those.
+    Of an agent that returns records it is a digest of those, of one behind a URL that of its interface.
     """
     found: dict[str, str | None] = {}
     agent: Any = job.agent
@@ -152,8 +152,8 @@ def digests_of(job: Job) -> dict[str, str | None]:
         for thing in things:
             if thing is not None:
                 name = f"{kind} {getattr(thing, 'name', type(thing).__name__)}"
-                # An agent that only returns what was recorded says which records those are.
-                records = getattr(thing, "records_digest", None)
+                # An agent without code of its own says itself what its answers depend on.
+                records = getattr(thing, "own_digest", None)
                 found[name] = records() if callable(records) else source_digest(getattr(thing, "function", thing))
     return {name: digest for name, digest in found.items() if digest != ""}
 

@@ -197,11 +197,11 @@ def check_place(out: str | Path | None, *read: str | Path | None) -> None:
             raise UsageError(f"{out}: the folder {folder} cannot be written to", code="cannot-write")
 
 
-def check_mapping(scorers: Sequence[Scorer], columns: Columns) -> None:
-    """Raise for a mapping of an argument which no scorer takes."""
+def check_mapping(scorers: Sequence[Scorer], columns: Columns, more: Sequence[str] = ()) -> None:
+    """Raise for a mapping of an argument which no scorer takes, and which is none of `more`."""
     taken = [scorer.accepts for scorer in scorers]
     # A scorer that takes everything (`accepts` is None) makes every mapping a valid one.
-    known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction"}
+    known = {name for names in taken for name in names or ()} | {"id", GROUP, "prediction", *more}
     for name, _ in columns:
         if name not in known and None not in taken:
             raise ArgumentError(f"no scorer takes an argument {name!r}, which --map names{closest(name, known)}")

@@ -2,24 +2,25 @@
 
 import asyncio
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from adjudge.datasets import Format, read_rows, whole_file
-from adjudge.errors import UsageError
+from adjudge.errors import ArgumentError, UsageError
 from adjudge.judges import Calibration
-from adjudge.runs._cases import CaseRead, answered, trajectory_columns
+from adjudge.judges.columns import QUESTIONS, one_of
+from adjudge.runs._cases import CaseRead, Cases, answered, read_cases, trajectory_columns
 from adjudge.runs._engine import Progress
 from adjudge.runs._export import check_calibration, score_lines, summarise, verdict_line
-from adjudge.runs._plan import PLAN, Job, Plan, RunConfig, make_job, plan_from
+from adjudge.runs._plan import CONVERSATION, PLAN, Job, Plan, RunConfig, make_job, plan_from
 from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._records import COMPLETE
 from adjudge.runs._run import RunTask, run_session
-from adjudge.runs._score_file import check_columns, check_mapping, check_place
+from adjudge.runs._score_file import Columns, check_columns, check_mapping, check_place
 from adjudge.runs._seal import GivenAgain, check_trust, is_sealed
 from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
@@ -53,10 +54,11 @@ class Finished:
         return UNDECIDED if self.undecided is not None else 0
 
 
-def judge_file(
+def judge_file(  # noqa: PLR0913 (each is an option of the command)
     rows: str,
     judge: str,
     *,
+    columns: Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
     config: RunConfig | None = None,
     run: str | None = None,
@@ -66,14 +68,15 @@ def judge_file(
 ) -> Finished:
     """Judge every row of a file: `id`, `question`, `reference` and `response` in, a verdict a row out.
 
-    `calibration` is what was measured of this very judge: the summary then has the corrected mean, too.
+    `columns` maps these names to columns. `calibration` is what was measured of this very judge: the summary then has
+    the corrected mean, too.
     """
     config = config or RunConfig()
     options = {name: value for name, value in (options or {}).items() if value is not None}
     job = make_job(judge=judge, **options)
     if calibration is not None:
         check_calibration(calibration, job.judge)
-    plan = Plan("judge", judge=judge, options=options, by_name=True)
+    plan = Plan("judge", judge=judge, options=options, columns=tuple((columns or {}).items()), by_name=True)
     path = _checked_run(rows, job, plan, run, out)
     return finish(RunTask(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration), out)
 
@@ -97,16 +100,78 @@ def score_run(
     return finish(RunTask(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), out)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """What to evaluate: the agent that answers the cases, if any, and who scores the answers.
+
+    `options` are those of the judge, `columns` maps names that scorers and agents know to columns of the file, and
+    `limit` is how many of its cases are read.
+    """
+
+    agent: str | None = None
+    scorers: Sequence[str] = ()
+    judge: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    limit: int | None = None
+
+
+def evaluate_file(
+    cases: str,
+    what: Evaluation,
+    *,
+    config: RunConfig | None = None,
+    run: str | None = None,
+    out: str | None = None,
+    watch: Watch | None = None,
+) -> Finished:
+    """Answer and score every case of a file, as `evaluate` does, and say whether the result decides anything."""
+    options = {name: value for name, value in what.options.items() if value is not None}
+    job = make_job(scorers=what.scorers, judge=what.judge, agent=what.agent, **options)
+    plan = Plan(
+        "evaluate",
+        scorers=tuple(what.scorers),
+        judge=what.judge,
+        agent=what.agent,
+        options=options,
+        columns=tuple(what.columns.items()),
+        by_name=True,
+    )
+    path = _checked_run(cases, job, plan, run, out)
+    found: Cases = cases
+    if what.limit is not None:
+        found = islice(read_cases(cases, columns=plan.columns), what.limit)
+    return finish(RunTask(path, job, plan, config or RunConfig(), found, signals=True, watch=watch), out)
+
+
 def _checked_run(rows: str, job: Job, plan: Plan, run: str | None, out: str | None) -> Path:
     """Check the call and the first rows, and return the path of the run file."""
     check_place(out, rows, run)
     check_place(run, rows)
+    # An agent reads columns of its own, and its answer is a column that no row has yet.
+    asked = () if job.agent is None else (*QUESTIONS, "messages", "image", CONVERSATION, "turn")
+    given = {} if job.agent is None else dict.fromkeys(("final_response", "trajectory"))
     if plan.columns:
-        check_mapping(job.scorers, plan.columns)
+        check_mapping(job.scorers, plan.columns, asked)
     if rows != "-":  # standard input can be read only once
-        first = islice(read_rows(rows, plan.format), LOOKED_AT)
-        check_columns(((row.number, row.columns) for row in first if row.columns), job.scorers, plan.columns, rows)
-    return Path(run) if run is not None else new_run_file("judge" if plan.kind == "judge" else "score")
+        first = [row for row in islice(read_rows(rows, plan.format), LOOKED_AT) if row.columns]
+        if job.agent is not None:
+            _check_questions((row.columns or {} for row in first), plan.columns, rows)
+        named = ((row.number, {**(row.columns or {}), **given}) for row in first)
+        check_columns(named, job.scorers, plan.columns, rows)
+    kind = "judge" if plan.kind == "judge" else "score" if job.agent is None else "evaluate"
+    return Path(run) if run is not None else new_run_file(kind)
+
+
+def _check_questions(rows: Iterable[Mapping[str, Any]], columns: Columns, source: str) -> None:
+    """Raise for a file whose first rows have nothing that an agent could be asked."""
+    present = dict.fromkeys(name for row in rows for name in row)
+    known = {*present, *(name for name, _ in columns)}
+    if present and known.isdisjoint((*QUESTIONS, "messages")):
+        message = (
+            f"{source} has no question for the agent: call the column {one_of(QUESTIONS)}, or --map question=COLUMN"
+        )
+        raise ArgumentError(f"{message}; its columns are {', '.join(present)}")
 
 
 def resume_run(

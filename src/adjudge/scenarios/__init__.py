@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # what type checkers take for true; typing itself would c
 if TYPE_CHECKING:
     from adjudge.scenarios._check import CheckOptions, CheckResult, check
     from adjudge.scenarios._gate import Decision, Gate, GateFinding, Threshold, Verdict, decide, load_gate
-    from adjudge.scenarios._load import ScenarioPlace, load_scenarios, write_starter
+    from adjudge.scenarios._load import ScenarioPlace, load_agent_names, load_scenarios, write_starter
     from adjudge.scenarios._reports import check_langfuse, github_lines, send_langfuse, write_json, write_junit
     from adjudge.scenarios._reward import workflow_reward
     from adjudge.scenarios._run import (
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         run_scenarios,
     )
     from adjudge.scenarios._scenario import Scenario, ScorerUse
+    from adjudge.scenarios._select import Selection
     from adjudge.workflow import WorkflowExpectation
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "ScenarioPlace",
     "ScenarioRun",
     "ScorerUse",
+    "Selection",
     "Threshold",
     "Verdict",
     "WorkflowExpectation",
@@ -52,6 +54,7 @@ __all__ = [
     "check_langfuse",
     "decide",
     "github_lines",
+    "load_agent_names",
     "load_gate",
     "load_scenarios",
     "outcome_of",
@@ -71,7 +74,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "_check": ("CheckOptions", "CheckResult", "check"),
         "_gate": ("Decision", "Gate", "GateFinding", "Threshold", "Verdict", "decide", "load_gate"),
-        "_load": ("ScenarioPlace", "load_scenarios", "write_starter"),
+        "_load": ("ScenarioPlace", "load_agent_names", "load_scenarios", "write_starter"),
         "_reports": ("check_langfuse", "github_lines", "send_langfuse", "write_json", "write_junit"),
         "_reward": ("workflow_reward",),
         "_run": (
@@ -86,6 +89,7 @@ __getattr__, __dir__ = lazy_names(
             "run_scenarios",
         ),
         "_scenario": ("Scenario", "ScorerUse"),
+        "_select": ("Selection",),
         "adjudge.workflow": ("WorkflowExpectation",),
     },
 )

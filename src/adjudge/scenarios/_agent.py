@@ -20,9 +20,10 @@ from adjudge.http import Limits
 from adjudge.model import Agent, Case, Message, Trajectory, to_json
 from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
+from adjudge.traces import AgentNames, map_agents
 
-Receive: TypeAlias = Callable[[str, int], Awaitable[Trajectory]]
-"""Returns what was recorded elsewhere of a session with so many turns."""
+Receive: TypeAlias = Callable[[str, int, AgentNames, Sequence[str]], Awaitable[Trajectory]]
+"""Returns what was recorded elsewhere of a session with so many turns, these names of agents, and traces it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +75,18 @@ class ScenarioAgent:
         # From here on it is one record, whatever the number of turns.
         whole = answers[0] if len(answers) == 1 else _join(answers)
         if self.is_saved:
-            return whole
+            return map_agents(whole, scenario.agents)
         if self.receive is not None:
-            record = await self.receive(session, len(scenario.turns))
-            # The record says what was done, the answer what the user got.
+            named = [one.trace_id for one in answers if one.trace_id is not None]
+            record = await self.receive(session, len(scenario.turns), scenario.agents, named)
+            # The record says what was done, the answer what the user got, and under which trace.
+            response, unknown = record.final_response, dict(record.unknown)
             if whole.final_response is not None:
-                unknown = dict(record.unknown)
+                response = whole.final_response
                 unknown.pop("answer", None)
-                record = replace(record, final_response=whole.final_response, unknown=unknown)
-            whole = replace(record, sources=record.sources or whole.sources)
-        return replace(whole, trace_id=whole.trace_id or session, seconds=seconds)
+            sources, trace = record.sources or whole.sources, whole.trace_id or record.trace_id
+            whole = replace(record, final_response=response, unknown=unknown, sources=sources, trace_id=trace)
+        return replace(map_agents(whole, scenario.agents), trace_id=whole.trace_id or session, seconds=seconds)
 
     async def aclose(self) -> None:
         """Close the agent under test."""
@@ -113,7 +116,7 @@ class SavedAgent:
     trajectories: Mapping[str, Any]
     name: str = "saved trajectories"
 
-    def records_digest(self) -> str | None:
+    def own_digest(self) -> str | None:
         """Return a digest of the records; None where they hold objects that cannot be written down."""
         try:
             return sha256(to_json(dict(self.trajectories))).hexdigest()[:32]

@@ -2,19 +2,24 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adjudge.agents import wait_for_agent
 from adjudge.errors import UsageError
 from adjudge.judges import quality_judge
+from adjudge.model import Trajectory
 from adjudge.runs import Progress, new_run_file
-from adjudge.scenarios._agent import agent_for
+from adjudge.scenarios._agent import Receive, agent_for
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
+from adjudge.scenarios._scenario import Scenario
+from adjudge.scenarios._select import Selection
+from adjudge.traces import AgentNames
 
 if TYPE_CHECKING:
     from adjudge.receivers import OtlpEndpoint
@@ -28,6 +33,7 @@ class CheckOptions:
     """How to check a release: an agent or its `traces`, a judge, a gate, and the limits of the run.
 
     `endpoint` is where a local OTLP endpoint listens, `HOST:PORT` or `PORT`, 0 for any free one; None for none.
+    `select` says which of the scenarios run, `wait` how many seconds to wait until an agent behind a URL answers.
     """
 
     agent: Any = None
@@ -42,6 +48,9 @@ class CheckOptions:
     endpoint: str | None = None
     retry_failed: bool = False
     accept_changes: bool = False
+    select: Selection = field(default_factory=Selection)
+    wait: float | None = None
+    agents: AgentNames = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +84,13 @@ def check(
     *,
     watch: Callable[[Progress], None] | None = None,
     on_endpoint: Callable[[str], None] | None = None,
+    on_wait: Callable[[str | None], None] | None = None,
     signals: bool = False,
 ) -> CheckResult:
     """Run the scenarios of a file, a folder or Python objects, and compare the results with the gate.
 
-    `watch` is called with the progress of the run, `on_endpoint` with the address at which the OTLP endpoint listens;
-    with `signals`, SIGINT and SIGTERM end the run in good order.
+    `watch` is called with the progress of the run, `on_endpoint` with the address at which the OTLP endpoint listens,
+    `on_wait` with a line while the agent is waited for; with `signals`, SIGINT and SIGTERM end the run in good order.
     """
     if (options.agent is None) == (options.traces is None):
         raise UsageError("give an agent, or the traces of what it did")
@@ -89,19 +99,26 @@ def check(
         raise UsageError(message, code="bad-option")
     # Everything that can be wrong with the call is found before the agent is asked.
     located = locate_scenarios(scenarios)
-    loaded = [scenario for scenario, _ in located]
+    everything = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
+    if gate.agents or options.agents:
+        # What is said in the call comes before what a scenario says, and that before the gate.
+        everything = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in everything]
     address = {} if options.base_url is None else {"base_url": options.base_url}
     judge = None if options.judge is None else quality_judge(options.judge, **address)
-    gate.check(loaded, judge=None if judge is None else judge.name)
+    gate.check(everything, judge=None if judge is None else judge.name)
+    loaded = options.select.apply(everything)
+    gate, unchecked = gate.narrow(loaded) if len(loaded) < len(everything) else (gate, ())
 
     files = None
     repeats = {one.id: options.repeat or one.repeats for one in loaded}
     if options.traces is not None:
         from adjudge.scenarios._traces import TraceFiles
 
+        # Files of scenarios that are not selected belong to somebody: they are only not read.
+        files = TraceFiles.of(options.traces, {one.id: one.agents for one in everything})
+        files = replace(files, records={name: found for name, found in files.records.items() if name in repeats})
         # Without --repeat, a scenario has as many repeats as there are traces of it.
-        files = TraceFiles.of(options.traces, set(repeats))
         repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
     loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in loaded]
     limits = limits_of(loaded)
@@ -118,8 +135,10 @@ def check(
         if endpoint is not None and on_endpoint is not None:
             on_endpoint(endpoint.base_url)
         agent = agent_for(options.agent, files, loaded, config)
+        if options.wait is not None:
+            wait_for_agent(agent.agent, options.wait, watch=on_wait)
         if endpoint is not None:
-            agent = replace(agent, receive=lambda session, turns: endpoint.trajectory(session, roots=turns))
+            agent = replace(agent, receive=_receive_from(endpoint))
         how = {"retry_failed": options.retry_failed, "watch": watch, "signals": signals}
         run, session = asyncio.run(execute(loaded, agent, judge, path, config, **how))
 
@@ -128,15 +147,30 @@ def check(
         # What a stopped run holds may look like a pass: the stop is a finding of its own, and the first.
         stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")
         decision = Decision((stopped, *decision.findings))
-    if files is not None and files.unmatched:
-        run = replace(run, warnings=(*run.warnings, _name_unmatched(files, options)))
-    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
-    if unjudged:
-        which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
-        why = f"{which} expected_answer_criteria, and there is no --judge that looks at them"
-        run = replace(run, warnings=(*run.warnings, why))
+    warnings = [_name_unmatched(files, options)] if files is not None and files.unmatched else []
+    if len(loaded) < len(everything):
+        left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
+        warnings.append(f"only {len(loaded)} of {len(everything)} scenarios ran, as selected{left}")
+    if judge is None:
+        warnings += _name_unjudged(loaded)
     places = {scenario.id: place for scenario, place in located if place is not None}
+    run = replace(run, warnings=(*run.warnings, *warnings))
     return CheckResult(run, decision, session.signal, places)
+
+
+def _name_unjudged(scenarios: Sequence[Scenario]) -> list[str]:
+    """Return a warning that nobody looks at the criteria of scenarios, where some have any."""
+    unjudged = sum(one.expected_answer_criteria is not None for one in scenarios)
+    which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
+    why = f"{which} expected_answer_criteria, and there is no --judge that looks at them"
+    return [why] if unjudged else []
+
+
+def _receive_from(endpoint: "OtlpEndpoint") -> Receive:
+    async def receive(session: str, turns: int, agents: AgentNames, named: Sequence[str]) -> Trajectory:
+        return await endpoint.trajectory(session, roots=turns, agents=agents, also=named)
+
+    return receive
 
 
 def _name_unmatched(files: "TraceFiles", options: CheckOptions) -> str:

@@ -15,6 +15,9 @@ a file:
 
     [tags.safety]                                  a gate of its own for the scenarios of a tag
     workflow = 1.0
+
+    [agents]                                       names of agents that a record cannot know
+    call_model = "research"
 """
 
 import math
@@ -28,6 +31,7 @@ from adjudge.judges import QUALITY, Calibration, load_calibration
 from adjudge.scenarios._load import read_toml, text_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.statistics import estimate_mean
+from adjudge.traces import AgentNames, read_agent_names
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 """What a gate says of a run."""
@@ -56,6 +60,7 @@ class Gate:
     `max_unscored` of the runs may lack an answer that was asked for, and every number needs `min_rows` values: else
     the gate is undecided. `tags` hold gates of their own for the scenarios of a tag. With `require_calibrated` the
     judge of the quality, or one that a scorer asks (`judge_reward`), has to be the one that this was measured with.
+    `agents` gives names to agents that records cannot name; what a scenario says of its own comes first.
     """
 
     workflow: Threshold | None = Threshold(1.0)
@@ -66,6 +71,7 @@ class Gate:
     tags: Mapping[str, "Gate"] = field(default_factory=dict)
     confidence: float = 0.95
     require_calibrated: Calibration | None = None
+    agents: AgentNames = field(default_factory=dict)
 
     def check(self, scenarios: Sequence[Scenario], *, judge: str | None) -> None:
         """Raise `UsageError` if the gate wants a number that no run of these scenarios with this judge can have."""
@@ -84,6 +90,23 @@ class Gate:
         for tag in self.tags:
             if tag not in known:
                 raise _bad(f"the gate has the tag {tag!r}, which no scenario has{closest(tag, known)}")
+
+    def narrow(self, scenarios: Sequence[Scenario]) -> tuple["Gate", tuple[str, ...]]:
+        """Return the gate for some of its scenarios, and the names of the thresholds that have nothing to look at."""
+        tags = {tag for one in scenarios for tag in one.tags}
+        inner = {tag: gate for tag, gate in self.tags.items() if tag in tags}
+        left = [f"tags.{tag}" for tag in self.tags if tag not in tags]
+        found: dict[str, Gate] = {}
+        # A tag's gate looks at the scenarios of the tag alone.
+        for place, gate in (("", self), *inner.items()):
+            ours = [one for one in scenarios if not place or place in one.tags]
+            there = {use.make().name for one in ours for use in one.scorers}
+            prefix = f"tags.{place}." if place else ""
+            left += [f"{prefix}scorers.{name}" for name in gate.scorers if name not in there]
+            kept = {name: one for name, one in gate.scorers.items() if name in there}
+            found[place] = replace(gate, scorers=kept)
+        whole = found.pop("")
+        return replace(whole, tags=found), tuple(left)
 
 
 def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str | None) -> None:
@@ -234,7 +257,7 @@ def _describe_judge(known: Calibration) -> GateFinding:
 
 
 _KEYS = tuple(each.name for each in fields(Gate))
-_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated"))
+_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated", "agents"))
 
 
 def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
@@ -270,7 +293,8 @@ def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
     if known is not None and not isinstance(known, str | Calibration):
         raise _bad(f"{where}: require_calibrated must be the path of a calibration, got {known!r}")
     calibration = load_calibration(folder / known) if isinstance(known, str) else known
-    return Gate(**found, tags=inner, confidence=confidence, require_calibrated=calibration)
+    agents = read_agent_names(given.get("agents", {}), f"{where}: agents")
+    return Gate(**found, tags=inner, confidence=confidence, require_calibrated=calibration, agents=agents)
 
 
 def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None, max_unscored: float) -> dict[str, Any]:

@@ -5,7 +5,7 @@
     question = "Capital of France?"                    question: Capital of France?
     tools_should_include = ["search"]                  tools_should_include: [search]
 
-A file holds `scenarios` (and `defaults` for all of them), a list, or one scenario.
+A file holds `scenarios` (and, for all of them, `defaults` and the names of `agents`), a list, or one scenario.
 
 Of YAML only plain data is read, as YAML 1.2 has it: `no` and `2024-01-01` are texts. Tags, anchors, aliases, merge keys
 and repeated keys are refused, so that nothing is constructed and nothing multiplies.
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from adjudge.errors import MissingExtra, UsageError, closest
 from adjudge.scenarios._scenario import Scenario
+from adjudge.traces import AgentNames, read_agent_names
 
 SUFFIXES = (".toml", ".yaml", ".yml")
 LARGEST = 4 << 20  # bytes of one file
@@ -35,6 +36,8 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+
+_FILE_KEYS = ("scenarios", "defaults", "agents")
 
 KeyPath = tuple[str | int, ...]
 
@@ -73,7 +76,7 @@ class _Entry:
 
 
 def load_scenarios(path: "str | Path | Scenario | Mapping[str, Any] | Iterable[Any]") -> list[Scenario]:
-    """Return the scenarios of a file, a folder, or Python objects (scenarios, mappings, or several of either).
+    """Return the scenarios of a file, a folder, or Python objects (scenarios, mappings, or several of any of these).
 
     Of a folder all files that end in .toml, .yaml or .yml are read, in order of their names, those of inner folders
     too. Everything is checked: keys, values, ids (unique over all files), scorers and the columns that they need. A
@@ -146,7 +149,8 @@ def _entries(source: Any) -> Iterator[_Entry]:
     elif isinstance(source, Scenario | Mapping):
         yield _Entry(source)
     elif isinstance(source, Iterable):
-        yield from (_Entry(one, number) for number, one in enumerate(source, 1))
+        for number, one in enumerate(source, 1):
+            yield from _entries(one) if isinstance(one, str | Path) else (_Entry(one, number),)
     else:
         raise UsageError(f"scenarios must be a path, mappings or Scenario objects, got {type(source).__name__}")
 
@@ -219,9 +223,10 @@ def _in_document(
         whole = given
         if defaults and isinstance(given, Mapping):
             whole = {**defaults, **given}
-            outer, inner = defaults.get("workflow"), given.get("workflow")
-            if isinstance(outer, Mapping) and isinstance(inner, Mapping):
-                whole["workflow"] = {**outer, **inner}
+            for key in ("workflow", "agents"):
+                outer, inner = defaults.get(key), given.get(key)
+                if isinstance(outer, Mapping) and isinstance(inner, Mapping):
+                    whole[key] = {**outer, **inner}
         identity = whole.get("id") if isinstance(whole, Mapping) else None
         by_id = ids.get(identity) if ids and isinstance(identity, str) else None
         place = ScenarioPlace(file, lines.get((*path, "id"), by_id))
@@ -230,13 +235,16 @@ def _in_document(
 
 def _defaults(document: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     for key in document:
-        if key not in ("scenarios", "defaults"):
-            hint = closest(str(key), ("scenarios", "defaults"))
-            raise UsageError(f"{file}: a file has scenarios and defaults, not {key!r}{hint}", code="unknown-key")
+        if key not in _FILE_KEYS:
+            hint = closest(str(key), _FILE_KEYS)
+            raise UsageError(
+                f"{file}: a file has scenarios, defaults and agents, not {key!r}{hint}", code="unknown-key"
+            )
     defaults = document.get("defaults", {})
     if not isinstance(defaults, Mapping) or "id" in defaults:
         raise UsageError(f"{file}: defaults must be a mapping without an id", code="bad-scenario")
-    return defaults
+    # Names of agents are those of the whole file, so they have a place of their own.
+    return {"agents": document["agents"], **defaults} if "agents" in document else defaults
 
 
 @dataclass(slots=True)
@@ -320,6 +328,15 @@ def _plain_value(text: str) -> Any:
     if _WHOLE.fullmatch(text):
         return int(text)
     return float(text) if _NUMBER.fullmatch(text) else text
+
+
+def load_agent_names(path: str | Path) -> AgentNames:
+    """Return the names of agents in a TOML or YAML file: its table `agents`, or the whole file where it has none."""
+    file = Path(path)
+    text = text_of(file)
+    document = read_yaml(text, str(file))[0] if file.suffix in SUFFIXES[1:] else read_toml(text, str(file))
+    inside = document.get("agents", document) if isinstance(document, Mapping) else document
+    return read_agent_names(inside, f"{file}: agents")
 
 
 def write_starter(folder: str | Path) -> list[Path]:

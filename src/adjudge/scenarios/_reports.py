@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.datasets import whole_file
-from adjudge.errors import UsageError
+from adjudge.errors import RowError, UsageError
 from adjudge.judges import QUALITY
+from adjudge.model import ToolCall, decode_json, encode_json
+from adjudge.runs import RunFile, RunRow, plain_message
 from adjudge.scenarios._check import CheckResult
 from adjudge.scenarios._run import outcome_of
 from adjudge.sinks import Check, Outcome, OutScore, scenario_scores
@@ -19,6 +21,9 @@ from adjudge.sinks import Check, Outcome, OutScore, scenario_scores
 if TYPE_CHECKING:
     from adjudge.sinks import Receipt
 
+SCHEMA = 1
+DEEPEST = 30  # levels of what an agent wrote
+_ACCOUNT = ("messages", "calls", "agents", "complete", "sources", "prompt_tokens", "completion_tokens", "cost")
 _VERDICTS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "undecided": "undecided"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -77,12 +82,16 @@ def write_junit(result: CheckResult, path: str) -> None:
 
 
 def write_json(result: CheckResult, path: str) -> None:
-    """Write the verdict with its reasons, and every result, as one JSON object.
+    """Write the verdict with its reasons, and every result with what the agent did, as one JSON object.
 
-    It is plain ASCII without `<`, `>` and `&`, so that no terminal, page or template takes a part for markup.
+    Its keys stay over releases; others may be added. It is plain ASCII without `<`, `>` and `&`, so that no terminal,
+    page or template takes a part for markup.
     """
     decision, run = result.decision, result.run
+    rows = RunFile(run.file).rows()
+    results = [{**one, **_account(row)} for one, row in zip(run.results, rows, strict=False)]
     whole = {
+        "schema": SCHEMA,
         "verdict": decision.verdict,
         "exit_code": result.exit_code,
         "gate": [asdict(one) for one in decision.findings],
@@ -90,13 +99,62 @@ def write_json(result: CheckResult, path: str) -> None:
         "counts": run.counts,
         "run": str(run.file),
         "warnings": list(run.warnings),
-        "results": list(run.results),
+        "results": results,
     }
     # Half a character is legal in Python and in no file; replaced, the rest of the report can be read.
     text = _SURROGATES.sub("\ufffd", json.dumps(whole, ensure_ascii=False, allow_nan=False))
     inert = json.dumps(json.loads(text), indent=1).translate(_INERT)
     with whole_file(path) as file:
         file.write(inert.encode("ascii") + b"\n")
+
+
+def _account(row: RunRow) -> dict[str, Any]:
+    """Return what was asked in one run, and what the agent did; None for what the record does not show."""
+    case, done = row.case.row or {}, row.trajectory
+    record = None if done is None else done.trajectory
+    asked = {"question": case.get("question"), "turns": case.get("scenario", {}).get("turns")}
+    if record is None:
+        return {**asked, **dict.fromkeys(_ACCOUNT), "unknown": {}, "fault": None if done is None else done.fault}
+    calls = None if record.tool_calls is None else [_call(at, one) for at, one in enumerate(record.tool_calls, 1)]
+    return {
+        **asked,
+        "messages": [_flat(plain_message(one)) for one in record.messages],
+        "calls": calls,
+        "agents": None if "agents" in record.unknown else list(record.agents_called),
+        "unknown": dict(record.unknown),
+        "complete": record.complete,
+        "sources": list(record.sources),
+        "prompt_tokens": record.prompt_tokens,
+        "completion_tokens": record.completion_tokens,
+        "cost": record.cost,
+        "fault": None,
+    }
+
+
+def _call(order: int, call: ToolCall) -> dict[str, Any]:
+    """Return one call of a tool; arguments that are JSON text of an object are that object."""
+    arguments: Any = call.arguments
+    if isinstance(arguments, str):
+        try:
+            read = decode_json(arguments.encode("utf-8", "surrogatepass"))
+        except (RowError, RecursionError):
+            read = None
+        arguments = read if isinstance(read, dict) else arguments
+    return {"order": order, **asdict(replace(call, arguments=_flat(arguments)))}
+
+
+def _flat(value: Any, levels: int = DEEPEST) -> Any:
+    """Return a value in which what is nested too deeply is JSON text: a report must not grow with depth."""
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if not levels:
+        try:
+            return encode_json(value).decode()
+        except (RowError, RecursionError):
+            return "[nested too deeply]"
+    if isinstance(value, Mapping):
+        return {key: _flat(one, levels - 1) for key, one in value.items()}
+    return [_flat(one, levels - 1) for one in value]
 
 
 def github_lines(result: CheckResult) -> str:

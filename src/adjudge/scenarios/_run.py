@@ -19,6 +19,7 @@ from adjudge.scenarios._agent import ScenarioAgent, agent_for
 from adjudge.scenarios._load import load_scenarios
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._score import NAME, ScenarioScorer, case_row
+from adjudge.traces import AgentNames
 
 RESUME_HINT = "run the same adjudge check with --run FILE; in Python, run_scenarios(..., run='FILE')"
 FOR_JUDGING = 60.0  # seconds that a row has beyond the agent's deadline, unless a config says how many
@@ -177,16 +178,18 @@ def run_scenarios(
     repeats: int | None = None,
     run: str | Path | None = None,
     config: RunConfig | None = None,
+    agents: AgentNames | None = None,
 ) -> ScenarioRun:
     """Run scenarios, many at once, each as often as it says, and return one result for every time.
 
     `scenarios` are a path or anything else that `load_scenarios` takes. `trajectories` are what the agent did, by the
     ids of the scenarios (a list of `Trajectory` objects for several repeats), in place of an agent. `repeats` replaces
     the number that each scenario has. `run` is the run file: one that exists is resumed. A run that is stopped (a
-    refused key, a spent budget) raises `RunStopped`; call again with the same `run` to resume.
+    refused key, a spent budget) raises `RunStopped`; call again with the same `run` to resume. `agents` gives names to
+    agents that a record cannot name, in place of what the scenarios say: `{"call_model": "research", "team": None}`.
     """
     work = arun_scenarios(
-        scenarios, agent, judge=judge, trajectories=trajectories, repeats=repeats, run=run, config=config
+        scenarios, agent, judge=judge, trajectories=trajectories, repeats=repeats, run=run, config=config, agents=agents
     )
     return run_sync(work, "run_scenarios")
 
@@ -200,12 +203,15 @@ async def arun_scenarios(
     repeats: int | None = None,
     run: str | Path | None = None,
     config: RunConfig | None = None,
+    agents: AgentNames | None = None,
 ) -> ScenarioRun:
     """Run scenarios, as `run_scenarios` does; for use inside an event loop."""
     # Either an agent is asked, or what it did is given; both would leave open which one counts.
     if (agent is None) == (trajectories is None):
         raise UsageError("give an agent, or the trajectories of what it did")
     loaded = load_scenarios(scenarios)
+    if agents:
+        loaded = [replace(one, agents={**one.agents, **agents}) for one in loaded]
     if repeats is not None:
         loaded = [replace(one, repeats=repeats) for one in loaded]
     path = Path(run) if run is not None else new_run_file("scenarios")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from adjudge.errors import RowError, UsageError, closest
 from adjudge.model import to_json
 from adjudge.rewards import Scorer, get_scorer
+from adjudge.traces import AgentNames, read_agent_names
 from adjudge.workflow import WorkflowExpectation
 
 SHARED = (
@@ -16,6 +17,20 @@ SHARED = (
     *("expected_answer_criteria", "clarification_expected"),
 )
 """What may be given in the scenario itself or in its workflow; both then have it."""
+
+MEANT = {
+    **dict.fromkeys(("tools", "tool_used", "tools_used", "tools_called", "expected_tools"), "tools_should_include"),
+    **dict.fromkeys(("agent", "agents_called", "agents_used", "expected_agents"), "agents_should_include"),
+    **dict.fromkeys(("query", "input", "prompt", "message"), "question"),
+    **dict.fromkeys(("answer", "expected", "expected_answer", "expected_output", "ground_truth"), "references"),
+    **dict.fromkeys(("criteria", "rubric"), "expected_answer_criteria"),
+    "name": "id",
+    "timeout": "deadline",
+    "n": "repeats",
+    "label": "tags",
+    "assert": "scorers",
+}
+"""What other tools call the keys of a scenario, where no likeness of the names shows what was meant."""
 
 MOST_REPEATS = 10_000
 LONGEST_ID = 200
@@ -53,7 +68,8 @@ class Scenario:
     several turns they apply to the whole conversation; the quality is that of the last reply. `scorers` are names of
     rewards, mappings with `name` and `arguments`, or functions; `references` are the accepted answers for scorers that
     need some, and the entries of `metadata` are columns for them too. `repeats` says how often the scenario is run,
-    `deadline` how many seconds the agent has each time.
+    `deadline` how many seconds the agent has each time. `agents` gives names to agents that a record cannot name:
+    `{"call_model": "research", "team": None}`.
 
     >>> Scenario("capital", "Capital of France?", tools_should_include=["search"]).workflow.tools_should_include
     ('search',)
@@ -76,6 +92,7 @@ class Scenario:
     scorers: Sequence[Any] = ()
     deadline: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    agents: AgentNames = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._check_values()
@@ -103,6 +120,7 @@ class Scenario:
         # The fields are replaced by what was read from them: tuples for lists, and the shared expectations in both
         # places.
         values = {**lists, **shared, "turns": turns, "question": turns[0], "workflow": workflow, "scorers": scorers}
+        values["agents"] = read_agent_names(self.agents)
         for name, value in values.items():
             object.__setattr__(self, name, value)
         try:
@@ -149,7 +167,9 @@ class Scenario:
         for key in given:
             if key not in known:
                 # A key of the workflow one level too high is the most common slip.
-                where = f"; {key!r} belongs under workflow" if key in _WORKFLOW else closest(str(key), known)
+                meant = MEANT.get(str(key))
+                where = closest(str(key), known) if meant is None else f"; did you mean {meant!r}?"
+                where = f"; {key!r} belongs under workflow" if key in _WORKFLOW else where
                 raise UsageError(f"a scenario has no {key!r}{where}", code="unknown-key")
         if "id" not in given:
             raise _bad("the scenario has no id")
@@ -159,6 +179,9 @@ class Scenario:
         """Return the scenario as JSON has it: functions by their names."""
         found = {each.name: _plain(getattr(self, each.name)) for each in fields(self) if each.name not in SHARED}
         found["workflow"] = {name: _plain(getattr(self.workflow, name)) for name in _WORKFLOW}
+        if not self.agents:
+            # Run files keep a digest of the scenario, which is as it was before agents could be given names.
+            del found["agents"]
         return found
 
     def _merge_workflow(self) -> WorkflowExpectation:
@@ -208,7 +231,9 @@ def _use(given: Any) -> ScorerUse:
     if isinstance(given, Mapping):
         for key in given:
             if key not in ScorerUse._fields[1:] and key != "name":
-                raise UsageError(f"a scorer has name, arguments and threshold, not {key!r}", code="unknown-key")
+                meant = {"scorer": "name", "args": "arguments", "min": "threshold"}.get(key)
+                hint = closest(str(key), ScorerUse._fields[1:]) if meant is None else f"; did you mean {meant!r}?"
+                raise UsageError(f"a scorer has name, arguments and threshold, not {key!r}{hint}", code="unknown-key")
         name, arguments, threshold = given.get("name"), given.get("arguments", {}), given.get("threshold")
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise _bad(f"a scorer has a name and a mapping of arguments, got {dict(given)!r}")

@@ -11,6 +11,7 @@ from typing import Any
 
 from adjudge.errors import AdjudgeError, Caught
 from adjudge.judges import QUALITY, JudgeScorer
+from adjudge.judges.columns import RESPONSES
 from adjudge.model import Context, Provenance, Score, Status, Trajectory, decode_json, to_json
 from adjudge.rewards import Row, Scorer
 from adjudge.scenarios._scenario import Scenario
@@ -100,20 +101,16 @@ class ScenarioScorer(Scorer):
         statuses: list[Status] = [checked.status]
         reasons = list(checked.reasons)
         quality = average = None
-        # An answer that the record cannot show is not an empty one.
-        unheard = record.unknown.get("answer") if record.final_response is None else None
         if self._quality is not None:
-            given = _quality_row(scenario, record)
-            score = await self._quality.ascore(given) if unheard is None else _unheard(self._quality, unheard)
+            score = _without_answer(record) or await self._quality.ascore(_quality_row(scenario, record))
             quality, average, status, why = _quality_of(score)
             statuses.append(status)
             reasons += [] if why is None else [f"quality: {why}"]
         scores: dict[str, Any] = {}
         verdicts = [checked.passed]
         for scorer, threshold in self._scorers[scenario.id]:
-            reads_answer = not {"final_response", "response"}.isdisjoint(scorer.columns)
-            is_heard = unheard is None or not reads_answer
-            score = await scorer.ascore(row) if is_heard else _unheard(scorer, str(unheard))
+            reads_answer = not set(RESPONSES).isdisjoint(scorer.columns)
+            score = (_without_answer(record) if reads_answer else None) or await scorer.ascore(row)
             passed, why = _passed(scorer, threshold, score)
             scores[scorer.name] = {
                 "value": score.value,
@@ -174,11 +171,12 @@ class ScenarioScorer(Scorer):
         }
 
 
-def _unheard(scorer: Scorer, why: str) -> Score:
-    """Return the score of an answer that the record cannot show."""
-    return Score.unscored(
-        f"incomplete-trace: {why}", parts=dict.fromkeys(scorer.parts or ()), provenance=scorer.provenance
-    )
+def _without_answer(record: Trajectory) -> Score | None:
+    """Return the score of an answer that the record cannot show: none, which is not that of an empty one."""
+    why = record.unknown.get("answer")
+    if why is None or record.final_response is not None:
+        return None
+    return Score.unscored(f"incomplete-trace: the record cannot show the answer: {why}")
 
 
 def _passed(scorer: Scorer, threshold: float | None, score: Score) -> tuple[bool | None, str | None]:

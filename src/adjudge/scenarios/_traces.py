@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from adjudge.errors import DataError, RowError, UsageError
 from adjudge.model import Case, Message, Trajectory, decode_json, to_json
-from adjudge.traces import iter_traces, load
+from adjudge.traces import AgentNames, iter_traces, load
 
 NAMES = ("adjudge.scenario_id", "scenario_id", "langfuse.trace.metadata.scenario_id")
 LARGEST = 1 << 30  # bytes of one file
@@ -45,12 +45,13 @@ class TraceFiles:
     """An agent that returns what files hold, read when it is asked; several runs of one scenario are its repeats."""
 
     records: Mapping[str, Sequence[Saved]]
+    agents: Mapping[str, AgentNames]
     name: str = "saved traces"
     unmatched: Sequence[Path] = field(default=())
 
     @classmethod
-    def of(cls, path: str | Path, scenarios: Collection[str]) -> "TraceFiles":
-        """Find the runs of the scenarios in a file or a folder."""
+    def of(cls, path: str | Path, scenarios: Mapping[str, AgentNames]) -> "TraceFiles":
+        """Find the runs of the scenarios, which have names for their agents, in a file or a folder."""
         records: dict[str, list[Saved]] = {}
         unmatched = []
         for file in _files(Path(path)):
@@ -62,9 +63,9 @@ class TraceFiles:
         if not records:
             message = f"{path}: no file belongs to a scenario: name it after one, or write adjudge.scenario_id into it"
             raise UsageError(message, code="no-trajectory")
-        return cls(records, unmatched=tuple(unmatched))
+        return cls(records, scenarios, unmatched=tuple(unmatched))
 
-    def records_digest(self) -> str:
+    def own_digest(self) -> str:
         """Return a digest of the files: of their contents, not of their names."""
         digest = sha256()
         for scenario in sorted(self.records):
@@ -84,7 +85,7 @@ class TraceFiles:
         one = saved[repeat - 1]
         found = one.trajectory
         if found is None:
-            found = await asyncio.to_thread(load, one.path, trace=one.trace)
+            found = await asyncio.to_thread(load, one.path, trace=one.trace, agents=self.agents[scenario])
         return replace(found, trace_id=found.trace_id or one.trace_id)
 
 
@@ -106,7 +107,7 @@ def _in_order(path: Path) -> list[Any]:
     ]
 
 
-def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tuple[str, Saved]]:
+def _runs_of(file: Path, root: Path, scenarios: Mapping[str, AgentNames]) -> Iterator[tuple[str, Saved]]:
     by_name = _by_name(file, root, scenarios)
     try:
         inside, kind = _inside(file)
@@ -126,9 +127,12 @@ def _runs_of(file: Path, root: Path, scenarios: Collection[str]) -> Iterator[tup
         if len(wanted) == 1:
             yield wanted.pop(), Saved(file, trace_id=ids[0] if ids and kind != "samples" else None)
     elif named and kind == "spans":
-        for identity, trajectory in iter_traces(file):
-            if identity in named:
-                yield named[identity], Saved(file, trace_id=identity, trajectory=trajectory)
+        # Once through the file for each set of names, and nearly always there is one.
+        wanted_names = [scenarios[scenario] for scenario in dict.fromkeys(named.values())]
+        for agents in [one for number, one in enumerate(wanted_names) if one not in wanted_names[:number]]:
+            for identity, trajectory in iter_traces(file, agents=agents):
+                if identity in named and scenarios[named[identity]] == agents:
+                    yield named[identity], Saved(file, trace_id=identity, trajectory=trajectory)
     else:
         for trace, scenario in named.items():
             if trace:

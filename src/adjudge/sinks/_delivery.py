@@ -1,6 +1,7 @@
 """Delivery from the outbox to a receiver: in batches, marked when acknowledged, halved where a batch is refused."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,27 +22,19 @@ _FAILURES = 2  # batches in a row without an acknowledgement after which the rec
 
 
 class RemoteSink:
-    """A sink with an outbox: scores are kept in it, sent, and stay until the receiver has acknowledged them.
+    """A sink with an outbox: scores are kept in it, sent, and stay until the receiver has acknowledged them."""
 
-    Where there is a `client` of the receiver's own library, it gets the scores in place of the outbox.
-    """
-
-    def __init__(
-        self, wire: Wire, outbox: str | Path, limits: Limits | None = None, client: object | None = None
-    ) -> None:
+    def __init__(self, wire: Wire, outbox: str | Path, limits: Limits | None = None) -> None:
         self.outbox = Path(outbox)
         self._wire = wire
         self._limits = limits or LIMITS
-        self._client: Any = client
 
     def send(self, scores: Iterable[OutScore]) -> Receipt:
         """Keep the scores, send what is pending, and return the receipt of all. Not inside an event loop."""
-        return run_sync(self.asend(scores)) if self._client is None else self._hand_over(scores)
+        return run_sync(self.asend(scores))
 
     async def asend(self, scores: Iterable[OutScore]) -> Receipt:
         """Keep the scores, send what is pending, and return the receipt of all."""
-        if self._client is not None:
-            return await asyncio.to_thread(self._hand_over, list(scores))
         with Outbox(self.outbox) as outbox:
             sink = outbox.add(self._wire.name, self._wire.about(), scores)
             try:
@@ -51,6 +44,27 @@ class RemoteSink:
                     raise
                 # They are kept, and another process is sending them.
                 return outbox.receipt(sink, error.reason)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(outbox={str(self.outbox)!r})"
+
+
+class ClientSink(RemoteSink, ABC):
+    """A sink that may be given a `client` of the receiver's own library, which then gets the scores at once."""
+
+    def __init__(self, wire: Wire, outbox: str | Path, limits: Limits | None, client: object | None) -> None:
+        super().__init__(wire, outbox, limits)
+        self._client: Any = client
+
+    def send(self, scores: Iterable[OutScore]) -> Receipt:
+        """Give the scores to the client, or send them through the outbox; not inside an event loop."""
+        return super().send(scores) if self._client is None else self._hand_over(scores)
+
+    async def asend(self, scores: Iterable[OutScore]) -> Receipt:
+        """Give the scores to the client, or send them through the outbox."""
+        if self._client is None:
+            return await super().asend(scores)
+        return await asyncio.to_thread(self._hand_over, list(scores))
 
     def _hand_over(self, scores: Iterable[OutScore]) -> Receipt:
         """Give the scores to the client; an exception is that score's reason."""
@@ -67,12 +81,9 @@ class RemoteSink:
                 rejected.append(Rejected(score.id, score.name, reason, score.trace_id))
         return Receipt(unconfirmed=len(cleaned) - len(rejected), rejected=tuple(rejected))
 
+    @abstractmethod
     def _emitter(self) -> tuple[Callable[[OutScore], None], bool]:
         """Return a function that gives one score to the client, and whether a score needs a trace or session."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(outbox={str(self.outbox)!r})"
 
 
 def run_sync(work: Coroutine[Any, Any, Receipt]) -> Receipt:

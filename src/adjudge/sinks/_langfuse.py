@@ -13,14 +13,14 @@ from urllib.parse import urlencode
 
 from adjudge.errors import Caught, UsageError
 from adjudge.http import HttpClient, HttpReply, Limits
-from adjudge.sinks._delivery import RemoteSink
+from adjudge.sinks._delivery import ClientSink
 from adjudge.sinks._scores import OutScore, Receipt
 from adjudge.sinks._wire import REFUSALS, BasicKeys, BatchRefused, DeliveryFault, Wire, each, setting
 
 _NAMES = ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY")
 
 
-class LangfuseSink(RemoteSink):
+class LangfuseSink(ClientSink):
     """Scores to Langfuse: through an outbox with our own client, or through a `client` of its SDK.
 
     `host` defaults to `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, the keys to `LANGFUSE_PUBLIC_KEY` and

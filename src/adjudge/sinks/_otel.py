@@ -13,7 +13,7 @@ import msgspec
 
 from adjudge.errors import MissingExtra
 from adjudge.http import HttpClient, Limits
-from adjudge.sinks._delivery import RemoteSink
+from adjudge.sinks._delivery import ClientSink
 from adjudge.sinks._scores import OutScore, why_not_sendable
 from adjudge.sinks._wire import REFUSALS, Wire, address, setting
 
@@ -21,7 +21,7 @@ EVENT = "gen_ai.evaluation.result"
 _HEX = frozenset("0123456789abcdef")
 
 
-class OtelSink(RemoteSink):
+class OtelSink(ClientSink):
     """Scores as OpenTelemetry events: through an outbox to an OTLP/HTTP endpoint, or to a `logger_provider`.
 
     `endpoint` is the address of the collector, by default that of `OTEL_EXPORTER_OTLP_ENDPOINT`, with headers of

@@ -24,6 +24,7 @@ from adjudge.lazy import lazy_names
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
+    from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
     from adjudge.traces._assemble import assemble, faults_of
     from adjudge.traces._dialects import read_otlp_span
     from adjudge.traces._genai import add_log_events
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
     from adjudge.traces._protobuf import iter_protobuf_logs, iter_protobuf_spans
     from adjudge.traces._spans import Record, Span, SpanKind
     from adjudge.traces._stream import Trace, iter_traces
+    from adjudge.traces._understand import UnderstoodRun, understand, understand_record
     from adjudge.traces._values import read_json
 
 __all__ = [
     "FORMATS",
+    "AgentNames",
     "Format",
     "OtlpEvent",
     "OtlpSpan",
@@ -45,6 +48,7 @@ __all__ = [
     "Span",
     "SpanKind",
     "Trace",
+    "UnderstoodRun",
     "add_log_events",
     "assemble",
     "decode_langfuse",
@@ -56,15 +60,20 @@ __all__ = [
     "iter_protobuf_spans",
     "iter_traces",
     "load",
+    "map_agents",
     "missing",
+    "read_agent_names",
     "read_json",
     "read_otlp_json",
     "read_otlp_span",
+    "understand",
+    "understand_record",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "_agent_names": ("AgentNames", "map_agents", "read_agent_names"),
         "_assemble": ("assemble", "faults_of"),
         "_dialects": ("read_otlp_span",),
         "_genai": ("add_log_events",),
@@ -75,6 +84,7 @@ __getattr__, __dir__ = lazy_names(
         "_protobuf": ("iter_protobuf_logs", "iter_protobuf_spans"),
         "_spans": ("Record", "Span", "SpanKind"),
         "_stream": ("Trace", "iter_traces"),
+        "_understand": ("UnderstoodRun", "understand", "understand_record"),
         "_values": ("read_json",),
     },
 )

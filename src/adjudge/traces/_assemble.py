@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from adjudge.model import Message, Question, ToolCall, Trajectory
+from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._calls import CallDraft, Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
@@ -25,13 +26,14 @@ from adjudge.traces._usage import Usage, total_usage
 from adjudge.traces._values import key_of, style
 
 
-def assemble(record: Record, *, parent: str | None = None, agents: Collection[str] = ()) -> Trajectory:
+def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | Collection[str] = ()) -> Trajectory:
     """Return what the spans of one run say that its agent did.
 
     `parent` is the id of a span outside the record that the run was started from; `agents` are names of spans that are
-    agents and do not say so.
+    agents and do not say so, or a mapping of such names to those of the agents.
     """
-    tree = _tree(record, parent, agents)
+    names = read_agent_names(agents) if agents else {}
+    tree = _tree(record, parent, names)
     log = _Log(tree)
     done = [span for span in tree.spans if not tree.places[span.id].is_aside]
     entered = [span.name for span in done if span.kind in ("agent", "handoff")]
@@ -42,20 +44,21 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
     calls.answer(log.results())
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     answer = _answer(tree, done, log)
+    complete = not (record.faults or tree.faults)
     unknown: dict[Question, str] = {}
     drafts = list(calls)
-    complete = not (record.faults or tree.faults)
-    # Where part of the record is missing, the agents may be in that part.
-    if complete and not agents_called and (drafts or any(one.role == "assistant" for _, one, _ in log.messages)):
+    was_anybody = bool(drafts) or any(one.role == "assistant" for _, one, _ in log.messages)
+    # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
+    if was_anybody and not agents_called and complete:
         unknown["agents"] = NOBODY_NAMED
-    if any(span.agent == "" for span in done):
+    if any(span.agent == "" and tree.places[span.id].agent is None for span in done):
         unknown["agents"] = ONE_UNNAMED
     unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
-    used = _usage(tree, done, log)
+    used = record.usage or _usage(tree, done, log)
     shown = tuple(call.finish() for call in drafts if not call.is_internal)
-    return Trajectory(
+    found = Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
         tool_calls=None if "tools" in unknown else shown,
         agents_called=agents_called,
@@ -67,28 +70,33 @@ def assemble(record: Record, *, parent: str | None = None, agents: Collection[st
         completion_tokens=used.completion_tokens,
         cost=used.cost,
     )
+    return map_agents(found, names)
 
 
-def faults_of(record: Record, *, parent: str | None = None, agents: Collection[str] = ()) -> tuple[str, ...]:
-    """Say what is known to be missing from a record; `parent` and `agents` are as in `assemble`."""
-    return (*record.faults, *_tree(record, parent, agents).faults)
+def faults_of(record: Record, *, parent: str | None = None) -> tuple[str, ...]:
+    """Say what is known to be missing from a record; `parent` is as in `assemble`."""
+    return (*record.faults, *_tree(record, parent, {}).faults)
 
 
-def _tree(record: Record, parent: str | None, agents: Collection[str]) -> SpanTree:
+def _tree(record: Record, parent: str | None, names: AgentNames) -> SpanTree:
     spans: Iterable[Span] = name_speakers(record.spans)
     # Beside agents with names, one that has only its span's name is the run as a whole: "Agent workflow".
     if any(one.kind == "agent" and one.is_named for one in spans):
         spans = [replace(one, kind="other") if one.kind == "agent" and not one.is_named else one for one in spans]
-    if agents:
-        spans = [_as_agent(one) if one.name in agents else one for one in spans]
+    if names:
+        spans = [_by_name(span, names) for span in spans]
     return grow_tree(spans, parent)
 
 
-def _as_agent(span: Span) -> Span:
-    """Return a span that is an agent and does not say so, as one; a model call may be all of an agent's."""
+def _by_name(span: Span, names: AgentNames) -> Span:
+    """Return a span as the agent that its name is given for, or as none; a model call may be all of an agent's."""
+    if span.name not in names:
+        return span
     if span.is_whole:
         return replace(span, agent=span.name)
-    return replace(span, kind="agent") if span.kind == "other" else span
+    if span.kind not in ("agent", "other"):
+        return span
+    return replace(span, kind="other" if names[span.name] is None else "agent")
 
 
 def _answer(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> str | None:

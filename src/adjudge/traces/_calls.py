@@ -7,18 +7,13 @@ result back. They are joined by the call's id; what has no id, by name and argum
 import re
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from adjudge.model import Message, PendingCalls, ToolCall
 from adjudge.traces._spans import Span
-from adjudge.traces._values import handoff_target, key_of, loose, style
+from adjudge.traces._values import called_agent, key_of, style
 
-# Tools that hand over to the agent that they are given: Google's ADK, Strands, LlamaIndex, CrewAI.
-_HANDOFFS = frozenset(
-    {"transfer_to_agent", "handoff_to_agent", "handoff", "delegate_work_to_coworker", "ask_question_to_coworker"}
-)
-_AGENT_KEYS = ("agent_name", "to_agent", "agent", "coworker")
 _NUMBER = re.compile(r"_[0-9]{1,4}\Z")  # that AG2 puts after the agent's name
 
 
@@ -177,15 +172,7 @@ class Calls:
 
 
 def _target(call: CallDraft) -> str:
-    """Return the agent that a call hands over to: by its name, or by its arguments where all have one name."""
-    if style(call.name) in _HANDOFFS:
-        arguments = call.finish().arguments
-        read = loose(arguments)[0] if isinstance(arguments, str) else arguments
-        named = [read.get(key) for key in _AGENT_KEYS] if isinstance(read, Mapping) else []
-        target = next((name for name in named if isinstance(name, str) and name), None)
-        if target is not None:
-            return style(target)
-    return handoff_target(call.name)
+    return called_agent(call.name, call.finish().arguments)
 
 
 def _position(call: CallDraft) -> int:

@@ -65,7 +65,7 @@ def _group_by_trace(spans: Iterable[OtlpSpan]) -> list[Record]:
     cache: MessageCache = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(read_otlp_span(span, cache))
-    return [Record(trace, tuple(found)) for trace, found in traces.items()]
+    return [Record(trace, tuple(found), is_trace=True) for trace, found in traces.items()]
 
 
 def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:

@@ -1,4 +1,6 @@
-"""Inspect: evaluation logs, as JSON or as an `.eval` archive; each sample is a run of its own.
+"""Inspect: evaluation logs, as JSON or as an `.eval` archive; each sample of each epoch is a run of its own.
+
+    load("log.eval", trace="sample 7/2")   # the sample's id and its epoch; its uuid, or the id alone if it is one run
 
 The events of a sample become spans: `model` and `tool` events with the spans (`span_begin`, `span_end`) or the older
 steps around them. What a scorer did is not the agent's doing. A sample without events is read as its messages.
@@ -8,21 +10,29 @@ sample stand for has a budget, and beyond it the sample is `too-large`.
 """
 
 import io
+import struct
 import zipfile
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
-from adjudge.errors import TrajectoryError
+from adjudge.errors import MissingExtra, TrajectoryError
+from adjudge.model import Message
 from adjudge.traces._messages import read_messages
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._usage import read_usage
-from adjudge.traces._values import DEPTH, RecordPart, arguments_of, as_text, mapping, read_json, sequence
+from adjudge.traces._values import DEPTH, RecordPart, arguments_of, as_text, mapping, quote, read_json, sequence
 
 _ATTACHMENT = "attachment://"
 _LARGEST = 1 << 30  # bytes of an archive's samples, unpacked
 _MOST = 1 << 32  # what the references of a sample may stand for: characters of attachments, messages of the pool
 _MESSAGE = 1 << 11  # that a message counts as
+_ZSTANDARD = 93
+_HEADER = struct.Struct(
+    "<26xHH"
+)  # before an entry: what is known already, then the lengths of its name and of the rest
 _KINDS: dict[str, SpanKind] = {"agent": "agent", "scorer": "aside", "scorers": "aside"}
 
 
@@ -46,13 +56,49 @@ def unpack(content: bytes) -> Mapping[str, Any]:
             parts = [*names, *(["header.json"] if has_header else [])]
             if sum(archive.getinfo(name).file_size for name in parts) > _LARGEST:
                 raise TrajectoryError(f"what the archive holds is larger than {_LARGEST >> 20} MB", code="too-large")
-            header = read_json(archive.read("header.json"), "header.json") if has_header else {}
-            samples = [read_json(archive.read(name), name) for name in names]
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+            header = read_json(_read_entry(archive, "header.json", content), "header.json") if has_header else {}
+            samples = [read_json(_read_entry(archive, name, content), name) for name in names]
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error) as error:
         raise TrajectoryError(
             f"the archive cannot be read: {error}; `inspect log convert --to json` makes JSON"
         ) from None
     return {**mapping(header, "header.json"), "samples": samples}
+
+
+def _read_entry(archive: zipfile.ZipFile, name: str, content: bytes) -> bytes:
+    """Return an entry, unpacked to no more than the size that it gives itself."""
+    entry = archive.getinfo(name)
+    if entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return archive.read(name)
+    if entry.compress_type != _ZSTANDARD:
+        raise zipfile.BadZipFile(f"{quote(name)} is compressed by method {entry.compress_type}")
+    # Not by zipfile, not even where it knows the method: it would unpack everything before it looks at the size.
+    start = entry.header_offset + _HEADER.size
+    if len(content) < start:
+        raise zipfile.BadZipFile(f"{quote(name)} is outside the archive")
+    start += sum(_HEADER.unpack_from(content, entry.header_offset))
+    packed, unpacked = content[start : start + entry.compress_size], b""
+    zstd = _zstandard()
+    try:
+        while packed and len(unpacked) <= entry.file_size:
+            frame = zstd.ZstdDecompressor()
+            unpacked += frame.decompress(packed, max_length=entry.file_size - len(unpacked) + 1)
+            packed = frame.unused_data if frame.eof else b""
+    except zstd.ZstdError as error:
+        raise zipfile.BadZipFile(f"{quote(name)}: {error}") from None
+    if len(unpacked) != entry.file_size or zlib.crc32(unpacked) != entry.CRC:
+        raise zipfile.BadZipFile(f"{quote(name)} is damaged")
+    return unpacked
+
+
+def _zstandard() -> Any:
+    """Return the module that unpacks Zstandard: Python's own from 3.14 on, its backport before."""
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise MissingExtra.of("inspect", "an archive that is compressed with Zstandard, as Inspect's are,")
 
 
 @dataclass(slots=True)
@@ -64,6 +110,8 @@ class _Sample:
     pool: Sequence[Any]
     spans: list[Span] = field(default_factory=list)
     ends: dict[str, int | None] = field(default_factory=dict)
+    tools: dict[str, list[int]] = field(default_factory=dict)  # spans of tools that wait for their event, by name
+    answers: dict[str, str] = field(default_factory=dict)  # what was submitted, by the call's id
     steps: list[str] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
     spent: int = 0
@@ -97,7 +145,18 @@ class _Sample:
         """Open a span, or a step; where its end is found later, it has ended."""
         kind_name = event.text("type") or ""
         kind, name = _KINDS.get(kind_name, "other"), event.text("name") or kind_name
+        if kind_name == "tool":
+            self.tools.setdefault(name, []).append(len(self.spans))
         self.spans.append(Span(identity, parent, kind, name, event.time("timestamp"), faults=(NOT_ENDED,)))
+
+    def add_tool(self, event: RecordPart, kind: SpanKind, name: str, **facts: Any) -> None:
+        """Add what a tool did; where it has a span already, that is it, with what is inside."""
+        self.add(event, kind, name, **facts)
+        waiting = self.tools.get(event.text("function") or "")
+        if waiting:
+            index = waiting.pop()
+            opened = self.spans[index]
+            self.spans[index] = replace(self.spans.pop(), id=opened.id, parent=opened.parent)
 
     def add(self, event: RecordPart, kind: SpanKind, name: str, **facts: Any) -> None:
         """Add what a model or a tool did as a span of its own."""
@@ -141,9 +200,37 @@ def _record(sample: RecordPart, faults: tuple[str, ...]) -> Record:
             reading.spans.append(Span("messages", None, "llm", "messages", 0, 0, output=messages))
     # A span is opened as one that has not ended; its end, where there is one, is a later event.
     ends = reading.ends
-    spans = tuple(replace(one, end=ends[one.id], faults=()) if one.id in ends else one for one in reading.spans)
+    spans = [replace(one, end=ends[one.id], faults=()) if one.id in ends else one for one in reading.spans]
     lost = [f"{len(reading.lost)} attachments are missing"] if reading.lost else []
-    return Record(sample.text("uuid") or sample.text("id") or "", spans, (*faults, *lost))
+    identity, epoch, uuid = sample.text("id") or "", sample.text("epoch"), sample.text("uuid") or ""
+    name = f"{identity}/{epoch}" if identity and epoch else identity or uuid
+    return Record(
+        name, tuple(_inside_sample(reading, sample, spans)), (*faults, *lost), tuple(filter(None, (uuid, identity)))
+    )
+
+
+def _inside_sample(reading: _Sample, sample: RecordPart, spans: Sequence[Span]) -> Iterator[Span]:
+    """Give the spans, inside one that has the sample's answer where there is one; submitted answers become replies."""
+    output = sample.get("output")
+    answer = reading.whole(output.get("completion")) if isinstance(output, Mapping) else None
+    top = f"sample {sample.where}" if isinstance(answer, str) and answer else None
+    if top is not None:
+        starts = [span.start for span in spans if span.start is not None]
+        start = min(starts, default=0)
+        yield Span(top, None, "other", "sample", start, max([start, *(one.end or 0 for one in spans)]), text=answer)
+    for span in spans:
+        said = tuple(_submitted(one, reading.answers) for one in span.output) if reading.answers else span.output
+        given = tuple(_submitted(one, reading.answers) for one in span.input) if reading.answers else span.input
+        yield replace(span, parent=span.parent or top, output=said, input=given)
+
+
+def _submitted(message: Message, answers: Mapping[str, str]) -> Message:
+    """Return a message with what it submits as its text: to react, that is how to answer."""
+    texts = [answers[call.id] for call in message.tool_calls if call.id is not None and call.id in answers]
+    if not texts:
+        return message
+    calls = tuple(call for call in message.tool_calls if call.id not in answers)
+    return replace(message, content=message.content or texts[-1], tool_calls=calls)
 
 
 def _read_step(reading: _Sample, event: RecordPart) -> None:
@@ -190,13 +277,18 @@ def _numbers(reading: _Sample, event: RecordPart) -> list[int]:
 
 
 def _read_tool(reading: _Sample, event: RecordPart) -> None:
-    agent, error, result = event.text("agent"), event.get("error"), event.get("result")
-    reading.add(
+    agent, error, result = event.text("agent"), event.get("error"), reading.whole(event.get("result"))
+    arguments, identity = arguments_of(reading.whole(event.get("arguments"))), event.text("id")
+    # The tool that react gives to its agents to answer with returns what it is given, and nothing else.
+    if isinstance(arguments, Mapping) and list(arguments) == ["answer"] and arguments["answer"] == result and identity:
+        reading.answers[identity] = as_text(result)
+        return
+    reading.add_tool(
         event,
         "handoff" if agent else "tool",
         agent or event.text("function") or "",
-        call_id=event.text("id"),
-        arguments=arguments_of(reading.whole(event.get("arguments"))),
-        result=None if result in (None, "") else as_text(reading.whole(result)),
+        call_id=identity,
+        arguments=arguments,
+        result=None if result in (None, "") else as_text(result),
         error=as_text(error.get("message")) if isinstance(error, Mapping) else None,
     )

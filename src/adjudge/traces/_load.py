@@ -3,20 +3,22 @@
 import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from adjudge.errors import TrajectoryError, UsageError, closest
-from adjudge.model import Message, PendingCalls, ToolCall, Trajectory
-from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result, read_messages
+from adjudge.model import Message, Trajectory
+from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
+from adjudge.traces._conversation import check_messages, read_conversation
+from adjudge.traces._message_lists import Unknown, is_framework_message, plain_object, read_trajectory, to_chat
+from adjudge.traces._messages import is_langchain_message, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
-from adjudge.traces._spans import NOBODY_NAMED, Record, join_traces
-from adjudge.traces._values import handoff_target, kind_of, quote, read_json, sequence, style
+from adjudge.traces._spans import Record, join_traces
+from adjudge.traces._values import kind_of, quote, read_json, sequence
 
 Format: TypeAlias = Literal[
-    "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect"
+    "chat", "responses", "otlp", "otlp-protobuf", "langfuse", "langsmith", "openai-agents", "inspect", "atif"
 ]
 """How a record of what an agent did is written."""
 
@@ -29,22 +31,26 @@ def load(
     *,
     trace: str | None = None,
     parent: str | None = None,
-    agents: Collection[str] = (),
+    agents: AgentNames | Collection[str] = (),
 ) -> Trajectory:
     """Return what an agent did, from a record in any of the `FORMATS`.
 
     The record is a file's path, its content, or the data in it; its format is recognised unless it is given. A record
     of several runs needs the id of one (`trace`: a trace id; for Inspect, a sample's id). `parent` is the id of a span
-    outside the record that the run was started from; `agents` are names of spans that are agents and do not say so.
+    outside the record that the run was started from; `agents` are names of spans that are agents and do not say so, or
+    a mapping of the names that the record has to those of the agents (`docs/traces.md`).
 
     >>> load([{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]).final_response
     '4'
     """
     from adjudge.traces._assemble import assemble
 
-    with _reading():
+    names = read_agent_names(agents) if agents else {}
+    with reading():
         found = _read(path_or_data, format, trace)
-        return found if isinstance(found, Trajectory) else assemble(found, parent=parent, agents=agents)
+        if isinstance(found, Trajectory):
+            return map_agents(found, names)
+        return assemble(found, parent=parent, agents=names)
 
 
 def missing(
@@ -57,13 +63,13 @@ def missing(
     """Say why a record is incomplete: what is known to be missing, and from which span; nothing of a complete one."""
     from adjudge.traces._assemble import faults_of
 
-    with _reading():
+    with reading():
         found = _read(path_or_data, format, trace)
         return () if isinstance(found, Trajectory) else faults_of(found, parent=parent)
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def reading() -> Iterator[None]:
     """Name what is nested too deeply, and keep the garbage collector from looking through what is only growing.
 
     A record makes very many objects and no circles; looking for some takes a third of the time.
@@ -80,24 +86,35 @@ def _reading() -> Iterator[None]:
 
 
 def _read(path_or_data: object, named: str | None, trace: str | None) -> Record | Trajectory:
+    found, where = read_runs(path_or_data, named)
+    if not isinstance(found, Trajectory):
+        return _choose(found, trace, where)
+    if trace:
+        _choose((), trace, where)  # a conversation is not one of several runs: this says so
+    return found
+
+
+def read_runs(path_or_data: object, named: str | None = None) -> tuple[Sequence[Record] | Trajectory, str]:
+    """Return every run that a record holds, or the trajectory that it is, and its name for errors."""
     if named is not None and named not in FORMATS:
         raise UsageError(f"no format is called {named!r}{closest(named, FORMATS)} (there are {', '.join(FORMATS)})")
-    if isinstance(path_or_data, Trajectory):
-        return path_or_data
     data, where = path_or_data, "the record"
+    if isinstance(data, Trajectory):
+        return data, where
     if isinstance(data, str | Path | bytes | bytearray | memoryview):
         data, where = _open(data, named)
     kind = named or detect(data, where)
     if kind == "chat" and _is_own(data):
-        return Trajectory.from_messages(data)
+        return Trajectory.from_messages(data), where
     if kind in ("chat", "responses"):
-        messages = _read_chat(data) if kind == "chat" else _read_responses(data)
-        if trace:
-            _choose((), trace, where)  # a conversation is not one of several runs: this says so
-        return _from_messages(messages)
+        unknown: Unknown = {}
+        messages = _read_chat(data, unknown) if kind == "chat" else _read_responses(data, unknown)
+        check_messages(messages)
+        return read_conversation(messages, unknown), where
     # A decoder is loaded when it is used.
     home, name = _DECODERS[kind].split(":")
-    return _choose(getattr(import_module(f"adjudge.traces.{home}"), name)(data), trace, where)
+    records: Sequence[Record] = getattr(import_module(f"adjudge.traces.{home}"), name)(data)
+    return records, where
 
 
 def _open(given: str | Path | bytes | bytearray | memoryview, named: str | None) -> tuple[object, str]:
@@ -117,7 +134,7 @@ def _open(given: str | Path | bytes | bytearray | memoryview, named: str | None)
 
 def _content(content: bytes, where: str, named: str | None) -> object:
     """Read a file's content: an archive of Inspect, protobuf, JSON, or JSON lines."""
-    if content[:4] == b"PK\x03\x04":
+    if content[:4] == b"PK\x03\x04":  # an archive
         from adjudge.traces._inspect import unpack
 
         return unpack(content)
@@ -155,12 +172,14 @@ def _is_own(data: object) -> bool:
 
 
 def _choose(found: Sequence[Record], trace: str | None, where: str) -> Record:
+    """Return the run that is asked for, or the only one."""
     if trace is not None:
-        wanted = [record for record in found if trace in (record.id, record.id.replace("-", ""))]
+        wanted = [one for one in found if trace in (one.id, one.id.replace("-", ""), *one.names)]
         if not wanted:
-            raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [record.id for record in found])}")
-        return wanted[0]
-    runs = join_traces(found) if len(found) > 1 else found
+            raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [one.id for one in found])}")
+        exact = [one for one in wanted if trace == one.id]
+        found = exact[:1] or wanted
+    runs = join_traces(found)
     if len(runs) > 1:
         names = ", ".join(quote(record.id) for record in runs[:3])
         more = ", ..." if len(runs) > 3 else ""
@@ -175,7 +194,7 @@ def detect(data: object, where: str) -> Format:
     """Return the format of a record; one that cannot be recognised is an error that asks for its name."""
     if isinstance(data, bytes | OtlpDocument):
         return "otlp-protobuf" if isinstance(data, bytes) else "otlp"
-    sample: object = data
+    sample: object = plain_object(data)
     if isinstance(data, list | tuple):
         if all(isinstance(item, str) for item in data):
             return "chat"
@@ -187,6 +206,7 @@ def detect(data: object, where: str) -> Format:
             sample = sample[0] if sample else {}
             if isinstance(sample, str):
                 return "chat"
+        sample = plain_object(sample)
     found = None
     if isinstance(sample, Mapping):
         found = _recognise(sample)
@@ -222,74 +242,53 @@ def _recognise(sample: Mapping[str, Any]) -> Format | None:
         "langsmith": has("run_type") or first_has("runs", "run_type"),
         "langfuse": has("observations") or is_observation or is_page,
         "inspect": has("samples") or (has("events") and has("epoch")),
+        "atif": str(sample.get("schema_version")).startswith("ATIF-v") or (has("steps") and has("session_id", "agent")),
         "responses": object_name == "response" or is_item or is_reply,
-        "chat": has("role", "messages", "choices", "parts"),
+        "chat": has("role", "messages", "choices", "parts", "tasks_output")
+        or is_langchain_message(sample)
+        or is_framework_message(sample),
     }
     return next((name for name, is_it in signs.items() if is_it), None)
 
 
-def _read_chat(data: object) -> Sequence[Message]:
+def _read_chat(data: object, unknown: Unknown) -> Sequence[Message]:
     """Read messages, segments of messages (lists, or objects with `messages`), or an object that holds them."""
     if isinstance(data, Mapping):
-        data = data.get("messages", [data] if "role" in data else data)
+        steps = read_trajectory(data)
+        if steps is not None:
+            data, more = steps
+            unknown |= more
+        else:
+            data = data.get("messages", data.get("tasks_output", [data] if _is_message(data) else data))
     if isinstance(data, Mapping):
         return read_messages(data, "the reply", "assistant")
     # Segments are read one by one; a list without any is one conversation.
     messages: list[Message] = []
     items = sequence(data, "the conversation")
     for index, item in enumerate(items):
-        held = item.get("messages") if isinstance(item, Mapping) and "role" not in item else item
+        held = item.get("messages") if isinstance(item, Mapping) and not _is_message(item) else item
         if isinstance(held, Sequence) and not isinstance(held, str | bytes):
-            messages.extend(read_messages(list(held), f"segment {index}"))
-    return messages or read_messages(list(items), "the conversation")
+            messages.extend(_read_list(held, f"segment {index}", unknown))
+    return messages or _read_list(items, "the conversation", unknown)
 
 
-def _read_responses(data: object) -> Sequence[Message]:
+def _read_list(items: Sequence[Any], where: str, unknown: Unknown, role: str = "user") -> tuple[Message, ...]:
+    plain, more = to_chat(items, where)
+    unknown |= more
+    return read_messages(plain, where, role)
+
+
+def _is_message(item: Mapping[str, Any]) -> bool:
+    return "role" in item or is_framework_message(item)
+
+
+def _read_responses(data: object, unknown: Unknown) -> Sequence[Message]:
     """Read items of the Responses API: a list, a response, or an object with `input` and `output`."""
     if not isinstance(data, Mapping):
-        return read_messages(list(sequence(data, "the items")), "the items")
+        return _read_list(sequence(data, "the items"), "the items", unknown)
     given = {key: data[key] for key in ("input", "instructions") if data.get(key) is not None}
     start = read_messages({"input": [], **given}, "input") if given else ()
     return start + read_messages(data.get("output"), "output", "assistant")
-
-
-def _from_messages(messages: Sequence[Message]) -> Trajectory:
-    """Return what the messages of a conversation say that was done.
-
-    This is `assemble` for one model call that wrote them all, without the spans, the tree and the log that it needs;
-    a property test compares the two.
-    """
-    calls: list[ToolCall] = []
-    pending: PendingCalls[int] = PendingCalls()
-    for message in messages:
-        message_key(message)  # refuses what is nested too deeply
-        is_result = message.role in RESULT_ROLES
-        # A result answers a call from before its message, never one of its own.
-        index, is_repeated = pending.take(message) if is_result else (None, False)
-        for call in message.tool_calls:
-            pending.add(len(calls), call.id, call.name)
-            calls.append(call)
-        identity = message.tool_call_id
-        if index is not None:
-            known = calls[index]
-            named = identity if known.id is None else known.id
-            calls[index] = replace(known, id=named, result=message.text, executed=True)
-        elif is_result and not is_repeated:
-            calls.append(ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True))
-    replies = [one for one in messages if one.role == "assistant"]
-    speakers = [one.name for one in replies if one.name is not None]
-    texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
-    if speakers:
-        # A call that only names the next agent is a handoff: an agent that was called, not a tool that was used.
-        agents = {style(name) for name in speakers}
-        calls = [call for call in calls if not (call.executed and handoff_target(call.name) in agents)]
-    return Trajectory(
-        messages=tuple(map(plain_result, messages)),
-        tool_calls=tuple(calls),
-        agents_called=tuple(dict.fromkeys(speakers)),
-        final_response=next(texts, None),
-        unknown={} if speakers or not (replies or calls) else {"agents": NOBODY_NAMED},
-    )
 
 
 _DECODERS: Mapping[str, str] = {  # a module and its function
@@ -299,4 +298,5 @@ _DECODERS: Mapping[str, str] = {  # a module and its function
     "langsmith": "_langsmith:decode_langsmith",
     "openai-agents": "_agents_sdk:decode_agents_sdk",
     "inspect": "_inspect:decode_inspect",
+    "atif": "_atif:decode_atif",
 }

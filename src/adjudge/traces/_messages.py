@@ -14,6 +14,7 @@ import msgspec
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall
 from adjudge.traces._items import CALLS, RESULTS, item_kind, read_call
+from adjudge.traces._parts import read_part
 from adjudge.traces._values import arguments_of, as_text, first, kind_of, loose, mapping, sequence, text
 
 RESULT_ROLES = frozenset({"tool", "function"})
@@ -21,10 +22,6 @@ _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "AIMessageCh
 _CLASSES = {"Human": "user", "AI": "assistant", "System": "system", "Tool": "tool", "Function": "function"}
 _TEXT_PARTS = frozenset({None, "text", "input_text", "output_text", "refusal"})
 _PLAIN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
-_CALL_PARTS = frozenset({"tool_use", "tool_call", "server_tool_use", "server_tool_call", "mcp_tool_use"})
-_RESULT_PARTS = frozenset({"tool_result", "tool_call_response", "server_tool_call_response"})
-_RESULT_END = "_tool_result"  # of the tools that Anthropic runs: web_search_tool_result, mcp_tool_result, ...
-_THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
 
 
 MessageCache: TypeAlias = dict[Hashable, tuple[Message, ...]]
@@ -162,6 +159,11 @@ def _read_choices(choices: Sequence[Any], where: str) -> tuple[Message, ...]:
     return tuple(messages)
 
 
+def is_langchain_message(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a message of LangChain, plain or serialised."""
+    return _class_of(value) is not None
+
+
 def _class_of(value: Mapping[str, Any]) -> str | None:
     """Return the role of a LangChain message: `{"type": "ai", ...}`, or serialised with its class."""
     kind, path = value.get("type"), value.get("id")
@@ -295,21 +297,18 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
     calls: list[ToolCall] = []
     results: list[Message] = []
     rest: list[object] = []
-    for index, part in enumerate(content):
-        kind = part.get("type") if isinstance(part, Mapping) else None
-        if not isinstance(kind, str) or kind in _TEXT_PARTS:
-            rest.append(part)
-        elif kind in _CALL_PARTS:
-            inner = part.get("server_tool_call")
-            arguments = first(part, "arguments", "input") if inner is None else inner
-            calls.append(_call(part.get("name"), arguments, part.get("id"), f"{where}, part {index}"))
-        elif kind in _RESULT_PARTS or kind.endswith(_RESULT_END):
-            place = f"{where}, part {index}"
-            result = first(part, "response", "result", "content", "server_tool_call_response")
-            identity = text(first(part, "id", "tool_use_id"), f"{place}: id") or None
-            results.append(Message("tool", _content(result, place), (), identity))
-        elif kind not in _THOUGHTS:
-            rest.append(part)
+    for index, given in enumerate(content):
+        if not isinstance(given, Mapping):
+            rest.append(given)
+            continue
+        part, place = read_part(given), f"{where}, part {index}"
+        if part.kind == "call":
+            calls.append(_call(part.name, part.arguments, part.identity, place))
+        elif part.kind == "result":
+            identity, name = text(part.identity, f"{place}: id") or None, text(part.name, f"{place}: name") or None
+            results.append(Message("tool", _content(part.answer, place), (), identity, name))
+        elif part.kind != "thought":
+            rest.append(given)
     return calls, results, rest
 
 

@@ -77,18 +77,29 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The spans of one run, by the run's id, and what is known to be missing from the record as a whole."""
+    """The spans of one run, by the run's id, and what is known to be missing from the record as a whole.
+
+    `names` are what the run is called beside its id; several may share one, as epochs do a sample's id. `usage` is
+    what all of its model calls used, where the record counts that itself. `is_trace` says that it is a trace of OTLP,
+    which may be only part of a run.
+    """
 
     id: str
     spans: tuple[Span, ...]
     faults: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    usage: Usage | None = None
+    is_trace: bool = False
 
 
-def join_traces(records: Sequence[Record]) -> list[Record]:
+def join_traces(records: Sequence[Record]) -> Sequence[Record]:
     """Return the runs that several traces are, without those in which nobody did anything.
 
-    Traces are one run where a link or a parent leads from one to the other, or where they share a conversation.
+    Traces are one run where a link or a parent leads from one to the other, or where they share a conversation. Only
+    the ids of spans in OTLP are those of one span everywhere: a record of any other format is a run by itself.
     """
+    if len(records) < 2 or not all(record.is_trace for record in records):
+        return records
     leader = list(range(len(records)))
 
     def lead(index: int) -> int:

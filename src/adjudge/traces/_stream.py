@@ -11,13 +11,14 @@ is a count-min sketch: where many traces share the same slots, one is passed on 
 import re
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory
+from adjudge.traces._agent_names import AgentNames
 from adjudge.traces._assemble import assemble
 from adjudge.traces._dialects import read_otlp_span
 from adjudge.traces._messages import MessageCache
@@ -25,6 +26,7 @@ from adjudge.traces._otlp import hex_id, iter_otlp_spans, read_otlp_json
 from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import Record, Span
 
+_ARCHIVE = b"PK\x03\x04"  # how every `.eval` file of Inspect begins
 HOLD = 20_000  # spans
 _KNOWN = 16 << 20  # bytes whose messages are remembered, which saves reading them again
 _ROWS, _BITS = 4, 20  # of the table
@@ -65,15 +67,40 @@ def _slots(trace: str) -> list[int]:
     return [(digest >> (row * _BITS)) & ((1 << _BITS) - 1) for row in range(_ROWS)]
 
 
-def iter_traces(path: str | Path, *, hold: int = HOLD) -> Iterator[Trace]:
-    """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held."""
+def iter_traces(path: str | Path, *, hold: int = HOLD, agents: AgentNames | Collection[str] = ()) -> Iterator[Trace]:
+    """Give the traces of an OTLP file one by one, in the order in which they end; at most `hold` spans are held.
+
+    The samples of Inspect's `.eval` archives are given in the order of the archive, all of which is held. `agents` are
+    names of agents, as for `load`.
+    """
     if hold < 1:
         raise UsageError(f"hold must be at least 1, got {hold}")
-    for identity, spans, faults in _group_spans(Path(path), hold):
+    for record in _records(Path(path), hold):
         try:
-            yield Trace(identity, assemble(Record(identity, tuple(spans), faults)))
+            yield Trace(record.id, assemble(record, agents=agents))
         except RecursionError:
-            raise TrajectoryError(f"{path}: trace {identity} is nested too deeply") from None
+            raise TrajectoryError(f"{path}: trace {record.id} is nested too deeply") from None
+
+
+def _records(path: Path, hold: int) -> Iterator[Record]:
+    # Only a file is opened to see what it is: what is in a pipe can be read once.
+    if path.is_file() and (content := _archive(path)):
+        from adjudge.traces._inspect import decode_inspect, unpack
+
+        yield from decode_inspect(unpack(content))
+        return
+    for identity, spans, faults in _group_spans(path, hold):
+        yield Record(identity, tuple(spans), faults)
+
+
+def _archive(path: Path) -> bytes:
+    """Return the content of a file that is an archive; nothing of any other."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_ARCHIVE))
+            return start + file.read() if start == _ARCHIVE else b""
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}", code="cannot-read") from None
 
 
 def _group_spans(path: Path, hold: int) -> Iterator[tuple[str, list[Span], tuple[str, ...]]]:

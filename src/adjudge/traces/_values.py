@@ -21,6 +21,11 @@ _DOCUMENT_LISTS = ("documents", "results", "output", "data")
 _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
 _WRAPPING = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})  # the last is of smolagents
 _HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
+# Tools that hand over to the agent that they are given: Google's ADK, Strands, LlamaIndex, CrewAI.
+_HANDOVER_TOOLS = frozenset(
+    {"transfer_to_agent", "handoff_to_agent", "handoff", "delegate_work_to_coworker", "ask_question_to_coworker"}
+)
+_AGENT_KEYS = ("agent_name", "to_agent", "agent", "coworker")
 _CUT = re.compile(  # what may be between the place of an error and the end of a text that was cut off
     r"\s*|-|\.|[eE][+-]?|\.[0-9]+[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|\\?u[0-9a-fA-F]{0,3}|[0-9a-fA-F]{1,3}"
 )
@@ -272,6 +277,21 @@ def handoff_target(tool: str) -> str:
         if tool.startswith(prefix):
             return style(tool.removeprefix(prefix))
     return ""
+
+
+def called_agent(tool: str, arguments: str | Mapping[str, Any]) -> str:
+    """Return the agent that a call hands over to, in the style of tools: by the tool's name, or by its arguments.
+
+    >>> called_agent("transfer_to_research", ""), called_agent("handoff", {"to_agent": "Research"})
+    ('research', 'research')
+    """
+    if style(tool) in _HANDOVER_TOOLS:
+        read, _ = loose(arguments)
+        named = [read.get(key) for key in _AGENT_KEYS] if isinstance(read, Mapping) else []
+        target = next((name for name in named if isinstance(name, str) and name), None)
+        if target is not None:
+            return style(target)
+    return handoff_target(tool)
 
 
 def documents_of(value: object) -> tuple[str, ...]:

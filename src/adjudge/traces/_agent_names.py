@@ -1,0 +1,105 @@
+"""Names of agents where a record cannot know them: which nodes, messages and tools are which agents.
+
+    [agents]
+    call_model = "research"    what the record calls call_model is the agent research
+    team = false               team is not an agent
+    "*" = "assistant"          whoever has no name
+
+A record that says who did what needs none of this. `adjudge traces show` prints what was understood.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from adjudge.errors import UsageError
+from adjudge.model import Message, Trajectory
+from adjudge.traces._spans import NOBODY_NAMED
+
+AgentNames: TypeAlias = Mapping[str, str | None]
+"""Agents by the names that a record has for them; None for what is not an agent, `*` for whoever has no name."""
+
+ANYBODY = "*"
+
+
+def read_agent_names(given: object, where: str = "agents") -> AgentNames:
+    """Return names of agents from a mapping, or from a list of names that are agents as they are.
+
+    >>> dict(read_agent_names({"call_model": "research", "team": False}))
+    {'call_model': 'research', 'team': None}
+    """
+    if isinstance(given, Collection) and not isinstance(given, Mapping | str | bytes):
+        given = {name: name for name in given}
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{where} must be a table of names, got {given!r}", code="bad-option")
+    names: dict[str, str | None] = {}
+    for name, agent in given.items():
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"{where}: a name must be text, got {name!r}", code="bad-option")
+        if not (agent is None or agent is False or (isinstance(agent, str) and agent)):
+            message = f"{where}: {name!a} must be the name of an agent, or false for none, got {agent!r}"
+            raise UsageError(message, code="bad-option")
+        names[name] = agent or None
+    for name, agent in names.items():
+        # Names would depend on how often they are looked up.
+        if agent is not None and names.get(agent, agent) != agent:
+            raise UsageError(f"{where}: {name!a} is {agent!a}, which is given another name itself", code="bad-option")
+    return names
+
+
+def map_agents(record: Trajectory, names: AgentNames) -> Trajectory:
+    """Return a trajectory with its agents called by their names; a tool that has one is an agent that was called.
+
+    >>> map_agents(Trajectory(agents_called=("team", "call_model")), {"call_model": "research", "team": None}
+    ... ).agents_called
+    ('research',)
+    """
+    if not names:
+        return record
+    anybody, calls = names.get(ANYBODY), record.tool_calls
+    messages = tuple(_renamed(message, names, anybody) for message in record.messages)
+    # Who else was called: agents that are tools in the record, and whoever has no name.
+    more = [names.get(call.name) for call in calls or () if call.executed]
+    if any(
+        before.name is None and after.name is not None for before, after in zip(record.messages, messages, strict=True)
+    ):
+        more.append(anybody)
+    named = [names.get(agent, agent) for agent in record.agents_called]
+    if anybody is not None and ("agents" in record.unknown or not any(named)):
+        more.append(anybody)
+    entered = _in_order(dict.fromkeys(filter(None, named)), dict.fromkeys(filter(None, more)), messages, names)
+    unknown = dict(record.unknown)
+    if anybody is not None or (entered and unknown.get("agents") == NOBODY_NAMED):
+        unknown.pop("agents", None)
+    tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)
+    return replace(record, messages=messages, tool_calls=tools, agents_called=entered, unknown=unknown)
+
+
+def _renamed(message: Message, names: AgentNames, anybody: str | None) -> Message:
+    if message.role != "assistant":
+        return message
+    name = None if message.name is None else names.get(message.name, message.name)
+    name = anybody if name is None else name
+    return message if name == message.name else replace(message, name=name)
+
+
+def _in_order(
+    named: Collection[str], more: Collection[str], messages: Sequence[Message], names: AgentNames
+) -> tuple[str, ...]:
+    """Return all agents, those that were not known before where a message first has them."""
+    added = [agent for agent in more if agent not in named]
+    if not added:
+        return tuple(named)
+    places: dict[str | None, int] = {}
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            places.setdefault(message.name, index)
+        for call in message.tool_calls:
+            places.setdefault(names.get(call.name), index)
+    # An agent without a message stays behind the one before it.
+    found: list[tuple[int, str]] = []
+    for agent in named:
+        before = found[-1][0] if found else 0
+        found.append((max(before, places.get(agent, before)), agent))
+    found += [(places.get(agent, len(messages)), agent) for agent in added]
+    return tuple(agent for _, agent in sorted(found, key=lambda one: one[0]))

@@ -1,0 +1,125 @@
+"""What the messages of a conversation say that was done.
+
+This is `assemble` for one model call that wrote them all, without the spans, the tree and the log that it needs; a
+property test compares the two. A list shows what its own speakers called, and no more: what an agent behind a tool did
+is in a trace. Where a list says itself that it leaves that out, its tools are unknown.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from adjudge.errors import TrajectoryError
+from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
+from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
+from adjudge.traces._parts import strange_kind
+from adjudge.traces._spans import NOBODY_NAMED
+from adjudge.traces._values import called_agent, loose, quote, style
+
+_ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
+# What OpenAI Agents, LangGraph, AutoGen, AG2, LlamaIndex and Strands return from a handoff, with the agent's name.
+_HANDED_OVER = re.compile(
+    r'\s*(?:\{"assistant": *"(?P<json>[^"]+)"\}|(?:successfully )?transfer(?:red)? to (?P<plain>[\w .-]*\w)'
+    r"|agent (?P<named>.+) is now handling the request|handing off to (?P<to>[^:]+):)",
+    re.IGNORECASE,
+)
+_MANAGED = "Here is the final answer from your managed agent '"  # smolagents
+_COWORKERS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # CrewAI
+_BEHIND = "what {} did is not in the messages: record a trace"
+_SHORTENED = "the messages of {} leave out what it did: output_mode='full_history', or record a trace"
+
+
+def check_messages(messages: Iterable[Message]) -> None:
+    """Refuse what is not known and could hold a call: silence would look like a run without tools."""
+    for index, message in enumerate(messages):
+        if message.role not in _ROLES:
+            raise TrajectoryError(f"message {index} has the role {quote(message.role)}, which is not known")
+        if isinstance(message.content, tuple):
+            for part in message.content:
+                kind = strange_kind(part)
+                if kind is not None:
+                    raise TrajectoryError(f"message {index} has a part of kind {quote(kind)}, which is not known")
+
+
+def read_conversation(messages: Sequence[Message], unknown: dict[Question, str]) -> Trajectory:
+    """Return what was done; `unknown` is what the reader of the messages knows that they cannot show."""
+    calls = _join(messages)
+    replies = [one for one in messages if one.role == "assistant"]
+    speakers = tuple(dict.fromkeys(one.name for one in replies if one.name is not None))
+    # A call that only names the next agent is a handoff: an agent that was called, not a tool that was used.
+    styled = {style(name): name for name in speakers}
+    targets = [_target(call, styled) for call in calls]
+    handed_to = [styled.get(style(name), name) for name in targets if name is not None]
+    found = dict(unknown)
+    if not speakers and any(one.role in {"assistant", *RESULT_ROLES} for one in messages):
+        found.setdefault("agents", NOBODY_NAMED)
+    for question, reason in _left_out(messages, calls, handed_to).items():
+        found.setdefault(question, reason)
+    texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
+    return Trajectory(
+        messages=tuple(map(plain_result, messages)),
+        tool_calls=tuple(call for call, target in zip(calls, targets, strict=True) if target is None),
+        agents_called=tuple(dict.fromkeys([*speakers, *handed_to])),
+        final_response=next(texts, None),
+        unknown=found,
+    )
+
+
+def _join(messages: Iterable[Message]) -> list[ToolCall]:
+    """Return the calls, each with its result; a result without one is an execution that nobody asked for."""
+    calls: list[ToolCall] = []
+    pending: PendingCalls[int] = PendingCalls()
+    for message in messages:
+        message_key(message)  # refuses what is nested too deeply
+        is_result = message.role in RESULT_ROLES
+        # A result answers a call from before its message, never one of its own.
+        index, is_repeated = pending.take(message) if is_result else (None, False)
+        for call in message.tool_calls:
+            pending.add(len(calls), call.id, call.name)
+            calls.append(call)
+        identity = message.tool_call_id
+        if index is not None:
+            known = calls[index]
+            named = identity if known.id is None else known.id
+            calls[index] = replace(known, id=named, result=message.text, executed=True)
+        elif is_result and not is_repeated:
+            calls.append(ToolCall(message.name or "", "", identity, message.text, requested=False, executed=True))
+    return calls
+
+
+def _target(call: ToolCall, speakers: Collection[str]) -> str | None:
+    """Return the agent that a call entered: one that speaks here, or one that its result names; None of a tool."""
+    if not call.executed:
+        return None
+    named = called_agent(call.name, call.arguments)
+    if named in speakers:
+        return named
+    result = call.result or ""
+    said = _HANDED_OVER.match(result) if named else None
+    if said is not None:
+        return next(name for name in said.groups() if name is not None).strip()
+    if result.startswith(_MANAGED):
+        return call.name
+    return None
+
+
+def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to: Iterable[str]) -> dict[Question, str]:
+    """Return what a list says itself that it leaves out: what agents did whose last words are all that is here."""
+    behind = None
+    comes_back = False
+    for call in calls:
+        comes_back = comes_back or call.name.startswith("transfer_back_to_")
+        if call.executed and style(call.name) in _COWORKERS:
+            arguments, _ = loose(call.arguments)
+            named = arguments.get("coworker") if isinstance(arguments, Mapping) else None
+            return dict.fromkeys(("agents", "tools"), _BEHIND.format(quote(str(named or "a coworker"))))
+        if call.executed and (call.result or "").startswith(_MANAGED):
+            behind = call.name
+    if behind is not None:
+        return {"tools": _BEHIND.format(quote(behind))}
+    if not comes_back:
+        return {}
+    # LangGraph's supervisor keeps only the last message of an agent unless it is asked for all of them.
+    busy = {one.name for one in messages for call in one.tool_calls if not call.name.startswith("transfer_back_to_")}
+    quiet = next((name for name in handed_to if name not in busy), None)
+    return {} if quiet is None else {"tools": _SHORTENED.format(quote(quiet))}

@@ -1,0 +1,263 @@
+"""Messages as the frameworks hand them to their users, brought to the usual chat shape.
+
+    AutoGen          {"source": "weather", "type": "ToolCallRequestEvent", "content": [{"id": ..., "name": ...}]}
+    Google's ADK     {"author": "weather", "content": {"role": "model", "parts": [{"function_call": ...}]}}
+    pydantic-ai      {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": ..., "args": ...}]}
+    Agent Framework  {"type": "message", "role": "assistant", "author_name": "weather", "contents": [...]}
+    Semantic Kernel  {"content_type": "message", "role": "assistant", "name": "weather", "items": [...]}
+    LlamaIndex       {"role": "assistant", "blocks": [{"block_type": "tool_call", ...}]}
+    smolagents       {"step_number": 1, "model_output_message": {...}, "observations": "..."}
+    CrewAI           {"agent": "Writer", "messages": [...], "raw": "the task's output"}
+    AG2              {"role": "tool", "tool_responses": [{"tool_call_id": ..., "content": ...}]}
+
+What differs in nothing but the parts of a message (Gemini, Bedrock and Strands, Haystack) needs nothing here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any, TypeAlias
+
+from adjudge.errors import TrajectoryError
+from adjudge.model import Question
+from adjudge.traces._values import as_text, first, loose, mapping, quote, sequence
+
+Unknown: TypeAlias = dict[Question, str]
+Item: TypeAlias = Mapping[str, Any]
+
+_AUTOGEN_TEXTS = frozenset(
+    {"TextMessage", "StopMessage", "MultiModalMessage", "StructuredMessage", "ToolCallSummaryMessage", "HandoffMessage"}
+)
+_AUTOGEN_ASIDES = frozenset(
+    {"ThoughtEvent", "MemoryQueryEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent", "SelectorEvent"}
+    | {"UserInputRequestedEvent", "CodeGenerationEvent", "CodeExecutionEvent"}
+)
+_BODIES = frozenset({"content", "parts", "tool_calls", "function_call", "refusal"})
+_ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "additional_kwargs", "response_metadata"})
+_REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
+_FROM_CODE = "its tools are called from the code that it writes: record a trace"
+_NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
+
+
+def plain_object(value: object) -> object:
+    """Return a message that is an object of a framework as a mapping: a pydantic model's fields, or a dataclass's."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        return dump()
+    of_haystack = getattr(value, "to_dict", None)
+    if callable(of_haystack) and not isinstance(value, Mapping | type):
+        return of_haystack()
+    is_ours = type(value).__module__.startswith("adjudge.")
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) and not is_ours else value
+
+
+def is_framework_message(item: Item) -> bool:
+    """Whether an object is written in a shape of a framework that this module knows."""
+    return _reader_of(item) is not None or _is_trajectory(item)
+
+
+def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
+    """Return messages in the usual shapes, and what their record cannot show."""
+    unknown: Unknown = {}
+    found: list[Any] = []
+    for index, given in enumerate(items):
+        item = plain_object(given)
+        reader = _reader_of(item) if isinstance(item, Mapping) else None
+        if reader is None or not isinstance(item, Mapping):
+            if isinstance(item, Mapping) and "role" in item and item.keys().isdisjoint(_BODIES):
+                _check_empty(item, f"{where}, message {index}")
+            found.append(item)
+        else:
+            found.extend(reader(item, f"{where}, message {index}"))
+            if item.get("code_action") is not None:  # smolagents
+                unknown["tools"] = _FROM_CODE
+    return _turn_round(items, found), unknown
+
+
+def _check_empty(item: Item, where: str) -> None:
+    """Refuse a message whose content may be where nobody looks for it: it would look like one that says nothing."""
+    strange = [key for key, value in item.items() if value and isinstance(value, list | Mapping) and key not in _ASIDES]
+    if strange:
+        keys = ", ".join(quote(str(key)) for key in strange[:3])
+        raise TrajectoryError(f"{where} has neither content nor calls, but {keys}, which is not known")
+
+
+def read_trajectory(record: Item) -> tuple[list[Item], Unknown] | None:
+    """Read the trajectory of DSPy's ReAct, which numbers its keys; None of anything else."""
+    if not _is_trajectory(record):
+        return None
+    found: list[Item] = []
+    index = 0
+    while (name := record.get(f"tool_name_{index}")) is not None:
+        if name != "finish":  # its own way to end
+            identity = f"step {index}"
+            call = {"id": identity, "name": name, "arguments": record.get(f"tool_args_{index}")}
+            found.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            result = as_text(record.get(f"observation_{index}"))
+            found.append({"role": "tool", "tool_call_id": identity, "content": result})
+        index += 1
+    return found, {"answer": _NO_ANSWER, "agents": "a trajectory of DSPy does not name them: record a trace"}
+
+
+def _is_trajectory(record: Item) -> bool:
+    return "tool_name_0" in record and "role" not in record
+
+
+Reader: TypeAlias = Callable[[Item, str], Iterator[Item]]
+
+
+def _reader_of(item: Item) -> Reader | None:
+    """Return what reads an item: the keys that only one framework has tell which."""
+    kind = item.get("kind")
+    signs: tuple[tuple[bool, Reader], ...] = (
+        ("source" in item and isinstance(item.get("type"), str) and "role" not in item, _autogen),
+        ("author" in item and isinstance(item.get("content"), Mapping | None) and "role" not in item, _adk),
+        (isinstance(kind, str) and kind in ("request", "response") and "parts" in item, _pydantic_ai),
+        ("contents" in item and "role" in item, _agent_framework),
+        (item.get("content_type") == "message" and "role" in item, _semantic_kernel),
+        ("blocks" in item and "role" in item, _llama_index),
+        ("step_number" in item or ("task" in item and "role" not in item), _smolagents),
+        ("agent" in item and "raw" in item and "messages" in item, _crewai),
+        ("tool_responses" in item and "role" in item, _ag2),
+    )
+    return next((reader for is_it, reader in signs if is_it), None)
+
+
+def _autogen(item: Item, where: str) -> Iterator[Item]:
+    kind, source, content = item["type"], item["source"], item.get("content")
+    if kind == "ToolCallRequestEvent":
+        yield {"role": "assistant", "name": source, "content": None, "tool_calls": content}
+    elif kind == "ToolCallExecutionEvent":
+        for index, result in enumerate(sequence(content, where)):
+            one = mapping(result, f"{where}, result {index}")
+            about = {"tool_call_id": one.get("call_id"), "name": one.get("name")}
+            yield {"role": "tool", "content": as_text(one.get("content")), **about}
+    elif kind in _AUTOGEN_TEXTS:
+        said = content if isinstance(content, str | list) else as_text(content)
+        yield {"role": "user" if source == "user" else "assistant", "name": source, "content": said}
+    elif kind not in _AUTOGEN_ASIDES:
+        raise TrajectoryError(f"{where} is of AutoGen's type {quote(str(kind))}, which is not known")
+
+
+def _adk(item: Item, _where: str) -> Iterator[Item]:
+    content = item.get("content")
+    # A part of a reply that is still being streamed comes again in the whole reply.
+    if content is not None and item.get("partial") is not True:
+        role = "user" if item["author"] == "user" else "assistant"
+        yield {"role": role, "name": item["author"], "parts": content.get("parts") or []}
+
+
+def _pydantic_ai(item: Item, where: str) -> Iterator[Item]:
+    parts = [mapping(part, f"{where}, part {index}") for index, part in enumerate(sequence(item["parts"], where))]
+    if item["kind"] == "response":
+        # An output tool's arguments are the answer.
+        outputs = [part for part in parts if part.get("part_kind") == "tool-call" and _is_output(part)]
+        rest = [part for part in parts if part not in outputs]
+        said = [{"type": "text", "text": as_text(loose(part.get("args"))[0])} for part in outputs]
+        yield {"role": "assistant", "parts": [*rest, *said]}
+        return
+    for part in parts:
+        kind = part.get("part_kind")
+        if kind == "tool-return" and _is_output(part):
+            continue
+        content = part.get("content")
+        role = _REQUEST_ROLES.get(kind, "user") if isinstance(kind, str) else "user"
+        # A prompt may be a list of texts and images.
+        is_list = kind == "user-prompt" and isinstance(content, list | tuple)
+        yield {"role": role, "content": content} if is_list else {"role": role, "parts": [part]}
+
+
+def _is_output(part: Item) -> bool:
+    name = part.get("tool_name")
+    return isinstance(name, str) and (name == "final_result" or name.startswith("final_result_"))
+
+
+def _agent_framework(item: Item, _where: str) -> Iterator[Item]:
+    yield {"role": item["role"], "name": item.get("author_name"), "parts": item["contents"]}
+
+
+def _semantic_kernel(item: Item, where: str) -> Iterator[Item]:
+    parts: list[Item] = []
+    for index, given in enumerate(sequence(item.get("items"), where)):
+        part = mapping(given, f"{where}, item {index}")
+        if part.get("plugin_name") != "Handoff":
+            parts.append(part)
+        elif part.get("function_name") != "complete_task":
+            parts.append({**part, "name": part.get("function_name")})  # transfer_to_X
+        elif part.get("content_type") == "function_call":  # its own way to end: the summary is the answer
+            arguments, _ = loose(part.get("arguments"))
+            summary = arguments.get("task_summary") if isinstance(arguments, Mapping) else arguments
+            parts.append({"type": "text", "text": as_text(summary)})
+    if parts:
+        yield {"role": item["role"], "name": item.get("name"), "parts": parts}
+
+
+def _llama_index(item: Item, where: str) -> Iterator[Item]:
+    more = item.get("additional_kwargs")
+    about = more if isinstance(more, Mapping) else {}
+    # The calls are in the blocks as well, since it has blocks for them.
+    blocks = sequence(item["blocks"], f"{where}: blocks")
+    has_calls = any(isinstance(one, Mapping) and one.get("block_type") == "tool_call" for one in blocks)
+    calls = None if has_calls else about.get("tool_calls")
+    yield {"role": item["role"], "parts": blocks, "tool_calls": calls, "tool_call_id": about.get("tool_call_id")}
+
+
+def _smolagents(item: Item, where: str) -> Iterator[Item]:
+    if "step_number" not in item:
+        yield {"role": "user", "content": as_text(item["task"])}
+        return
+    said = item.get("model_output_message")
+    asked = first(said, "tool_calls") if isinstance(said, Mapping) else None
+    calls = [mapping(one, where) for one in sequence(first(item, "tool_calls") or asked, f"{where}: tool_calls")]
+    answers = [call for call in calls if _function(call).get("name") == "final_answer"]
+    rest = [call for call in calls if call not in answers]
+    if rest:
+        yield {"role": "assistant", "content": None, "tool_calls": rest}
+    error = item.get("error")
+    observed = error.get("message") if isinstance(error, Mapping) else item.get("observations")
+    for call in rest:
+        yield {"role": "tool", "tool_call_id": call.get("id"), "content": as_text(observed)}
+    if answers or item.get("is_final_answer") is True:
+        arguments = _function(answers[-1]).get("arguments") if answers else None
+        answer = arguments.get("answer") if isinstance(arguments, Mapping) else arguments
+        final = first({"output": item.get("action_output"), "answer": answer}, "output", "answer")
+        yield {"role": "assistant", "content": as_text(final)}
+
+
+def _function(call: Item) -> Item:
+    held = call.get("function")
+    return held if isinstance(held, Mapping) else call
+
+
+def _crewai(item: Item, where: str) -> Iterator[Item]:
+    agent, last = item["agent"], None
+    for index, given in enumerate(sequence(item["messages"], f"{where}: messages")):
+        last = mapping(given, f"{where}.{index}")
+        yield {**last, "name": agent} if last.get("role") == "assistant" else last
+    # A task's messages may end before its output.
+    output = item["raw"]
+    if last is None or last.get("role") != "assistant" or last.get("content") != output:
+        yield {"role": "assistant", "name": agent, "content": as_text(output)}
+
+
+def _ag2(item: Item, where: str) -> Iterator[Item]:
+    for index, given in enumerate(sequence(item["tool_responses"], f"{where}: tool_responses")):
+        one = mapping(given, f"{where}, result {index}")
+        yield {"role": "tool", "tool_call_id": one.get("tool_call_id"), "content": as_text(one.get("content"))}
+
+
+def _turn_round(given: Sequence[Any], items: list[Any]) -> list[Any]:
+    """Return AG2's history as its agents spoke: whoever starts a chat keeps its own words as the assistant's."""
+    if not given or not all(isinstance(one, Mapping) for one in (*given, *items)):
+        return items
+    begin, end = given[0], given[-1]
+    is_turned = begin.get("role") == "assistant" and end.get("role") == "user" and isinstance(end.get("name"), str)
+    opener = begin.get("name")
+    is_ag2 = opener == "user" or any("tool_responses" in one for one in given)
+    if not (is_turned and is_ag2):
+        return items
+    turned: list[Any] = []
+    for one in items:
+        is_opener = one is begin or (opener and one.get("name") == opener)
+        role = "user" if is_opener else "assistant"
+        turned.append({**one, "role": role} if one.get("role") in ("assistant", "user") else one)
+    return turned

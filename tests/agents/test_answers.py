@@ -1,0 +1,66 @@
+"""What agents return: messages of frameworks as objects, alone, in a list or in a graph's state."""
+
+from typing import Any
+
+import pytest
+
+from adjudge.agents import to_trajectory
+from adjudge.errors import DataError
+from adjudge.model import Case
+
+
+class Message:
+    """A message as LangChain has it: a pydantic model."""
+
+    def __init__(self, kind: str, content: object, **fields: Any) -> None:
+        self._fields = {"type": kind, "content": content, **fields}
+
+    def model_dump(self) -> dict[str, Any]:
+        """Return the fields."""
+        return self._fields
+
+
+class State:
+    """A graph's state as a pydantic model."""
+
+    def __init__(self, **fields: Any) -> None:
+        self._fields = fields
+
+    def model_dump(self) -> dict[str, Any]:
+        """Return the fields."""
+        return self._fields
+
+
+CALL = {"name": "search", "args": {"q": "x"}, "id": "c1", "type": "tool_call"}
+MESSAGES = [
+    Message("human", "q"),
+    Message("ai", "", name="research", tool_calls=[CALL]),
+    Message("tool", "found", tool_call_id="c1"),
+    Message("ai", [{"type": "text", "text": "done"}], name="research"),
+]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [MESSAGES, tuple(MESSAGES), {"messages": MESSAGES}, State(messages=MESSAGES)],
+    ids=lambda one: type(one).__name__,
+)
+def test_messages_as_objects(answer: object) -> None:
+    """A list of message objects, and a state that holds it, show agents, tools and the answer."""
+    found = to_trajectory(Case("1", "q"), answer)
+    assert (found.agents_called, found.tools_used, found.final_response) == (("research",), ("search",), "done")
+    assert found.unknown == {}
+
+
+def test_one_message_as_an_object() -> None:
+    """One message object is the answer; who is not named is unknown."""
+    found = to_trajectory(Case("1", "q"), Message("ai", [{"type": "text", "text": "4"}]))
+    assert found.final_response == "4"
+    assert "agents" in found.unknown
+
+
+def test_a_model_with_an_answer() -> None:
+    """A model with a text under one of the usual names is read like a mapping; one without is an error."""
+    assert to_trajectory(Case("1", "q"), State(answer="4", sources=["a"])).sources == ("a",)
+    with pytest.raises(DataError, match="has none of response"):
+        to_trajectory(Case("1", "q"), State(verdict="4"))

@@ -1,0 +1,91 @@
+"""What an answer, a scenario or a model is called by mistake is named with what was meant."""
+
+from typing import Any
+
+import pytest
+
+from adjudge.agents import get_agent, to_trajectory
+from adjudge.errors import DataError, UsageError, closest_model
+from adjudge.judges import get_judge
+from adjudge.model import Case
+from adjudge.rewards import get_scorer
+from adjudge.scenarios import Scenario, run_scenario
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "key"),
+    [
+        ({"tool_used": ["s"]}, "tools", "tool_used"),
+        ({"tools_called": ["s"]}, "tools", "tools_called"),
+        ({"tools": ["s"]}, "tools", "tools"),
+        ({"agent_called": ["a"]}, "agents", "agent_called"),
+        ({"agents": ["a"]}, "agents", "agents"),
+    ],
+)
+def test_fields_of_an_answer(answer: dict[str, Any], question: str, key: str) -> None:
+    """A field under another name is not read, and not taken for none: the reason says what to call it."""
+    record = to_trajectory(Case("1", "?"), {"response": "x", **answer})
+    unknown = {str(name): reason for name, reason in record.unknown.items()}
+    wanted = "tools_used" if question == "tools" else "agents_called"
+    assert unknown[question] == f"the agent's answer has {key!r}: call it {wanted}, or say --field {wanted}={key}"
+    result = run_scenario(
+        {"id": "s", "question": "?", f"{question}_should_include": ["s"]}, lambda _: {"response": "x", **answer}
+    )
+    assert (result["pass"], f"call it {wanted}" in result["reasons"][0]) == (None, True)
+
+
+def test_other_fields() -> None:
+    """Keys that are like none of the fields are no hint, and a field that is there needs none."""
+    record = to_trajectory(Case("1", "?"), {"response": "x", "usage": {}, "tools_used": [], "tool_used": ["s"]})
+    assert (record.tools_used, "tools" in record.unknown) == ((), False)
+    assert "agents_called, messages" in record.unknown["agents"]
+
+
+def test_no_response() -> None:
+    """An answer without a response names what it has, and how its place is said."""
+    with pytest.raises(DataError, match=r"it has 'outputs', 'id': name its place with --field response=PATH"):
+        to_trajectory(Case("1", "?"), {"outputs": [], "id": 7})
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("tool_used", "tools_should_include"),
+        ("tools", "tools_should_include"),
+        ("agents_called", "agents_should_include"),
+        ("query", "question"),
+        ("expected_answer", "references"),
+        ("criteria", "expected_answer_criteria"),
+        ("timeout", "deadline"),
+        ("repeat", "repeats"),
+    ],
+)
+def test_keys_of_a_scenario(key: str, meant: str) -> None:
+    """A key that other tools have is refused with the one that is meant."""
+    with pytest.raises(UsageError, match=f"a scenario has no '{key}'; did you mean '{meant}'"):
+        Scenario.of({"id": "s", "question": "?", key: "x"})
+
+
+@pytest.mark.parametrize(("key", "meant"), [("min", "threshold"), ("args", "arguments"), ("treshold", "threshold")])
+def test_keys_of_a_scorer(key: str, meant: str) -> None:
+    """The same for the scorers of a scenario."""
+    with pytest.raises(UsageError, match=f"not '{key}'; did you mean '{meant}'"):
+        Scenario("s", "?", scorers=[{"name": "is_json", key: 1}])
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gpt-4o", "openai:gpt-4o"),
+        ("o3-mini", "openai:o3-mini"),
+        ("claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("gemini/gemini-2.5-pro", "litellm:gemini/gemini-2.5-pro"),
+        ("qwen2.5-7b", "openai:qwen2.5-7b"),
+    ],
+)
+def test_models_without_their_kind(name: str, meant: str) -> None:
+    """A bare model is named with its kind, wherever an agent, a judge or a scorer is asked for."""
+    for ask in (get_agent, get_judge, get_scorer):
+        with pytest.raises(UsageError, match=f"did you mean '{meant}'"):
+            ask(name)
+    assert closest_model("local") == closest_model("my_agent:gpt-4o") == ""

@@ -1,0 +1,147 @@
+"""What frameworks hand to their users as messages, read as what happened: right, undecided, or an error; never a guess.
+
+The lists were recorded from the packages with a scripted model behind them, and beside each is what was counted there.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from adjudge.errors import TrajectoryError
+from adjudge.traces import load
+from adjudge.workflow import check_workflow
+from support import GOLDEN
+
+LINES = (GOLDEN / "frameworks" / "messages.jsonl").read_text(encoding="utf-8").splitlines()
+ROWS: dict[str, dict[str, Any]] = {row["name"]: row for row in map(json.loads, LINES)}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_happened(name: str) -> None:
+    """Agents, tools with their arguments, and the answer come out as they were, or are unknown with what to do."""
+    row, found = ROWS[name], load(ROWS[name]["messages"])
+    assert sorted(found.unknown) == row["unknown"]
+    if "agents" not in found.unknown:
+        assert list(found.agents_called) == row["agents"]
+    if "tools" not in found.unknown:
+        tools = [{"name": call.name, "arguments": call.arguments} for call in found.tool_calls or ()]
+        assert tools == row["tools"]
+        assert all(call.requested and call.executed for call in found.tool_calls or ())
+    if "answer" not in found.unknown:
+        assert found.final_response == row["answer"]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_no_false_verdict(name: str) -> None:
+    """The right expectation never fails; a wrong one never passes, and fails where the list can show it."""
+    row, found = ROWS[name], load(ROWS[name]["messages"])
+    for kind in ("agents", "tools"):
+        names = [one["name"] if isinstance(one, dict) else one for one in row[kind]]
+        is_known = kind not in row["unknown"]
+        right = {f"{kind}_should_include": list(dict.fromkeys(names)) or None, "unlisted": "ignore"}
+        assert check_workflow(right, found).passed in ((True,) if is_known or not names else (None,))
+        wrong = {f"{kind}_should_include": ["nobody"], "unlisted": "ignore"}
+        assert check_workflow(wrong, found).passed is (False if is_known else None)
+
+
+def test_who_was_handed_over_to_is_known_where_nobody_else_is() -> None:
+    """A handoff names its agent even where no message names its speaker; it is not a tool."""
+    found = load(ROWS["openai-agents.handoff_chain"]["messages"])
+    assert list(found.agents_called) == ROWS["openai-agents.handoff_chain"]["agents"][1:]
+    assert not [name for name in found.tools_used if name.startswith("transfer_to_")]
+
+
+GEMINI = [
+    {"role": "user", "parts": [{"text": "Weather?"}]},
+    {"role": "model", "parts": [{"functionCall": {"name": "get_weather", "args": {"city": "Oslo"}}}]},
+    {"role": "user", "parts": [{"functionResponse": {"name": "get_weather", "response": {"result": "sun"}}}]},
+    {"role": "model", "parts": [{"text": "I think.", "thought": True}, {"text": "Sun."}]},
+]
+
+
+def test_contents_of_gemini() -> None:
+    """Calls of Gemini are parts with one key; they have no ids, and a thought is not an answer."""
+    found = load(GEMINI)
+    assert [(call.name, call.arguments, call.result) for call in found.tool_calls or ()] == [
+        ("get_weather", {"city": "Oslo"}, '{"result":"sun"}')
+    ]
+    assert found.final_response == "Sun."
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"role": "robot", "content": "x"}, "message 1 has the role 'robot', which is not known"),
+        (
+            {"role": "assistant", "content": [{"type": "tool-invocation", "toolName": "search", "args": {}}]},
+            "message 1 has a part of kind 'tool_invocation', which is not known",
+        ),
+        ({"role": "assistant", "content": [{"type": "x", "name": "f", "arguments": {}}]}, "a part of kind 'x'"),
+        ({"role": "assistant", "parts": [{"toolThing": {"name": "f"}}]}, "a part of kind 'tool_thing'"),
+        ({"role": "assistant", "body": [{"call": "search"}]}, "neither content nor calls, but 'body'"),
+        ({"source": "a", "type": "NewEvent", "content": "x"}, "AutoGen's type 'NewEvent', which is not known"),
+        ({"role": "\x1b[2Jx", "content": "x"}, r"the role '\\x1b"),
+    ],
+)
+def test_what_is_not_known_is_an_error(message: dict[str, Any], words: str) -> None:
+    """A role, a part or a key that could hold a call and is not known is an error, not a run without tools."""
+    with pytest.raises(TrajectoryError, match=words):
+        load([{"role": "user", "content": "q"}, message], format="chat")
+
+
+def test_parts_that_hold_no_call_are_kept() -> None:
+    """An image, a file or a part that nobody knows and that has nothing of a call stays in the message."""
+    parts = [{"type": "image_url", "image_url": {"url": "u"}}, {"type": "hologram", "data": "x"}, {"cachePoint": {}}]
+    assert len(load([{"role": "user", "content": parts}]).messages[0].content or ()) == 3
+
+
+class Model:
+    """A message as a framework's pydantic model has it."""
+
+    def __init__(self, **fields: Any) -> None:
+        self._fields = fields
+
+    def model_dump(self) -> dict[str, Any]:
+        """Return the fields."""
+        return self._fields
+
+
+@dataclass
+class Part:
+    """A part as pydantic-ai has it."""
+
+    tool_name: str
+    args: dict[str, Any]
+    tool_call_id: str
+    part_kind: str = "tool-call"
+
+
+@dataclass
+class Response:
+    """A message as pydantic-ai has it."""
+
+    parts: list[Part]
+    kind: str = "response"
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def test_objects_of_frameworks() -> None:
+    """Objects are read like what they write: pydantic models by `model_dump`, dataclasses by their fields."""
+    found = load(
+        [
+            Model(type="human", content="q"),
+            Model(type="ai", content="", name="a", tool_calls=[{"name": "f", "args": {"x": 1}, "id": "1"}]),
+            Model(type="tool", content="r", tool_call_id="1"),
+            Model(type="ai", content="done", name="a"),
+        ]
+    )
+    assert (found.agents_called, found.tools_used, found.final_response) == (("a",), ("f",), "done")
+    assert load([Response([Part("f", {"x": 1}, "1")])]).tools_requested == ("f",)
+
+
+def test_a_summary_of_a_graph_is_undecided() -> None:
+    """A supervisor that keeps only an agent's last words does not show its tools; the reason names the option."""
+    found = load(ROWS["langgraph-supervisor.handoff"]["messages"])
+    assert "output_mode='full_history'" in found.unknown["tools"]
