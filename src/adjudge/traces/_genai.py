@@ -11,7 +11,6 @@ from typing import Any
 
 from adjudge.model import Message
 from adjudge.traces._facts import Facts, numbered_items
-from adjudge.traces._frameworks import plain_messages
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan
 from adjudge.traces._spans import Span, SpanKind
@@ -191,8 +190,8 @@ def _from_events(events: Iterable[OtlpEvent], where: str) -> tuple[tuple[Message
                 content = attributes.get("content") if message is None else message
                 said.append({**attributes, "role": "assistant", "content": content})
     return (
-        read_messages(plain_messages(given), f"{where}: its events"),
-        read_messages(plain_messages(said), f"{where}: gen_ai.choice", "assistant"),
+        read_messages(given, f"{where}: its events"),
+        read_messages(said, f"{where}: gen_ai.choice", "assistant"),
     )
 
 
