@@ -80,9 +80,12 @@ class ScenarioAgent:
             named = [one.trace_id for one in answers if one.trace_id is not None]
             record = await self.receive(session, len(scenario.turns), scenario.agents, named)
             # The record says what was done, the answer what the user got, and under which trace.
-            response = record.final_response if whole.final_response is None else whole.final_response
+            response, unknown = record.final_response, dict(record.unknown)
+            if whole.final_response is not None:
+                response = whole.final_response
+                unknown.pop("answer", None)
             sources, trace = record.sources or whole.sources, whole.trace_id or record.trace_id
-            whole = replace(record, final_response=response, sources=sources, trace_id=trace)
+            whole = replace(record, final_response=response, unknown=unknown, sources=sources, trace_id=trace)
         return replace(map_agents(whole, scenario.agents), trace_id=whole.trace_id or session, seconds=seconds)
 
     async def aclose(self) -> None:

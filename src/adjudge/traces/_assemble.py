@@ -57,9 +57,10 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
     used = record.usage or _usage(tree, done, log)
+    shown = tuple(call.finish() for call in drafts if not call.is_internal)
     found = Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
-        tool_calls=tuple(call.finish() for call in drafts if not call.is_internal),
+        tool_calls=None if "tools" in unknown else shown,
         agents_called=agents_called,
         final_response=answer,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
@@ -124,7 +125,7 @@ def _why_no_reply(spans: Sequence[Span], log: "_Log") -> str | None:
     last = log.model_calls[-1]
     if last.error is not None:
         return None
-    if not last.output:
+    if not last.output or last.unsent is not None:
         return last.unsent or NOT_SENT
     # AutoGen may return what a tool said, pydantic-ai what the model gave a tool: neither is a reply.
     return NO_REPLY if log.executions and last.output[-1].tool_calls else None
@@ -138,13 +139,11 @@ def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> d
     if log.executions:
         return {}
     # Spans of agents come with spans of tools, but for instrumentations that say otherwise.
-    is_heard = any(span.output for span in log.model_calls)
-    has_agents = any(span.kind == "agent" for span in spans)
-    for span in spans if not is_heard else ():
-        is_mute = span.kind == "llm" and not has_agents and span.error is None
-        if is_mute or span.is_blind:
-            return dict.fromkeys(("tools", "arguments"), span.unsent or NOT_SENT)
-    return {}
+    hidden = [span for span in log.model_calls if not span.output and span.error is None]
+    if any(span.kind == "agent" for span in spans):
+        is_heard = any(span.output for span in log.model_calls)
+        hidden = [] if is_heard else [span for span in spans if span.is_blind]
+    return dict.fromkeys(("tools", "arguments"), hidden[0].unsent or NOT_SENT) if hidden else {}
 
 
 def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:

@@ -51,7 +51,7 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     targets = [_target(call, styled) for call in calls]
     handed_to = [styled.get(style(name), name) for name in targets if name is not None]
     found = dict(unknown)
-    if not speakers and any(one.role in {"assistant", *RESULT_ROLES} for one in messages):
+    if not speakers and (calls or replies):
         found.setdefault("agents", NOBODY_NAMED)
     for question, reason in _left_out(messages, calls, handed_to).items():
         found.setdefault(question, reason)

@@ -94,7 +94,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
 def _unsent(facts: Facts, span: OtlpSpan) -> str | None:
     """Return how to get what is missing from a span: a model's reply, a tool's arguments, an agent's answer."""
     if facts.kind == "llm":
-        is_missing = not facts.output
+        calls = (call for message in facts.output for call in message.tool_calls)
+        is_missing = not facts.output or any(call.arguments == "" for call in calls)
     elif facts.kind == "tool":
         is_missing = facts.arguments is None
     else:
