@@ -1,6 +1,6 @@
 """Expected against called: the plain dict, and everything beside it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
     DimensionRules,
     Finding,
+    called_as_tools,
     list_names,
     lists_of,
     quote_name,
@@ -147,7 +148,11 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
-            wrong += wrong_with(rules, names or (), lists, requested)
+            # What an agent says of itself counts; in messages and spans one agent may be another's tool.
+            tools = [call.name for call in called.calls or () if call.requested and call.executed]
+            hidden = called_as_tools(lists["missing"], tools) if kind == "agents" else {}
+            wrong += wrong_with(rules, names or (), {**lists, "missing": _without(lists["missing"], hidden)}, requested)
+            wrong += [_may_be_tool(rules, agent, tool) for agent, tool in hidden.items()]
             wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"]) if rules.arguments else ()
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
@@ -155,6 +160,16 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
+
+
+def _without(names: Sequence[str], others: Collection[str]) -> list[str]:
+    return [name for name in names if name not in others]
+
+
+def _may_be_tool(rules: DimensionRules, agent: str, tool: str) -> Finding:
+    """Return what is open where an agent was perhaps called as a tool, which a record need not show."""
+    hint = f"if it was, say --map-agent {tool}={agent}"
+    return rules.finding(INCOMPLETE, f"may have been called as tool {quote_name(tool)}: {hint}", agent)
 
 
 def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> str | None:
