@@ -1,6 +1,6 @@
 """Expected against called: the plain dict, and everything beside it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,7 +84,7 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     (False, ("excluded-called: tool 'search' is excluded and was called",))
     """
     wanted = WorkflowExpectation.of(expectation)
-    record = Trajectory.from_messages(trajectory)
+    record = trajectory if isinstance(trajectory, Trajectory) else Trajectory.from_messages(trajectory)
     calls, agents = record.tool_calls, record.agents_called
     unknown = record.unknown
     # A record that cannot show tool calls and names no agent does not show agents either.
@@ -150,8 +150,9 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         elif rules.is_stated:
             # What an agent says of itself counts; in messages and spans one agent may be another's tool.
             tools = [call.name for call in called.calls or () if call.requested and call.executed]
-            hidden = called_as_tools(lists["missing"], tools) if kind == "agents" else {}
-            wrong += wrong_with(rules, names or (), {**lists, "missing": _without(lists["missing"], hidden)}, requested)
+            hidden = called_as_tools(lists["missing"], tools) if kind == "agents" and lists["missing"] else {}
+            missing = [name for name in lists["missing"] if name not in hidden]
+            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested)
             wrong += [_may_be_tool(rules, agent, tool) for agent, tool in hidden.items()]
             wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"]) if rules.arguments else ()
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
@@ -160,10 +161,6 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
-
-
-def _without(names: Sequence[str], others: Collection[str]) -> list[str]:
-    return [name for name in names if name not in others]
 
 
 def _may_be_tool(rules: DimensionRules, agent: str, tool: str) -> Finding:
@@ -181,7 +178,7 @@ def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Call
         return f"part of the record is missing; of the {rules.kind} it shows {list_names(names)}"
     elif rules.arguments and called.calls is None:
         question, what = "arguments", "the record does not show the arguments of the calls"
-    elif rules.is_ordered and "order" in called.unknown:
+    elif "order" in called.unknown and rules.is_ordered:
         question, what = "order", f"the record does not show the order in which {rules.kind} were called"
     else:
         return None
