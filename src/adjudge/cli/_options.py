@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from adjudge.calling import agent_options, agent_variables, code_allowed
+from adjudge.errors import UsageError
 
 if TYPE_CHECKING:
     from adjudge.traces import AgentNames
@@ -206,7 +207,10 @@ def take_agent_names(options: MutableMapping[str, Any]) -> "AgentNames":
 
     file, pairs, ignored = (options.pop(name) for name in ("agents_file", "map_agent", "ignore_agent"))
     names = {} if file is None else load_agent_names(file)
-    single = {**dict(pairs), **dict.fromkeys(ignored)}
+    single: dict[str, str | None] = {}
+    for name, agent in (*pairs, *((name, None) for name in ignored)):
+        if single.setdefault(name, agent) != agent:
+            raise UsageError(f"{name!a} is given twice by --map-agent and --ignore-agent", code="bad-option")
     return read_agent_names({**names, **single}, "--map-agent") if names or single else {}
 
 
@@ -246,8 +250,6 @@ def exit_on_sigterm() -> Iterator[None]:
 def refuse_unwritable(path: str, paths: Sequence[str]) -> None:
     """Refuse, before anybody is asked, a report that could not be written afterwards."""
     from pathlib import Path
-
-    from adjudge.errors import UsageError
 
     if paths.count(path) > 1:
         raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")

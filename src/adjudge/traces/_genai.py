@@ -58,6 +58,9 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     if facts.kind == "tool":
         facts.name = part.text("gen_ai.tool.name") or entity or span.name.removeprefix("execute_tool").strip()
         _read_tool(facts, part, span)
+    elif facts.kind == "agent" and attributes.get("traceloop.span.kind") == "workflow":
+        # OpenLLMetry says of whatever LangChain runs first that it is an agent.
+        facts.kind, facts.name = "other", part.text("gen_ai.agent.name") or entity
     elif facts.kind == "agent":
         name = part.text("gen_ai.agent.name") or entity
         facts.is_named = bool(name) or span.name.startswith("invoke_agent ")
