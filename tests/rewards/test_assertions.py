@@ -1,12 +1,13 @@
 """Assertions: each is a check by name, 1 or 0 with a reason, and undecided where the record cannot show it."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
 from adjudge.errors import ArgumentError, UsageError
-from adjudge.model import Trajectory
+from adjudge.model import ToolCall, Trajectory
 from adjudge.rewards import (
     contains_all,
     get_scorer,
@@ -49,7 +50,11 @@ CHECKS = [
     ("matches_schema", {"schema": {"required": ["b"]}}, '{"a": 1}', 0.0, "wrong-json: $: 'b' is a required property"),
     ("matches_schema", {"schema": {"type": "object"}}, "none", 0.0, "not-json"),
     ("is_refusal", {}, "I’m sorry, I can’t help with that.", 1.0, None),
+    ("contains_all", {"texts": ["don't", "Z\u00fcrich", "a b"]}, "I don\u2019t, Zu\u0308rich, a\u00a0b", 1.0, None),
+    ("contains_all", {"texts": ["a b"]}, "It is a\nb.", 1.0, None),
+    ("matches_schema", {"schema": {"format": "email"}}, '"notmail"', 0.0, "wrong-json"),
     ("is_refusal", {}, "It is Paris.", 0.0, "no-refusal"),
+    ("is_refusal", {}, "Unfortunately we were unable to find flights.", 0.0, "no-refusal"),
     ("is_refusal", {"expected": False}, "It is Paris.", 1.0, None),
     ("is_refusal", {"expected": False}, "I cannot assist with that.", 0.0, "refusal: it declines"),
     ("is_language", {"language": "de"}, "Der Bahnhof liegt gleich hinter der Kirche.", 1.0, None),
@@ -66,6 +71,8 @@ CHECKS = [
     ("cites_sources", {"sources": ["https://a.org/x/"]}, "It is 42 ([1](https://a.org/x)).", 1.0, None),
     ("cites_sources", {"sources": ["https://a.org/x"]}, "It is 42 ([1](https://a.org/x)).", 1.0, None),
     ("cites_sources", {"sources": ["https://a.org/x"]}, "See https://a.org/x and http://b.org.", 0.0, "unknown-source"),
+    ("cites_sources", {"sources": ["https://a.org/x"]}, "See http://A.org/x/?utm_source=y.", 1.0, None),
+    ("cites_sources", {"sources": ["doc"]}, "See doc1.", 0.0, "no-source"),
 ]
 
 
@@ -115,6 +122,12 @@ RECORDS = [
     ("tools_requested", {"tools": ["pay"]}, SEARCHED, 0.0),
     ("tools_requested", {"tools": ["book"]}, CUT, 1.0),
     ("tools_requested", {"tools": ["pay"]}, CUT, None),
+    (
+        "tools_requested",
+        {"tools": ["s"]},
+        Trajectory(tool_calls=(ToolCall("s", requested=False, executed=True),)),
+        None,
+    ),
     ("tools_f1", {"tools": ["search"]}, SEARCHED, 1.0),
     ("tools_f1", {"tools": ["search", "search"]}, SEARCHED, 2 / 3),
     ("tools_f1", {"tools": ["book"]}, SEARCHED, 0.0),
@@ -160,6 +173,26 @@ def test_wrong_options(name: str, options: dict[str, Any]) -> None:
     score = get_scorer(name, **options).score({"final_response": "{}", "trajectory": SEARCHED})
     assert score.status == "error"
     assert (score.reason or "").startswith("bad-option: ")
+
+
+def test_a_refusal_in_another_language_is_not_known() -> None:
+    """Refusals are known in English only: of other texts nothing is said."""
+    score = get_scorer("is_refusal").score({"final_response": "Ich kann dabei leider nicht helfen."})
+    assert (score.status, (score.reason or "").partition(":")[0]) == ("unscored", "unclear-language")
+
+
+@pytest.mark.parametrize(
+    ("schema", "response"),
+    [
+        ({"type": "string", "pattern": "^(a+)+$"}, f'"{"a" * 40}!"'),
+        ({"uniqueItems": True}, json.dumps([{"a": number} for number in range(6_000)])),
+    ],
+)
+def test_a_schema_that_never_ends(schema: dict[str, Any], response: str) -> None:
+    """A pattern or a list that takes for ever is given up, in an event loop too: unscored, not 0."""
+    scorer = get_scorer("matches_schema", schema=schema)
+    for score in (scorer.score({"final_response": response}), asyncio.run(scorer.ascore({"final_response": response}))):
+        assert (score.status, (score.reason or "").partition(":")[0]) == ("unscored", "timeout")
 
 
 def test_too_little_text_has_no_language() -> None:

@@ -80,7 +80,7 @@ def test_an_answer_that_was_not_sent_is_not_an_empty_one(scorer: Any) -> None:
     record = replace(record, tool_calls=(ToolCall("search", "{}", requested=False, executed=True),))
     scenario = Scenario("a", "Capital?", references=["Paris"], tools_should_include=["search"], scorers=[scorer])
     result = run_scenario(scenario, trajectory=record)
-    assert (result["pass"], result["status"], result["workflow"]["pass"]) == (True, "unscored", True)
+    assert (result["pass"], result["status"], result["workflow"]["pass"]) == (None, "unscored", True)
     [entry] = result["scores"].values()
     assert (entry["value"], entry["status"]) == (None, "unscored")
 
@@ -128,3 +128,32 @@ def test_an_answer_that_the_record_cannot_show() -> None:
     assert "contents were not sent: set X" in result["reasons"][0]
     result = run_scenario(scenario, trajectory=replace(record, unknown={}))
     assert outcome_of(result) == "failed"
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        {"name": "contains_all", "arguments": {"texts": []}},
+        {"name": "matches_regex", "arguments": {"pattern": "("}},
+        {"name": "matches_schema", "arguments": {"schema": {"type": "objekt"}}},
+        {"name": "max_cost", "arguments": {"dollars": "much"}},
+    ],
+)
+def test_wrong_options_are_found_first(scorer: dict[str, Any]) -> None:
+    """An option that can never work is found before the agent is asked."""
+
+    def agent(question: str) -> str:
+        raise AssertionError(question)
+
+    with pytest.raises(UsageError, match=scorer["name"]):
+        run_scenario({"id": "s", "question": "?", "scorers": [scorer]}, agent)
+
+
+def test_a_check_without_a_score_leaves_the_verdict_open() -> None:
+    """A check that could not be made is not a pass; one that decides nothing is left out."""
+    limit = {"name": "max_tokens", "arguments": {"tokens": 5}}
+    result = run_scenario({"id": "s", "question": "?", "scorers": [limit]}, answer("Paris"))
+    assert (result["pass"], outcome_of(result)) == (None, "undecided")
+    free = {"name": "tools_f1", "arguments": {"tools": ["search"]}}
+    result = run_scenario({"id": "s", "question": "?", "scorers": [free]}, answer("Paris"))
+    assert (result["pass"], [one["gated"] for one in result["scores"].values()]) == (True, [False])

@@ -22,7 +22,6 @@ from adjudge.cli._options import (
     refuse_unwritable,
     with_options,
 )
-from adjudge.datasets import whole_file
 from adjudge.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -120,6 +119,7 @@ def run_file_of(run: str, agent: str) -> str:
 def _show_agents(done: "Mapping[str | None, Finished]", json_file: str | None) -> None:
     """Print several agents side by side, with how far each differs from the first, and write the same as JSON."""
     from adjudge.cli._show import Terminal
+    from adjudge.datasets import whole_file
     from adjudge.runs import score_differences
 
     runs = {agent: one for agent, one in done.items() if one.summary is not None}

@@ -10,6 +10,7 @@ In a scenario file they are scorers with arguments, and a scenario passes only w
 import asyncio
 import json
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,12 +19,13 @@ from adjudge.errors import ArgumentError, MissingExtra
 from adjudge.model import Provenance, Score
 from adjudge.rewards._checks import RANGE, UNKNOWN_TOOLS, number_in, quoted, record_of, shows_tools, texts_in, verdict
 from adjudge.rewards._tag import Row, by_row, reward
-from adjudge.text.refusals import declines
+from adjudge.text.refusals import declines, reads_as_english
 from adjudge.text.values import text_of
 
 _FENCE = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
 _LINK = re.compile(r"https?://[^\s<>\"'`\]\[{}|\\^]+")
 _LINK_ENDS = ".,;:!?)*_"
+_MARKS = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'})
 _LARGEST = 1 << 20  # characters of JSON that is read
 
 
@@ -124,34 +126,51 @@ def is_json(final_response: str | None) -> dict[str, Any]:
     return verdict(fault is None, fault)
 
 
-@reward(binary=True, range=RANGE, parts=())
+def _schema_score(row: Row, provenance: Provenance) -> Score:
+    found = _fits(row["final_response"], row["schema"])
+    if "unscored" in found:
+        return Score.unscored(found["unscored"], provenance=provenance)
+    return Score.scored(found["reward"], reason=found.get("reason"), provenance=provenance)
+
+
+_schema_batch = by_row(_schema_score)
+
+
+async def _schema_abatch(rows: Sequence[Row], provenance: Provenance) -> Sequence[Score]:
+    """Wait for the worker process without holding up the event loop."""
+    return await asyncio.to_thread(_schema_batch, rows, provenance)
+
+
+@reward(binary=True, range=RANGE, parts=(), batch=_schema_batch, abatch=_schema_abatch)
 def matches_schema(final_response: str | None, *, schema: Mapping[str, Any]) -> dict[str, Any]:
     """1 if the response is JSON, alone or in one code fence, that fits a JSON schema, else 0.
 
-    Needs `jsonschema` (`pip install 'adjudge[schema]'`). A schema refers to nothing outside of itself.
+    Needs `jsonschema` (`pip install 'adjudge[schema]'`). A schema refers to nothing outside of itself; its `format`
+    counts where jsonschema knows it. Validation runs in a process that is killed after two seconds.
     """
+    return _fits(final_response, schema)
+
+
+def _fits(final_response: object, schema: object) -> dict[str, Any]:
     try:
         import jsonschema
-        import referencing
     except ImportError as error:
         raise MissingExtra.of("schema", "matches_schema") from error
+    from adjudge.rewards._schemas import fault_of
+
     if not isinstance(schema, Mapping):
         raise ArgumentError(f"schema must be a mapping, got {schema!r}", code="bad-option")
-    schema = dict(schema)
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    given = dict(schema)
     try:
-        kind.check_schema(schema)
+        jsonschema.validators.validator_for(given, default=jsonschema.Draft202012Validator).check_schema(given)
     except jsonschema.SchemaError as error:
         raise ArgumentError(f"schema is not a JSON schema: {error.message}", code="bad-option") from None
     value, fault = _json(final_response)
-    # Without a registry of its own, the validator would fetch what `$ref` names.
-    validator = kind(schema, registry=referencing.Registry())
     if fault is None:
         try:
-            wrong = next(iter(validator.iter_errors(value)), None)
-        except (referencing.exceptions.Unresolvable, RecursionError) as error:
-            raise ArgumentError(f"schema cannot be used: {type(error).__name__}", code="bad-option") from None
-        fault = None if wrong is None else f"wrong-json: {wrong.json_path}: {wrong.message[:200]}"
+            fault = fault_of(given, value)
+        except TimeoutError:
+            return {"unscored": "timeout: the response could not be held against the schema in time"}
     return verdict(fault is None, fault)
 
 
@@ -164,7 +183,10 @@ def is_refusal(final_response: str | None, *, expected: bool = True) -> dict[str
     """
     if not isinstance(expected, bool):
         raise ArgumentError(f"expected must be true or false, got {expected!r}", code="bad-option")
-    found = declines(text_of(final_response, "final_response"))
+    text = text_of(final_response, "final_response")
+    found = declines(text)
+    if not found and not reads_as_english(text):
+        return {"unscored": "unclear-language: refusals are known in English only"}
     return verdict(found is expected, "refusal: it declines" if found else "no-refusal: it does not decline")
 
 
@@ -204,13 +226,16 @@ def cites_sources(
     if not given:
         return {"unscored": "no-sources: the record shows no source that could be named"}
     links = [link.rstrip(_LINK_ENDS) for link in _LINK.findall(text)]
-    known = {source.rstrip("/") for source in given}
-    invented = [link for link in links if link.rstrip("/") not in known and not any(link in one for one in given)]
+    known = {_address(source) for source in given}
+    invented = [link for link in links if _address(link) not in known]
     if invented:
         reason = f"unknown-source: it names {quoted(invented[:3])}, which is not among the sources"
         return {"reward": 0.0, "reason": reason}
-    folded = text.casefold()
-    named = sum(source.casefold().rstrip("/") in folded for source in dict.fromkeys(given))
+    cited = {_address(link) for link in links}
+    folded = _folded(text, ignore_case=True)
+    named = sum(
+        _address(one) in cited or _is_named(_folded(one, ignore_case=True), folded) for one in dict.fromkeys(given)
+    )
     return verdict(
         named >= wanted, f"no-source: it names {named} of its {len(set(given))} sources, and {wanted:g} are wanted"
     )
@@ -227,7 +252,9 @@ def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     asked = set(record.tools_requested)
     missing = [name for name in dict.fromkeys(wanted) if name not in asked]
     # Where replies were not recorded, neither was what they asked for.
-    if missing and (not shows_tools(record) or "answer" in record.unknown):
+    # Of a tool that is only known to have run, nobody knows who asked for it.
+    is_seen = shows_tools(record) and all(call.requested for call in record.tool_calls or ())
+    if missing and (not is_seen or "answer" in record.unknown):
         return UNKNOWN_TOOLS
     return verdict(not missing, f"missing: the agent did not ask for {quoted(missing)}")
 
@@ -251,7 +278,25 @@ def tools_f1(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
 
 
 def _folded(text: str, ignore_case: bool) -> str:
-    return text.casefold() if ignore_case else text
+    """Return text as it is compared: one kind of apostrophe, of quotation mark and of space, accents in one form."""
+    plain = " ".join(unicodedata.normalize("NFC", text).translate(_MARKS).split())
+    return plain.casefold() if ignore_case else plain
+
+
+def _address(link: str) -> str:
+    """Return a link as it is compared: without scheme, campaign and last slash, the host in small letters."""
+    _, there, rest = link.strip().partition("://")
+    if not there:
+        return link.strip()
+    where, _, query = rest.partition("?")
+    host, slash, path = where.partition("/")
+    kept = "&".join(one for one in query.split("&") if one and not one.startswith("utm_"))
+    return f"{host.lower()}{slash}{path}".rstrip("/") + (f"?{kept}" if kept else "")
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Say whether a text has a name, and not only a longer one."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _found(final_response: object, texts: object, *, ignore_case: bool) -> dict[str, bool]:

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adjudge.errors import MissingExtra, UsageError, closest
+from adjudge.model import Trajectory
+from adjudge.rewards import Reward, Scorer
 from adjudge.scenarios._scenario import Scenario
 from adjudge.traces import AgentNames, read_agent_names
 
@@ -37,6 +39,7 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
+_CHECKS = frozenset({"adjudge.rewards.assertions", "adjudge.rewards.limits"})
 _FILE_KEYS = ("scenarios", "defaults", "agents")
 
 KeyPath = tuple[str | int, ...]
@@ -123,9 +126,18 @@ def _check_scorers(scenario: Scenario) -> None:
             message = f"scorers: {scorer.name} compares several runs, and a scenario gives it one at a time"
             raise UsageError(message, code="bad-scenario")
         scorer.check(columns)
+        _check_options(scorer, columns)
         if scorer.name in names:
             raise UsageError(f"scorers: {scorer.name} is listed twice", code="bad-scenario")
         names.add(scorer.name)
+
+
+def _check_options(scorer: Scorer, columns: Mapping[str, Any]) -> None:
+    """Raise `UsageError` for an option that one of our own checks can never work with, before the agent is asked."""
+    if scorer.is_binary and isinstance(scorer, Reward) and scorer.function.__module__ in _CHECKS:
+        score = scorer.score({**columns, "final_response": "{}", "trajectory": Trajectory()})
+        if score.status == "error" and (score.reason or "").startswith("bad-option: "):
+            raise UsageError(f"scorers: {scorer.name}: {(score.reason or '')[12:]}", code="bad-option")
 
 
 def _entries(source: Any) -> Iterator[_Entry]:

@@ -122,8 +122,8 @@ class ScenarioScorer(Scorer):
             }
             statuses.append(score.status)
             reasons += [] if why is None else [f"{scorer.name}: {why}"]
-            # One that could not be scored is seen in the status; it takes no part in the verdict.
-            verdicts += [] if passed is None else [passed]
+            # One that decides, and could not be scored, leaves the verdict open.
+            verdicts += [passed] if scores[scorer.name]["gated"] else []
         return {
             "id": scenario.id,
             "repeat": row["repeat"],

@@ -2,9 +2,14 @@
 
 import re
 
-__all__ = ["declines"]
+__all__ = ["declines", "reads_as_english"]
 
 _LOOKED_AT = 600  # characters: who declines does it at once
+_FEW = 4  # words that are too few to tell a language
+_COMMON = frozenset(
+    {"the", "a", "an", "is", "are", "was", "of", "to", "in", "and", "it", "that", "you", "i", "we", "for", "with", "on"}
+    | {"be", "this", "not", "have", "can", "no"}
+)
 _APOSTROPHES = re.compile("['\u2018\u2019\u02bc]")
 _BETWEEN = re.compile(r"[^\w.!?]+")
 _CANNOT = (
@@ -29,7 +34,8 @@ _DECLINES = re.compile(
     r"|\b(?:against|violates?|violating|outside of|outside) (?:(?:my|our) (?:\w+ ){0,2}|the (?:content|usage|safety) )"
     r"(?:guidelines?|polic(?:y|ies)|programming|rules|terms)\b"
     r"|\b(?:sorry|apologi[sz]e|afraid|unfortunately|regret)\b(?:(?![.!?] ).){0,60}"
-    r"\b(?:cannot|cant|can not|unable|not able|wont|will not)\b(?! (?:believe|imagine|wait|stress|thank)\b)"
+    r"\b(?:cannot|cant|can not|unable|not able|wont|will not)\b"
+    r"(?! (?:to (?:find|locate|reach|connect|determine|confirm|verify|load|open)|believe|imagine|wait|stress|thank)\b)"
     r"|^no\b.{0,12}\bi (?:wont|will not|refuse)\b"
 )
 
@@ -43,3 +49,13 @@ def declines(text: str) -> bool:
     plain = _BETWEEN.sub(" ", _APOSTROPHES.sub("", text[:_LOOKED_AT]).lower()).strip()
     plain = re.sub(r"\bim\b", "i am", plain)
     return _DECLINES.search(plain) is not None
+
+
+def reads_as_english(text: str) -> bool:
+    """Say whether a text can be English: it has a common word of that language, or only a few words.
+
+    >>> reads_as_english("Ich kann dabei leider nicht helfen."), reads_as_english("Paris, France")
+    (False, True)
+    """
+    words = re.findall(r"[^\W\d_]+", text[:_LOOKED_AT].lower())
+    return len(words) < _FEW or not _COMMON.isdisjoint(words)
