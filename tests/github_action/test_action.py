@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from adjudge.runs import open_run
 from adjudge.scenarios.sample import SCENARIOS
@@ -77,6 +78,14 @@ class TestFile:
         docs = (ROOT / "docs" / "action.md").read_text(encoding="utf-8")
         for name in (*ACTION["inputs"], *ACTION["outputs"]):
             assert f"`{name}`" in docs, name
+
+    def test_the_workflow_of_the_docs(self) -> None:
+        """The workflow in the docs is YAML, and gives inputs that the action has."""
+        docs = (ROOT / "docs" / "action.md").read_text(encoding="utf-8")
+        (found,) = re.findall(r"^```yaml\n(.*?)^```$", docs, re.MULTILINE | re.DOTALL)
+        *_, step = yaml.safe_load(found)["jobs"]["gate"]["steps"]
+        assert set(step["with"]) <= set(ACTION["inputs"])
+        assert {name for name, about in ACTION["inputs"].items() if about.get("required")} <= set(step["with"])
 
 
 class TestVerdicts:

@@ -77,7 +77,9 @@ def markdown_of(result: CheckResult, *, largest: int = COMMENT) -> str:
         page.table(*_problems(open_ones, comparison, is_repeated=len(scenarios) < len(run.results)))
     page.add(*(f"- ⚠️ {code(warning, LONGEST)}" for warning in run.warnings[:MOST_WARNINGS]), "")
 
-    page.folded("What happened there", ("scenario", "question", "agents", "tools", "answer"), list(_accounts(result)))
+    if open_ones:
+        heads = ("scenario", "question", "agents", "tools", "answer")
+        page.folded("What happened there", heads, list(_accounts(result)))
     if comparison is not None:
         changes = [(one.change, code(one.id), _standing(one.before), _standing(one.now)) for one in comparison.changes]
         page.folded("What changed since the baseline", ("", "scenario", "before", "now"), changes)
