@@ -196,6 +196,12 @@ class TestAgent:
         assert shown is not None
         assert "::error::of the agent" in shown[2]
 
+    def test_never_there(self, folder: Path) -> None:
+        """An agent that does not start is a wrong call, not a bad agent, and the log has its last words."""
+        job = check_sample(folder, run="echo no such model; exit 1", agent="http://127.0.0.1:9/", wait="1")
+        assert (job.code, job.outputs["verdict"]) == (2, "error"), job.log
+        assert "\nno such model\n" in job.log
+
     def test_what_it_sees(self, folder: Path) -> None:
         """The agent has what the job's environment has, and never the token."""
         (folder / "deep").mkdir()

@@ -8,7 +8,7 @@
 Whatever a scenario, an agent or a judge wrote is in code spans, where it is text and nothing else.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -74,12 +74,12 @@ def markdown_of(result: CheckResult, *, largest: int = COMMENT) -> str:
 
     open_ones = sorted((one for one in scenarios if one.outcome != "passed"), key=_severity)
     if open_ones:
-        page.table(*_problems(open_ones, comparison, is_repeated=len(scenarios) < len(run.results)))
+        heads = ("", "scenario", "passed", "before", "quality", "scores", "why")
+        page.table(heads, _problems(open_ones, comparison))
     page.add(*(f"- ⚠️ {code(warning, LONGEST)}" for warning in run.warnings[:MOST_WARNINGS]), "")
 
     if open_ones:
-        heads = ("scenario", "question", "agents", "tools", "answer")
-        page.folded("What happened there", heads, list(_accounts(result)))
+        page.folded("What happened there", ("scenario", "question", "agents", "tools", "answer"), _accounts(result))
     if comparison is not None:
         changes = [(one.change, code(one.id), _standing(one.before), _standing(one.now)) for one in comparison.changes]
         page.folded("What changed since the baseline", ("", "scenario", "before", "now"), changes)
@@ -100,22 +100,18 @@ def _severity(scenario: ScenarioSummary) -> int:
     return WORST_FIRST.index(scenario.outcome)
 
 
-def _problems(
-    scenarios: Sequence[ScenarioSummary], comparison: Comparison | None, *, is_repeated: bool
-) -> tuple[list[str], list[list[str]]]:
-    """Return heads and rows of the scenarios that did not pass."""
+def _problems(scenarios: Sequence[ScenarioSummary], comparison: Comparison | None) -> list[Sequence[str]]:
+    """Return a row for each scenario that did not pass."""
     changes = {} if comparison is None else {one.id: one for one in comparison.changes}
-    heads = ["", "scenario", *(["passed"] if is_repeated else []), *(["before"] if comparison else []), "why"]
-    rows = []
+    rows: list[Sequence[str]] = []
     for one in scenarios:
-        row = [MARKS[one.outcome], code(one.id)]
-        if is_repeated:
-            row.append(f"{one.passed} of {one.runs}")
+        times = "" if one.runs == 1 else f"{one.passed} of {one.runs}"
+        before = ""
         if comparison is not None:
             # A scenario that did not change had the outcome that it has.
-            row.append(MARKS[one.outcome] if one.id not in changes else _standing(changes[one.id].before, "new"))
-        rows.append([*row, _reasons(one)])
-    return heads, rows
+            before = _standing(changes[one.id].before, "new") if one.id in changes else MARKS[one.outcome]
+        rows.append((MARKS[one.outcome], code(one.id), times, before, *_numbers(one)))
+    return rows
 
 
 def _reasons(scenario: ScenarioSummary) -> str:
@@ -134,25 +130,19 @@ def _standing(standing: ScenarioStanding | None, missing: str = "–") -> str:
     return f"{MARKS[standing.outcome]}{times}"
 
 
-def _accounts(result: CheckResult) -> Iterator[Sequence[str]]:
-    """Give what was asked and done in the first run of each scenario that did not pass."""
-    seen: set[str] = set()
+def _accounts(result: CheckResult) -> list[Sequence[str]]:
+    """Return what was asked and done in the first run of each scenario that did not pass."""
+    accounts: dict[str, Sequence[str]] = {}
     # Runs are in the order of their results.
     for one, row in zip(result.run.results, RunFile(result.run.file).rows(), strict=False):
-        if one["id"] in seen or outcome_of(one) == "passed":
+        if one["id"] in accounts or outcome_of(one) == "passed":
             continue
-        seen.add(one["id"])
         account = account_of(row)
         question = _names(account["turns"] or [account["question"]])
         tools = None if account["calls"] is None else [call["name"] for call in account["calls"] if call["executed"]]
-        answer = one["response"]
-        yield (
-            code(one["id"]),
-            question,
-            _names(account["agents"]),
-            _names(tools),
-            "" if answer is None else _text(answer),
-        )
+        answer = "" if one["response"] is None else _text(one["response"])
+        accounts[one["id"]] = (code(one["id"]), question, _names(account["agents"]), _names(tools), answer)
+    return list(accounts.values())
 
 
 def _names(names: Sequence[Any] | None) -> str:
