@@ -32,6 +32,7 @@ _OPTIONS = {
 _paths = pytest.StashKey[list[Path]]()
 _results = pytest.StashKey[dict[str, Mapping[str, Any]]]()
 _scenario = pytest.StashKey[tuple["Scenario", int]]()
+_fault = pytest.StashKey[str]()
 
 
 class Undecided(Exception):
@@ -69,7 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
         folders[:] = [str(config.invocation_params.dir)]
     for path in paths:
         _load(path)
-    config.args.extend(str(path) for path in paths)
+    # A test that is named by its id (`scenarios/all.toml::capital`) is chosen already.
+    named = [(config.invocation_params.dir / one.partition("::")[0]).resolve() for one in config.args if "::" in one]
+    config.args.extend(str(path) for path in paths if not any(path in (one, *one.parents) for one in named))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ScenarioFile | None":
@@ -106,11 +109,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     mark = item.get_closest_marker("adjudge")
     if mark is None or not isinstance(item, pytest.Function):
         return
-    given = {**(mark.args[0] if mark.args and isinstance(mark.args[0], Mapping) else {}), **mark.kwargs}
-    if (mark.args and not isinstance(mark.args[0], Mapping)) or len(mark.args) > 1:
-        raise pytest.UsageError(f"{item.nodeid}: pytest.mark.adjudge takes a mapping or the fields of a scenario")
-    (scenario,) = _load({"id": item.name, **given})
-    item.stash[_scenario] = scenario, 1
+    # A wrong mark is an error of its test, not of the session.
+    given = mark.args[0] if mark.args else {}
+    if not isinstance(given, Mapping) or len(mark.args) > 1 or "repeats" in {**given, **mark.kwargs}:
+        why = "pytest.mark.adjudge takes a mapping or the fields of a scenario; for repeats, parametrize the test"
+        item.stash[_fault] = why
+    else:
+        try:
+            item.stash[_scenario] = _load({"id": item.name, **given, **mark.kwargs})[0], 1
+        except pytest.UsageError as error:
+            item.stash[_fault] = str(error)
     if FIXTURE not in item.fixturenames:
         item.fixturenames.append(FIXTURE)
 
@@ -153,7 +161,7 @@ def adjudge_result(request: pytest.FixtureRequest, adjudge_agent: Any, tmp_path:
     from adjudge.scenarios import outcome_of
 
     if _scenario not in request.node.stash:
-        raise pytest.UsageError(f"{request.node.nodeid} has no scenario: mark it with pytest.mark.adjudge")
+        raise Undecided(request.node.stash.get(_fault, "the test has no scenario: mark it with pytest.mark.adjudge"))
     result = _result_of(request, adjudge_agent, tmp_path)
     if outcome_of(result) == "undecided":
         raise Undecided(_words(result))

@@ -89,3 +89,45 @@ def test_models_without_their_kind(name: str, meant: str) -> None:
         with pytest.raises(UsageError, match=f"did you mean '{meant}'"):
             ask(name)
     assert closest_model("local") == closest_model("my_agent:gpt-4o") == ""
+
+
+OBJECTS = {"response": "x", "agents_called": [{"name": "research"}], "tools_used": [{"name": "search"}, "read"]}
+
+
+def test_names_in_objects() -> None:
+    """An object with a name is that name; a single text is a list of one."""
+    record = to_trajectory(Case("1", "?"), OBJECTS)
+    assert (record.agents_called, record.tools_used) == (("research",), ("search", "read"))
+    assert to_trajectory(Case("1", "?"), {"response": "x", "agents_called": "research"}).agents_called == ("research",)
+
+
+@pytest.mark.parametrize("field", ["agents_called", "tools_used", "sources"])
+@pytest.mark.parametrize("value", [[None], [{"id": 3}], [7], {"search": 1}, 3])
+def test_names_that_are_none(field: str, value: Any) -> None:
+    """What is not a name does not become one: nobody was called `None`."""
+    for more in ({}, {"messages": [{"role": "assistant", "content": "x"}]}):
+        with pytest.raises(DataError, match=f"{field} of the agent's answer must"):
+            to_trajectory(Case("1", "?"), {"response": "x", field: value, **more})
+
+
+def test_tools_beside_messages() -> None:
+    """Messages may be only what the user saw: tools that the answer names were used, each as often as it says."""
+    call = {"id": "c", "function": {"name": "search", "arguments": '{"q": 1}'}}
+    messages = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "..."},
+        {"role": "assistant", "content": "x"},
+    ]
+    answer = {"response": "x", "messages": messages, "tools_used": ["search", "search", "read"]}
+    record = to_trajectory(Case("1", "?"), answer)
+    assert record.tools_used == ("search", "search", "read")
+    assert (record.tool_calls or ())[0].arguments == {"q": 1}
+    seen = to_trajectory(Case("1", "?"), {**answer, "messages": messages[2:]})
+    assert seen.tools_used == ("search", "search", "read")
+
+
+def test_an_error_beside_nothing() -> None:
+    """An answer that says nothing but what went wrong is an error, not a bad answer."""
+    with pytest.raises(DataError, match="is an error: model overloaded"):
+        to_trajectory(Case("1", "?"), {"response": "", "error": "model overloaded"})
+    assert to_trajectory(Case("1", "?"), {"response": "x", "error": None}).final_response == "x"

@@ -46,6 +46,11 @@ WHOLE = {
     "whole at the end": data({"content": "Par"}, {"content": "is"}, {"content": "Paris"}),
     "events without data": data({"delta": "Paris"}) + b"event: end\ndata:\n\n",
     "one object": data({"response": "Paris"}),
+    "the text so far": data({"response": "P"}, {"response": "Par"}, {"response": "Paris"}),
+    "choices out of order": data(
+        {"choices": [{"index": 1, "delta": {"content": "Rome"}}, {"index": 0, "delta": {"content": "Paris"}}]},
+        {"choices": [{"index": 1, "finish_reason": "stop"}, {"index": 0, "finish_reason": "stop"}]},
+    ),
     "JSON texts": data('"Par"', '"is"'),
     "plain": b": comment\nid: 7\ndata: Par\n\nretry: 5\ndata:is\n\n",
     "CRLF": b"\xef\xbb\xbfdata: Par\r\n\r\ndata: is\r\n\r\n",
@@ -80,6 +85,12 @@ BROKEN = {
     "nothing": (b": ping\n\n", "it holds no text"),
     "no text": (data({"type": "ping"}), "--field response=PATH"),
     "two texts": (data({"message": "starting"}, {"token": "Paris"}), "under message and token: name the answer"),
+    "withheld": (data(delta("Par"), delta(finish_reason="content_filter")), "withheld by a content filter"),
+    "lists": (data('[{"type": "AIMessageChunk", "content": "Par"}, {}]'), "JSON lists, which are not known"),
+    "texts of two events": (
+        b'event: status\ndata: "searching"\n\nevent: token\ndata: "Paris"\n\n',
+        r"several events \(status and token\)",
+    ),
     "not UTF-8": (b"data: \xff\n\n", "not UTF-8"),
 }
 

@@ -116,6 +116,8 @@ def test_a_resumed_run_has_the_same_names(folder: Path) -> None:
 WRONG = [
     (("--map-agent", "call_model"), "write name=agent, as in call_model=research"),
     (("--map-agent", "a=b", "--map-agent", "b=c"), "is given another name itself"),
+    (("--map-agent", "a=b", "--map-agent", "a=c"), "'a' is given twice"),
+    (("--map-agent", "a=b", "--ignore-agent", "a"), "'a' is given twice"),
     (("--agents", "nowhere.toml"), "nowhere.toml"),
     (("--agents", "agent.py"), "not TOML"),
 ]

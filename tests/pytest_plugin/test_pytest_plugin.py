@@ -94,6 +94,7 @@ def test_only_what_is_asked_for(folder: Path) -> None:
     assert run(folder, *CALL, "-k", "quick")[2] == {"good": "PASSED"}
     assert (folder / "asked").read_text() == "a\n"
     assert run(folder, "--adjudge", "scenarios/all.toml", *CALL[2:], "-k", "good")[2] == {"good": "PASSED"}
+    assert run(folder, "scenarios/all.toml::twice[2]", *CALL)[2] == {"twice[2]": "PASSED"}
     assert run(folder)[0] == 5
 
 
@@ -126,6 +127,10 @@ def test_nobody_looks():
 @pytest.mark.adjudge(question="Capital?", tools_arguments_typo=["search"])
 def test_typo():
     pass
+
+@pytest.mark.adjudge(question="Capital?", repeats=4)
+def test_repeats():
+    pass
 """
 
 
@@ -137,9 +142,11 @@ def test_marks(folder: Path) -> None:
     wanted = {"test_good": "PASSED", "test_more_is_asked": "FAILED", "test_nobody_looks": "FAILED"}
     assert (code, ends) == (1, wanted), printed
     (folder / "test_marked.py").write_text(MARKED)
-    code, printed, _ = run(folder)
-    assert code not in (0, 1)
-    assert "a scenario has no 'tools_arguments_typo'" in printed
+    for more in ((), ("-n", "2")):
+        code, printed, ends = run(folder, *more)
+        assert (code, ends) == (1, {**wanted, "test_typo": "ERROR", "test_repeats": "ERROR"}), printed
+        assert "a scenario has no 'tools_arguments_typo'" in printed
+        assert "for repeats, parametrize the test" in printed
 
 
 FIXTURES = """

@@ -8,10 +8,11 @@ import pytest
 
 from adjudge.errors import UsageError
 from adjudge.judges import LocalJudge
-from adjudge.model import Trajectory
+from adjudge.model import ToolCall, Trajectory
 from adjudge.rewards import reward
 from adjudge.scenarios import Scenario, outcome_of, run_scenario
 from cli.command import adjudge
+from scenarios.agents import did
 
 
 def answer(text: str) -> Any:
@@ -61,6 +62,27 @@ def test_a_fault_is_not_a_fail() -> None:
     result = run_scenario(scenario, answer("Paris"))
     assert (result["status"], result["scores"]) != ("scored", {})
     assert result["pass"] is not False
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        "qa_em_reward",
+        "local:0",
+        {"name": "contains_all", "arguments": {"texts": ["Paris"]}},
+        {"name": "tools_requested", "arguments": {"tools": ["search"]}},
+        {"name": "max_turns", "arguments": {"turns": 1}},
+    ],
+)
+def test_an_answer_that_was_not_sent_is_not_an_empty_one(scorer: Any) -> None:
+    """Where a record cannot show the answer, whoever reads it is undecided, with what to do; the rest is not."""
+    record = did(None, tools=("search",), unknown={"answer": "set THAT=true"})
+    record = replace(record, tool_calls=(ToolCall("search", "{}", requested=False, executed=True),))
+    scenario = Scenario("a", "Capital?", references=["Paris"], tools_should_include=["search"], scorers=[scorer])
+    result = run_scenario(scenario, trajectory=record)
+    assert (result["pass"], result["status"], result["workflow"]["pass"]) == (True, "unscored", True)
+    [entry] = result["scores"].values()
+    assert (entry["value"], entry["status"]) == (None, "unscored")
 
 
 def test_a_tool_listed_twice() -> None:

@@ -74,6 +74,8 @@ WRONG: list[tuple[Any, str]] = [
     ({"a": ""}, "must be the name of an agent"),
     ({"a": True}, "must be the name of an agent"),
     ({"a": 3}, "must be the name of an agent"),
+    ({"a": "no"}, "write false, without quotes"),
+    ({"a": "Off"}, "write false, without quotes"),
     ({"a": "b", "b": "c"}, "is given another name itself"),
     ({"a": "b", "b": None}, "is given another name itself"),
 ]

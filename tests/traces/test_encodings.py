@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from adjudge.errors import TrajectoryError, UsageError
 from adjudge.model import Trajectory, from_json, to_json
 from adjudge.traces import FORMATS, load, missing
 from adjudge.traces._load import detect
+from adjudge.workflow import check_workflow
 from support import GOLDEN
 from traces.encodings import ENCODINGS, TRACE, chat, genai, inspect_log, langfuse_pages, observations, written
 from traces.story import expected
@@ -75,10 +77,25 @@ def test_texts_alone_cannot_show_tools() -> None:
     assert load([["2+2?"], ["4"]]).final_response == "4"
 
 
-def test_nothing_was_done() -> None:
-    """An empty record is a run in which nothing was done."""
-    assert load([]) == Trajectory()
-    assert load({"resourceSpans": []}) == Trajectory()
+SERVER = {"traceId": "a" * 32, "spanId": "b" * 16, "name": "POST /chat", "endTimeUnixNano": "2"}
+EMPTY: list[Any] = [
+    [],
+    {"messages": []},
+    [{"role": "user", "content": "2+2?"}],
+    [{"role": "system", "content": "Be brief."}],
+    {"resourceSpans": []},
+    {"resourceSpans": [{"scopeSpans": [{"spans": [SERVER]}]}]},
+]
+
+
+@pytest.mark.parametrize("record", EMPTY)
+def test_nothing_of_the_agent_is_there(record: Any) -> None:
+    """A record without a word of the agent does not say that it did nothing: no verdict rests on it."""
+    found = load(record)
+    assert (found.complete, found.tool_calls, found.final_response) == (True, None, None)
+    assert found.unknown.keys() == {"agents", "tools", "arguments", "answer"}
+    for wanted in ({"tools_should_include": ["search"]}, {"agents_should_exclude": ["deleter"]}):
+        assert check_workflow(wanted, found).passed is None
 
 
 def test_a_format_that_cannot_be_told_is_asked_for() -> None:

@@ -209,3 +209,74 @@ def test_responses_of_the_agents_sdk() -> None:
     times = {"started_at": "2026-01-01T00:00:01", "ended_at": "2026-01-01T00:00:02"}
     export = {"object": "trace.span", "id": "1", "trace_id": "t", "span_data": {"type": "response"}, **times}
     assert "tracing processor" in load([export]).unknown["answer"]
+
+
+# --- contents that instrumentations leave out or write over
+
+CHAT = {"gen_ai__operation__name": "chat"}
+RAN: dict[str, Any] = {
+    "gen_ai__operation__name": "execute_tool",
+    "gen_ai__tool__name": "f",
+    "gen_ai__tool__call__id": "c",
+}
+HIDDEN = "__REDACTED__"
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"openinference__span__kind": "LLM", "output__value": HIDDEN},
+        {
+            "openinference__span__kind": "LLM",
+            "llm__output_messages__0__message__role": "assistant",
+            "llm__output_messages__0__message__content": HIDDEN,
+        },
+        {"openinference__span__kind": "AGENT", "agent__name": "a", "output__value": HIDDEN},
+        {**CHAT, "gen_ai__output__messages": '[{"role": "assistant", "parts": [{"type": "text"}]}]'},
+        {"gcp__vertex__agent__llm_request": "{}", "gcp__vertex__agent__llm_response": "{}", **CHAT},
+        {
+            **CHAT,
+            "gen_ai__output__messages": '[{"role": "assistant", "parts": [{"type": "tool_call", "name": "end"}]}]',
+        },
+    ],
+    ids=["openinference", "its text", "its agent", "pydantic-ai", "adk", "pydantic-ai's structure"],
+)
+def test_a_hidden_answer_is_unknown(attributes: dict[str, Any]) -> None:
+    """What instrumentations write in the place of a hidden reply is not the reply, and not an empty one."""
+    found = load(trace(1, **attributes))
+    assert (found.final_response, "answer" in found.unknown) == (None, True)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"openinference__span__kind": "TOOL", "tool__name": "f", "input__value": HIDDEN, "output__value": HIDDEN},
+        {**RAN, "gcp__vertex__agent__tool_call_args": "{}", "gcp__vertex__agent__tool_response": "{}"},
+        RAN,
+    ],
+    ids=["openinference", "adk", "gen_ai"],
+)
+def test_hidden_arguments_are_unknown(attributes: dict[str, Any]) -> None:
+    """What is written in the place of hidden arguments is not the arguments: not a text, and not none."""
+    found = load(trace(1, **attributes))
+    assert (found.tools_used, "arguments" in found.unknown) == (("f",), True)
+
+
+def test_arguments_that_are_empty_are_known() -> None:
+    """A call without arguments that has a result was sent with its contents."""
+    result: dict[str, Any] = {
+        "gcp__vertex__agent__tool_call_args": "{}",
+        "gcp__vertex__agent__tool_response": '{"result": 1}',
+    }
+    assert "arguments" not in load(trace(1, **RAN, **result)).unknown
+    assert "arguments" not in load(trace(1, **RAN, gen_ai__tool__call__arguments="{}")).unknown
+
+
+def test_an_empty_reply_is_a_reply() -> None:
+    """A model that says nothing said nothing: that is its answer."""
+    empty: dict[str, Any] = {
+        "llm__output_messages__0__message__role": "assistant",
+        "llm__output_messages__0__message__content": "",
+    }
+    found = load(trace(1, openinference__span__kind="LLM", **empty))
+    assert (found.final_response, "answer" in found.unknown) == ("", False)

@@ -35,3 +35,27 @@ def test_what_a_record_cannot_show(question: Question, expectation: dict[str, An
     assert result.passed is (None if question in needed else False)
     if question in needed and "clarification_expected" not in expectation:
         assert result.reasons[0].endswith(": contents are off: set X")
+
+
+AS_TOOLS = [
+    ("researcher", "ask_researcher", None),
+    ("Research Agent", "research", None),
+    ("researcher", "researcher_tool", None),
+    ("search", "web_search", False),
+    ("researcher", "search", False),
+]
+
+
+@pytest.mark.parametrize(("agent", "tool", "passed"), AS_TOOLS)
+def test_an_agent_that_may_have_been_a_tool(agent: str, tool: str, passed: bool | None) -> None:
+    """Messages show an agent that was called as a tool as that tool: its agent is not missing for sure."""
+    record = replace(RECORD, tool_calls=(ToolCall(tool, {}, "c1", "...", executed=True),))
+    result = check_workflow({"agents_should_include": [agent], "unlisted": "ignore"}, record)
+    assert result.passed is passed
+    if passed is None:
+        assert f"--map-agent {tool}={agent}" in result.reasons[0]
+    # What else is wrong still fails.
+    wanted = {"agents_should_include": [agent, "writer"], "unlisted": "ignore"}
+    assert check_workflow(wanted, record).passed is False
+    excluded = {"agents_should_include": [agent], "agents_should_exclude": ["research"], "unlisted": "ignore"}
+    assert check_workflow(excluded, record).passed is (None if agent == "Research Agent" and passed else False)

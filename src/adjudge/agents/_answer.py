@@ -1,5 +1,6 @@
 """What agents return, as trajectories, and the sessions that they are asked in."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -68,13 +69,18 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     """Return what the messages show, completed by the other fields of the answer."""
     record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
     # What the answer says of itself counts more than what its messages show.
-    agents = _names(answer.get("agents_called"))
+    agents, tools = _names(answer, "agents_called"), _names(answer, "tools_used")
     fields: dict[str, Any] = {}
     if agents is not None:
         unknown = {question: why for question, why in record.unknown.items() if question != "agents"}
         fields |= {"agents_called": agents, "unknown": unknown}
     text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
-    fields["sources"] = _names(answer.get("sources")) or record.sources
+    if tools is not None:
+        # Messages may be only what the user saw.
+        unseen = Counter(tools) - Counter(record.tools_used)
+        made = (ToolCall(name, requested=False, executed=True) for name in unseen.elements())
+        fields["tool_calls"] = (*(record.tool_calls or ()), *made)
+    fields["sources"] = _names(answer, "sources") or record.sources
     return replace(record, final_response=text, trace_id=_trace(answer) or record.trace_id, **fields)
 
 
@@ -82,7 +88,10 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
     for name in RESPONSES:
         text = answer.get(name)
         if isinstance(text, str):
-            agents, names = _names(answer.get("agents_called")), _names(answer.get("tools_used"))
+            if not text.strip() and answer.get("error"):
+                message = f"the agent's answer is an error: {str(answer['error'])[:200]}"
+                raise DataError(message, code="bad-answer")
+            agents, names = _names(answer, "agents_called"), _names(answer, "tools_used")
             # A name says that the tool ran: not that it was asked for, nor with which arguments.
             tools = None if names is None else tuple(ToolCall(one, requested=False, executed=True) for one in names)
             unknown: dict[Question, str] = {}
@@ -94,7 +103,7 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
                 (*question_of(case), Message("assistant", text)),
                 tools,
                 final_response=text,
-                sources=_names(answer.get("sources")) or (),
+                sources=_names(answer, "sources") or (),
                 agents_called=agents or (),
                 unknown=unknown,
                 trace_id=_trace(answer),
@@ -119,9 +128,25 @@ def _trace(answer: Mapping[str, Any]) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def _names(given: object) -> tuple[str, ...] | None:
-    """Return a list of names; None where there is none."""
-    return tuple(str(name) for name in given) if isinstance(given, list | tuple) else None
+def _names(answer: Mapping[str, Any], field: str) -> tuple[str, ...] | None:
+    """Return the names in a field of an answer: texts, or objects with a `name`; None where it is not there.
+
+    What is neither would become the name of something that nobody called.
+    """
+    given = answer.get(field)
+    if given is None:
+        return None
+    several = [given] if isinstance(given, str) else given
+    if not isinstance(several, list | tuple):
+        raise DataError(f"{field} of the agent's answer must be a list, got {type(given).__name__}", code="bad-answer")
+    names: list[str] = []
+    for one in several:
+        name = one.get("name") if isinstance(one, Mapping) else one
+        if not isinstance(name, str):
+            message = f"{field} of the agent's answer must hold names, got {str(one)[:80]!a}"
+            raise DataError(message, code="bad-answer")
+        names.append(name)
+    return tuple(names)
 
 
 def question_of(case: Case) -> tuple[Message, ...]:

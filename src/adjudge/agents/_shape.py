@@ -70,6 +70,8 @@ def _walk(value: Any, steps: Sequence[str | int | None]) -> Any:
                 return _MISSING
             rest = steps[at + 1 :]
             found = [one for one in (_walk(each, rest) for each in value) if one is not _MISSING]
+            if value and not found:
+                return _MISSING  # there are items, and none has it: that is not the same as none
             # Lists of an inner `[*]` are joined: the result is one list, whatever the number of them.
             return [inner for one in found for inner in one] if _EVERY in rest else found
         is_there = isinstance(value, Mapping) and isinstance(step, str) and step in value

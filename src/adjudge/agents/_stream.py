@@ -61,6 +61,11 @@ def read_stream(body: bytes, content_type: str, fields: AnswerFields) -> Any:
         raise _broken("some of its events are JSON objects, and some are not")
     if not events:
         raise _broken("it holds no text")
+    if any(isinstance(one, list) for one in decoded):
+        raise _broken("its events are JSON lists, which are not known")
+    if len({kind for kind, data in events if data.strip()}) > 1:
+        names = " and ".join(sorted(kind or "no name" for kind in {kind for kind, _ in events}))
+        raise _broken(f"it has texts of several events ({printable(names)}), and which is the answer is not known")
     if all(isinstance(one, str) for one in decoded):
         return "".join(decoded)
     return "".join(data for _, data in events)
@@ -137,14 +142,16 @@ class _Objects:
         if isinstance(choices, list) and choices:
             self.ends_on_purpose = True
             # The last one counts: an agent may send several completions, one after the other.
-            self.is_ended = isinstance(choices[0], Mapping) and choices[0].get("finish_reason") is not None
+            reason = _first_choice(choices).get("finish_reason")
+            self.is_ended = reason is not None
+            if reason == "content_filter":
+                raise _broken("it was withheld by a content filter")
 
     def _add_text(self, event: Mapping[str, Any]) -> None:
         """Note the part of the response that an event holds."""
         kind, delta, choices = event.get("type"), event.get("delta"), event.get("choices")
         if isinstance(choices, list):
-            first = choices[0] if choices and isinstance(choices[0], Mapping) else {}
-            delta = first.get("delta")
+            delta = _first_choice(choices).get("delta")
             if isinstance(delta, Mapping):
                 self._add_calls(delta.get("tool_calls"))
         elif isinstance(kind, str) and _NOT_TEXT.search(kind):
@@ -176,7 +183,7 @@ class _Objects:
 
     def _text(self) -> str:
         """Return the response: the parts under one key, joined."""
-        whole = {name: _join(parts) for name, parts in self.texts.items()}
+        whole = {name: _join(parts, grows=name in RESPONSES) for name, parts in self.texts.items()}
         if not whole and self.calls:
             return ""
         if not whole:
@@ -188,7 +195,18 @@ class _Objects:
         return next(iter(whole.values()))
 
 
-def _join(parts: list[str]) -> str:
-    """Return parts as one text; a last one that repeats all the others is the whole already."""
+def _first_choice(choices: list[Any]) -> Mapping[str, Any]:
+    """Return the first of a model's choices, by its number: they need not be in order."""
+    known = [one for one in choices if isinstance(one, Mapping)]
+    return next((one for one in known if one.get("index", 0) == 0), {})
+
+
+def _join(parts: list[str], *, grows: bool) -> str:
+    """Return parts as one text; a last one that repeats all the others is the whole already.
+
+    With `grows` each part may also be the text so far.
+    """
+    if grows and len(parts) > 1 and parts[0] and all(map(str.startswith, parts[1:], parts)):
+        return parts[-1]
     before = "".join(parts[:-1])
     return before if len(parts) > 2 and parts[-1] == before else before + parts[-1]

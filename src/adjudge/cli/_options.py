@@ -2,13 +2,17 @@
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from adjudge.calling import agent_variables, code_allowed
+from adjudge.calling import agent_options, agent_variables, code_allowed
+from adjudge.errors import UsageError
+
+if TYPE_CHECKING:
+    from adjudge.traces import AgentNames
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -105,6 +109,14 @@ class Price(click.ParamType[tuple[float, float]]):
 MAP = click.option(
     "--map", "columns", multiple=True, type=ColumnMapping(), help="Give an argument its column. Repeatable."
 )
+
+
+def _keep(_context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Note an option for the agents that are made from names; it is never part of a run."""
+    if value:
+        agent_options.set({**agent_options.get(), str(option.name): value})
+
+
 SECONDS = click.FloatRange(min=0, min_open=True)
 _COUNT = click.IntRange(min=0)
 
@@ -147,6 +159,38 @@ AGENT_ENV = click.option(
     callback=lambda _context, _option, names: agent_variables.set(names),
     help="A variable of the environment that a command: agent gets. Repeatable.",
 )
+AGENT_OPTIONS = (
+    AGENT_ENV,
+    click.option(
+        "--header",
+        multiple=True,
+        expose_value=False,
+        callback=_keep,
+        help="NAME=VALUE for an agent's URL; env:VARIABLE or $VARIABLE in it is read from the environment. Repeatable.",
+    ),
+    click.option(
+        "--field",
+        multiple=True,
+        type=NamePair("name=path", "response=$.output.text"),
+        expose_value=False,
+        callback=_keep,
+        help="Where its answer has a field: response=$.output.text. Repeatable.",
+    ),
+    click.option(
+        "--send", expose_value=False, callback=_keep, help='The body that it is sent: \'{"input": "{question}"}\'.'
+    ),
+    click.option("--wait", type=SECONDS, help="Wait so many seconds for an agent's URL to answer."),
+)
+AGENT_NAMES = (
+    click.option("--agents", "agents_file", help="A TOML or YAML file with a table [agents]: NAME = AGENT, or false."),
+    click.option(
+        "--map-agent",
+        multiple=True,
+        type=NamePair("name=agent", "call_model=research"),
+        help="What the record calls NAME is this agent; * is whoever has no name. Repeatable.",
+    ),
+    click.option("--ignore-agent", multiple=True, help="A name in the record that is not an agent. Repeatable."),
+)
 BUDGETS = (
     click.option("--max-calls", type=_COUNT, help="Stop before more calls than this are made, retries included."),
     click.option("--max-tokens", type=_COUNT, help="Stop before more tokens than this could be used."),
@@ -154,6 +198,20 @@ BUDGETS = (
     click.option("--price", type=Price(), help="Dollars for a million prompt and completion tokens: 0.15,0.60."),
     click.option("--cache", default="user", show_default=True, help="Replies across runs: a file, 'user' or 'off'."),
 )
+
+
+def take_agent_names(options: MutableMapping[str, Any]) -> "AgentNames":
+    """Take what these options say out of a command's options; single names come before those of the file."""
+    from adjudge.scenarios import load_agent_names
+    from adjudge.traces import read_agent_names
+
+    file, pairs, ignored = (options.pop(name) for name in ("agents_file", "map_agent", "ignore_agent"))
+    names = {} if file is None else load_agent_names(file)
+    single: dict[str, str | None] = {}
+    for name, agent in (*pairs, *((name, None) for name in ignored)):
+        if single.setdefault(name, agent) != agent:
+            raise UsageError(f"{name!a} is given twice by --map-agent and --ignore-agent", code="bad-option")
+    return read_agent_names({**names, **single}, "--map-agent") if names or single else {}
 
 
 def dry_run_option(command: Command) -> Command:
@@ -192,8 +250,6 @@ def exit_on_sigterm() -> Iterator[None]:
 def refuse_unwritable(path: str, paths: Sequence[str]) -> None:
     """Refuse, before anybody is asked, a report that could not be written afterwards."""
     from pathlib import Path
-
-    from adjudge.errors import UsageError
 
     if paths.count(path) > 1:
         raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")

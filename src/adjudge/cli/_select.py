@@ -10,8 +10,8 @@ from adjudge.errors import printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal
-    from adjudge.scenarios import Selection
 
+SELECTED = ("tags", "only", "exclude", "last_failed")
 SELECTION = (
     click.option("--tag", "tags", multiple=True, help="Only scenarios with this tag, or another that is given."),
     click.option("--only", multiple=True, help="Only the scenario with this id, or all of a pattern: 'billing-*'."),
@@ -20,15 +20,8 @@ SELECTION = (
 )
 
 
-def take_selection(options: dict[str, Any]) -> "Selection":
-    """Take the options of a selection out of a command's options."""
-    from adjudge.scenarios import Selection
-
-    return Selection(**{name: options.pop(name) for name in ("tags", "only", "exclude", "last_failed")})
-
-
 def show_tags(results: Sequence[Mapping[str, Any]], console: "Terminal") -> None:
-    """Print how the runs of each tag ended, where scenarios have tags; a run counts for each of its tags."""
+    """Print how the runs of each tag ended; a run counts for each of its tags."""
     from rich.text import Text
 
     from adjudge.cli._show import new_table
@@ -38,8 +31,6 @@ def show_tags(results: Sequence[Mapping[str, Any]], console: "Terminal") -> None
     for result in results:
         for tag in dict.fromkeys(result["tags"]):
             tags.setdefault(tag, Counter())[outcome_of(result)] += 1
-    if not tags:
-        return
     table = new_table("tag", "runs", "passed", "failed", "undecided")
     for tag, ends in sorted(tags.items()):
         cells = [Text(f"{ends[how]:,}") for how in ("passed", "failed", "undecided")]

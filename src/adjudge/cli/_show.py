@@ -252,3 +252,24 @@ def _bar(console: Console, size: int | None) -> Iterator[Callable[[int, int], No
         yield update
     finally:
         bar.stop()
+
+
+def show_waiting() -> Callable[[str | None], None]:
+    """Return a callback for lines about an agent that is starting: on a terminal one line; None ends it."""
+    console = Terminal(stderr=True)
+    status = console.status("waiting") if console.is_terminal else None
+    printed: float | None = None
+
+    def show(line: str | None) -> None:
+        nonlocal printed
+        if line is None:
+            if status is not None:
+                status.stop()
+        elif status is not None:
+            status.update(printable(line))
+            status.start()
+        elif printed is None or time.monotonic() - printed >= EVERY:
+            printed = time.monotonic()
+            click.echo(f"adjudge: {printable(line)}", err=True)
+
+    return show

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._agent_options import AGENT_OPTIONS, show_waiting
-from adjudge.cli._agents import AGENT_NAMES, take_agent_names
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
+    AGENT_NAMES,
+    AGENT_OPTIONS,
     NO_CODE,
     SECONDS,
     exit_on_sigterm,
     new_command,
     refuse_unwritable,
+    take_agent_names,
     with_options,
 )
-from adjudge.cli._select import SELECTION, show_tags, take_selection
+from adjudge.cli._select import SELECTED, SELECTION, show_tags
 from adjudge.errors import AdjudgeError, printable
 
 if TYPE_CHECKING:
@@ -95,8 +96,8 @@ def command(
     **options: Any,
 ) -> int:
     """Run the SCENARIOS of files and folders, and say whether the agent passes the gate."""
-    from adjudge.cli._show import Terminal, live
-    from adjudge.scenarios import CheckOptions, check, check_langfuse
+    from adjudge.cli._show import Terminal, live, show_waiting
+    from adjudge.scenarios import CheckOptions, Selection, check, check_langfuse
 
     outputs = [path for path in (junit, json_file, markdown, outbox if langfuse else None) if path is not None]
     # Refused before the agent is asked: a report that cannot be written would cost a whole run.
@@ -105,10 +106,13 @@ def command(
     if langfuse:
         check_langfuse(outbox)
     with exit_on_sigterm(), _ignore_lost_reader():
-        named: dict[str, Any] = {"select": take_selection(options), "agents": take_agent_names(options)}
+        named: dict[str, Any] = {
+            "select": Selection(**{name: options.pop(name) for name in SELECTED}),
+            "agents": take_agent_names(options),
+        }
         with live() as watch:
             asked = CheckOptions(endpoint=otlp_endpoint, **named, **options)
-            told: dict[str, Any] = {"on_endpoint": _print_endpoint, "on_wait": show_waiting()}
+            told: dict[str, Any] = {"on_endpoint": _print_endpoint, "on_wait": show_waiting() if asked.wait else None}
             source = scenarios[0] if len(scenarios) == 1 else scenarios
             result = check(source, asked, watch=watch, signals=True, **told)
         if result.signal is not None:
@@ -234,7 +238,8 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
             cells.append(Text("\n".join(one.score_lines(_show))))
         table.add_row(*cells, Text("\n".join(one.reason_lines(_show))))
     console.print(table)
-    show_tags(results, console)
+    if any(one["tags"] for one in results):
+        show_tags(results, console)
     ends = ", ".join(f"{number:,} {outcome}" for outcome, number in result.run.outcomes.items())
     lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
     if is_repeated:

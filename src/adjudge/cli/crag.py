@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from adjudge.cli._agent_options import AGENT_OPTIONS, show_waiting
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
+    AGENT_OPTIONS,
     BUDGETS,
     LIMITS,
     NO_CODE,
@@ -213,6 +213,7 @@ def _do_phases(what: str, evaluator: "CRAGEvaluator", config: "RunConfig", optio
             _refuse_no_key(evaluator)
         if options["wait"] is not None:
             from adjudge.agents import wait_for_agent
+            from adjudge.cli._show import show_waiting
 
             wait_for_agent(options["agent"], options["wait"], watch=show_waiting())
         evaluator.generate_agent_responses()

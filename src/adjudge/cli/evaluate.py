@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._agent_options import AGENT_OPTIONS, show_waiting
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
+    AGENT_OPTIONS,
     BUDGETS,
     JUDGING,
     LIMITS,
@@ -74,7 +74,7 @@ def command(
     Without an agent the rows hold their responses. Several agents are compared on the same cases.
     """
     from adjudge.agents import get_agent, wait_for_agent
-    from adjudge.cli._show import live, show_finished
+    from adjudge.cli._show import live, show_finished, show_waiting
     from adjudge.runs import Evaluation, RunConfig, evaluate_file
 
     if len(set(agents)) < len(agents) or (out is not None and len(agents) > 1):

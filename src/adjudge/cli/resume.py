@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from adjudge.cli._agent_options import AGENT_OPTIONS
 from adjudge.cli._options import (
     ACCEPT_CHANGES,
+    AGENT_OPTIONS,
     BUDGETS,
     NO_CODE,
     SECONDS,

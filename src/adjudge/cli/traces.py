@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._agents import AGENT_NAMES, take_agent_names
-from adjudge.cli._options import exit_on_sigterm, new_command, new_group, with_options
+from adjudge.cli._options import AGENT_NAMES, exit_on_sigterm, new_command, new_group, take_agent_names, with_options
 from adjudge.errors import UsageError, printable
 
 if TYPE_CHECKING:

@@ -226,7 +226,8 @@ def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     wanted, record = texts_in(tools, "tools"), record_of(trajectory)
     asked = set(record.tools_requested)
     missing = [name for name in dict.fromkeys(wanted) if name not in asked]
-    if missing and not shows_tools(record):
+    # Where replies were not recorded, neither was what they asked for.
+    if missing and (not shows_tools(record) or "answer" in record.unknown):
         return UNKNOWN_TOOLS
     return verdict(not missing, f"missing: the agent did not ask for {quoted(missing)}")
 

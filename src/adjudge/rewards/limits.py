@@ -51,7 +51,7 @@ def max_turns(trajectory: Any, *, turns: int) -> dict[str, Any]:
     """
     limit, record = number_in(turns, "turns"), record_of(trajectory)
     written = sum(message.role == "assistant" for message in record.messages)
-    if written <= limit and (not record.messages or not record.complete):
+    if written <= limit and (not record.messages or not record.complete or "answer" in record.unknown):
         return {"unscored": "incomplete-trace: the record cannot show how many messages there were"}
     return verdict(written <= limit, f"too-many-turns: {written} messages, and {limit:g} were allowed")
 

@@ -74,16 +74,20 @@ class ScenarioAgent:
         seconds = time.monotonic() - started
         # From here on it is one record, whatever the number of turns.
         whole = answers[0] if len(answers) == 1 else _join(answers)
-        if self.is_saved:
-            return map_agents(whole, scenario.agents)
-        if self.receive is not None:
+        if not self.is_saved and self.receive is not None:
             named = [one.trace_id for one in answers if one.trace_id is not None]
             record = await self.receive(session, len(scenario.turns), scenario.agents, named)
             # The record says what was done, the answer what the user got, and under which trace.
-            response = record.final_response if whole.final_response is None else whole.final_response
+            response, unknown = record.final_response, dict(record.unknown)
+            if whole.final_response is not None:
+                response = whole.final_response
+                unknown.pop("answer", None)
             sources, trace = record.sources or whole.sources, whole.trace_id or record.trace_id
-            whole = replace(record, final_response=response, sources=sources, trace_id=trace)
-        return replace(map_agents(whole, scenario.agents), trace_id=whole.trace_id or session, seconds=seconds)
+            whole = replace(record, final_response=response, unknown=unknown, sources=sources, trace_id=trace)
+        if scenario.agents:
+            whole = map_agents(whole, scenario.agents)
+        # Of what was recorded before, no session of ours is the trace, and its time is not ours.
+        return whole if self.is_saved else replace(whole, trace_id=whole.trace_id or session, seconds=seconds)
 
     async def aclose(self) -> None:
         """Close the agent under test."""

@@ -18,7 +18,6 @@ from adjudge.scenarios._baseline import Comparison, compare_with, load_baseline
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
-from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._select import Selection
 from adjudge.traces import AgentNames
 
@@ -112,7 +111,7 @@ def check(
     address = {} if options.base_url is None else {"base_url": options.base_url}
     judge = None if options.judge is None else quality_judge(options.judge, **address)
     gate.check(everything, judge=None if judge is None else judge.name)
-    loaded = options.select.apply(everything)
+    loaded = everything if options.select == Selection() else options.select.apply(everything)
     gate, unchecked = gate.narrow(loaded) if len(loaded) < len(everything) else (gate, ())
 
     files = None
@@ -152,8 +151,9 @@ def check(
     if len(loaded) < len(everything):
         left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
         warnings.append(f"only {len(loaded)} of {len(everything)} scenarios ran, as selected{left}")
-    if judge is None:
-        warnings += _name_unjudged(loaded)
+    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
+    if unjudged:
+        warnings.append(_name_unjudged(unjudged))
     places = {scenario.id: place for scenario, place in located if place is not None}
     run = replace(run, warnings=(*run.warnings, *warnings))
     ids = {one.id for one in everything}
@@ -171,12 +171,10 @@ def _saved_traces(place: str | Path, everything: Sequence[Scenario], selected: S
     return replace(files, records={name: found for name, found in files.records.items() if name in ids})
 
 
-def _name_unjudged(scenarios: Sequence[Scenario]) -> list[str]:
-    """Return a warning that nobody looks at the criteria of scenarios, where some have any."""
-    unjudged = sum(one.expected_answer_criteria is not None for one in scenarios)
-    which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
-    why = f"{which} expected_answer_criteria, and there is no --judge that looks at them"
-    return [why] if unjudged else []
+def _name_unjudged(number: int) -> str:
+    """Return a warning that nobody looks at the criteria of so many scenarios."""
+    which = "a scenario has" if number == 1 else f"{number} scenarios have"
+    return f"{which} expected_answer_criteria, and there is no --judge that looks at them"
 
 
 def _receive_from(endpoint: "OtlpEndpoint") -> Receive:

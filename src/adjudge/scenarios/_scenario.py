@@ -120,7 +120,8 @@ class Scenario:
         # The fields are replaced by what was read from them: tuples for lists, and the shared expectations in both
         # places.
         values = {**lists, **shared, "turns": turns, "question": turns[0], "workflow": workflow, "scorers": scorers}
-        values["agents"] = read_agent_names(self.agents)
+        if self.agents:
+            values["agents"] = read_agent_names(self.agents)
         for name, value in values.items():
             object.__setattr__(self, name, value)
         try:

@@ -20,6 +20,7 @@ AgentNames: TypeAlias = Mapping[str, str | None]
 """Agents by the names that a record has for them; None for what is not an agent, `*` for whoever has no name."""
 
 ANYBODY = "*"
+_LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
 
 def read_agent_names(given: object, where: str = "agents") -> AgentNames:
@@ -38,6 +39,9 @@ def read_agent_names(given: object, where: str = "agents") -> AgentNames:
             raise UsageError(f"{where}: a name must be text, got {name!r}", code="bad-option")
         if not (agent is None or agent is False or (isinstance(agent, str) and agent)):
             message = f"{where}: {name!a} must be the name of an agent, or false for none, got {agent!r}"
+            raise UsageError(message, code="bad-option")
+        if isinstance(agent, str) and agent.lower() in _LIKE_FALSE:
+            message = f"{where}: {name!a} is called {agent!a}: write false, without quotes, if it is not an agent"
             raise UsageError(message, code="bad-option")
         names[name] = agent or None
     for name, agent in names.items():

@@ -21,7 +21,17 @@ from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._calls import CallDraft, Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
-from adjudge.traces._spans import NO_REPLY, NOBODY_NAMED, NOT_SENT, ONE_UNNAMED, Record, Span, SpanTree, grow_tree
+from adjudge.traces._spans import (
+    NO_REPLY,
+    NOBODY_NAMED,
+    NOT_SENT,
+    NOTHING_DONE,
+    ONE_UNNAMED,
+    Record,
+    Span,
+    SpanTree,
+    grow_tree,
+)
 from adjudge.traces._usage import Usage, total_usage
 from adjudge.traces._values import key_of, style
 
@@ -36,8 +46,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     tree = _tree(record, parent, names)
     log = _Log(tree)
     done = [span for span in tree.spans if not tree.places[span.id].is_aside]
-    entered = [span.name for span in done if span.kind in ("agent", "handoff")]
-    agents_called = tuple(dict.fromkeys([*entered, *log.speakers]))
+    agents_called = tuple(dict.fromkeys(log.entered))
     # The order matters: spans say more about an execution than results do, and handoffs are known last.
     calls = Calls(log.requests())
     calls.execute(log.executions)
@@ -53,13 +62,20 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         unknown["agents"] = NOBODY_NAMED
     if any(span.agent == "" and tree.places[span.id].agent is None for span in done):
         unknown["agents"] = ONE_UNNAMED
+    did_nothing = all(span.kind in ("aside", "other") or (span.kind == "llm" and span.output) for span in done)
+    if complete and not was_anybody and did_nothing:
+        # Also where only the web server was instrumented: that says nothing about the agent.
+        unknown = dict.fromkeys(("agents", "tools", "arguments"), NOTHING_DONE)
+        if answer is None:
+            unknown["answer"] = NOTHING_DONE
     unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
     used = record.usage or _usage(tree, done, log)
+    shown = tuple(call.finish() for call in drafts if not call.is_internal)
     found = Trajectory(
         messages=tuple(plain_result(message) for _, message, _ in log.messages),
-        tool_calls=tuple(call.finish() for call in drafts if not call.is_internal),
+        tool_calls=None if "tools" in unknown else shown,
         agents_called=agents_called,
         final_response=answer,
         sources=tuple(dict.fromkeys(source for span in done for source in span.sources)),
@@ -103,8 +119,7 @@ def _answer(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> str | None:
     # A reply from before a model call that recorded none is not the last one.
     is_last = not log.model_calls or bool(log.model_calls[-1].output) or log.model_calls[-1].error is not None
     reply = log.last_reply() if is_last else None
-    # Where the record has one top span, and that is the run as a whole, its answer is the run's.
-    top = tree.roots[0] if len(tree.roots) == 1 and tree.roots[0].kind in ("agent", "other") else None
+    top = _top(tree, spans)
     if top is not None and top.text is not None:
         # Strands writes the model's words with a line end: the words themselves count.
         is_same = reply is not None and reply.strip() == top.text.strip()
@@ -116,6 +131,17 @@ def _answer(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> str | None:
     return max(said, key=lambda span: span.end or 0).text if said else None
 
 
+def _top(tree: SpanTree, spans: Sequence[Span]) -> Span | None:
+    """Return the span that is the run as a whole: the only one at the top, or inside of nothing but a web server's."""
+    for depth in range(_FURTHEST):
+        level = [span for span in spans if tree.places[span.id].depth == depth]
+        if len(level) != 1 or level[0].kind not in ("agent", "other"):
+            return None
+        if level[0].text is not None or level[0].error is not None:
+            return level[0]
+    return None
+
+
 def _why_no_reply(spans: Sequence[Span], log: "_Log") -> str | None:
     """Say why the answer of a run is not in its spans; None where the agent gave none."""
     if not log.model_calls:
@@ -124,7 +150,7 @@ def _why_no_reply(spans: Sequence[Span], log: "_Log") -> str | None:
     last = log.model_calls[-1]
     if last.error is not None:
         return None
-    if not last.output:
+    if not last.output or last.unsent is not None:
         return last.unsent or NOT_SENT
     # AutoGen may return what a tool said, pydantic-ai what the model gave a tool: neither is a reply.
     return NO_REPLY if log.executions and last.output[-1].tool_calls else None
@@ -138,13 +164,11 @@ def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> d
     if log.executions:
         return {}
     # Spans of agents come with spans of tools, but for instrumentations that say otherwise.
-    is_heard = any(span.output for span in log.model_calls)
-    has_agents = any(span.kind == "agent" for span in spans)
-    for span in spans if not is_heard else ():
-        is_mute = span.kind == "llm" and not has_agents and span.error is None
-        if is_mute or span.is_blind:
-            return dict.fromkeys(("tools", "arguments"), span.unsent or NOT_SENT)
-    return {}
+    hidden = [span for span in log.model_calls if not span.output and span.error is None]
+    if any(span.kind == "agent" for span in spans):
+        is_heard = any(span.output for span in log.model_calls)
+        hidden = [] if is_heard else [span for span in spans if span.is_blind]
+    return dict.fromkeys(("tools", "arguments"), hidden[0].unsent or NOT_SENT) if hidden else {}
 
 
 def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:
@@ -162,6 +186,9 @@ def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:
     return total_usage(every)
 
 
+_FURTHEST = 5  # spans around the agent's own that may be those of servers
+
+
 class _Log:
     """What was said and done, in order: every message once, with its position among the other events."""
 
@@ -170,7 +197,7 @@ class _Log:
         self.executions: list[tuple[int, Span]] = []
         self.handoffs: list[tuple[int, str]] = []
         self.model_calls: list[Span] = []
-        self.speakers: list[str] = []  # agents that are known only by their messages
+        self.entered: list[str] = []  # agents: by a span of their own, by a handoff, by their messages
         self._numbers: dict[object, int] = {}  # of messages, the same for those that say the same
         self._known: dict[int, int] = {}  # the same by identity: decoders return a repeated message again
         self._counts: list[int] = []  # how often a message is in the log, by its number
@@ -188,10 +215,12 @@ class _Log:
             if place.is_aside:
                 continue
             self._now += 1
+            if span.kind in ("agent", "handoff"):
+                self.entered.append(span.name)
             # A model call inside another is the same one, seen from further in.
             if span.kind == "llm" and (span.is_whole or not place.in_answered_llm):
                 if span.agent:
-                    self.speakers.append(span.agent)
+                    self.entered.append(span.agent)
                 if span.output or span.id not in tree.wrappers:
                     self.model_calls.append(span)
                 self._model_call(span, span.agent or place.agent)
@@ -233,7 +262,7 @@ class _Log:
             if message.role == "assistant" and message.name is None and agent is not None:
                 said = replace(message, name=agent)
             elif message.role == "assistant" and message.name is not None and agent is None:
-                self.speakers.append(message.name)
+                self.entered.append(message.name)
             index = self._given.pop(number, None)
             if index is not None and all(call.id is not None for call in message.tool_calls):
                 # A call that seems earlier was given it: their clocks differ. It is this run's own message.

@@ -41,13 +41,16 @@ class CallDraft:
     @property
     def unsent(self) -> Span | None:
         """The span that should have its arguments, where nothing has them."""
-        is_known = self.request is not None or any(span.arguments is not None for span in self.spans)
+        is_asked = self.request is not None and self.request.arguments != ""
+        is_known = is_asked or any(span.arguments is not None for span in self.spans)
         return None if is_known or not self.spans else self.spans[-1]
 
     def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
         last = self.spans[-1] if self.spans else None  # the others are earlier attempts
-        arguments = self.request.arguments if self.request is not None else (last and last.arguments) or ""
+        arguments = "" if self.request is None else self.request.arguments
+        if arguments == "" and last is not None:  # a request without any: contents may be in one place only
+            arguments = last.arguments or ""
         # What the model was given as the result counts more than what the tool's span recorded.
         result = None
         if self.answer is not None:

@@ -13,7 +13,7 @@ from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._parts import strange_kind
-from adjudge.traces._spans import NOBODY_NAMED
+from adjudge.traces._spans import NOBODY_NAMED, NOTHING_DONE
 from adjudge.traces._values import called_agent, loose, quote, style
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
@@ -50,15 +50,19 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     styled = {style(name): name for name in speakers}
     targets = [_target(call, styled) for call in calls]
     handed_to = [styled.get(style(name), name) for name in targets if name is not None]
-    found = dict(unknown)
-    if not speakers and any(one.role in {"assistant", *RESULT_ROLES} for one in messages):
+    found: dict[Question, str] = dict(unknown)
+    if not (calls or replies or unknown):
+        found = dict.fromkeys(("agents", "tools", "arguments", "answer"), NOTHING_DONE)
+    elif not speakers and (calls or replies):
         found.setdefault("agents", NOBODY_NAMED)
     for question, reason in _left_out(messages, calls, handed_to).items():
         found.setdefault(question, reason)
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
     return Trajectory(
         messages=tuple(map(plain_result, messages)),
-        tool_calls=tuple(call for call, target in zip(calls, targets, strict=True) if target is None),
+        tool_calls=None
+        if found.get("tools") == NOTHING_DONE
+        else tuple(call for call, target in zip(calls, targets, strict=True) if target is None),
         agents_called=tuple(dict.fromkeys([*speakers, *handed_to])),
         final_response=next(texts, None),
         unknown=found,

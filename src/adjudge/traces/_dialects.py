@@ -13,7 +13,7 @@ from adjudge.traces._facts import Facts
 from adjudge.traces._frameworks import how_to_send, read_framework
 from adjudge.traces._genai import read_genai
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
-from adjudge.traces._langgraph import read_graph_facts
+from adjudge.traces._langgraph import last_words, read_graph_facts
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._openinference import read_openinference
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans
@@ -27,7 +27,7 @@ _FACTS = (
     *("call_id", "arguments", "result", "input", "output", "text", "sources"),
     *("agent", "is_internal", "is_whole", "is_blind", "unsent"),
 )
-_CONVERSATIONS = ("gen_ai.conversation.id", "session.id", "ag2.network.channel_id")
+_CONVERSATIONS = ("gen_ai.conversation.id", "ag2.network.channel_id")
 
 
 def decode_otlp(data: object) -> list[Record]:
@@ -74,6 +74,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     known = [facts for facts in (read(span, where, cache) for read in _READERS) if facts is not None]
     facts = known[0] if len(known) == 1 else _merge(known)
     facts.graph = read_graph_facts(span.attributes)
+    if facts.text is None and facts.graph is None and facts.kind in ("agent", "other"):
+        facts.text = last_words(span.attributes)
     if facts.kind == "llm":
         facts.usage = read_usage_attributes(span.attributes)
     facts.unsent = facts.unsent or _unsent(facts, span)
@@ -94,7 +96,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
 def _unsent(facts: Facts, span: OtlpSpan) -> str | None:
     """Return how to get what is missing from a span: a model's reply, a tool's arguments, an agent's answer."""
     if facts.kind == "llm":
-        is_missing = not facts.output
+        calls = (call for message in facts.output for call in message.tool_calls)
+        is_missing = not facts.output or any(call.arguments == "" for call in calls)
     elif facts.kind == "tool":
         is_missing = facts.arguments is None
     else:

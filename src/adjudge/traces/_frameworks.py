@@ -12,7 +12,7 @@ the rest. `how_to_send` says how the instrumentation that wrote a span is made t
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -43,9 +43,13 @@ _SWITCHES = {  # how contents are sent, by the beginning of the scope that wrote
         "contents were not sent: set SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true"
     ),
     "opentelemetry.instrumentation.openai_agents": (
-        "OpenLLMetry sends no replies of the Chat Completions API: use the Responses API, or OpenInference"
+        "contents were not sent: set TRACELOOP_TRACE_CONTENT=true; of the Chat Completions API OpenLLMetry sends no "
+        "replies at all: use the Responses API, or OpenInference"
     ),
     "opentelemetry.instrumentation.ag2": "contents were not sent: use instrument_llm_wrapper(capture_messages=True)",
+    "opentelemetry.instrumentation.": (
+        f"contents were not sent: set TRACELOOP_TRACE_CONTENT=true (OpenLLMetry), or {_CONTENT}=true"
+    ),
     "pydantic-ai": "contents were not sent: use InstrumentationSettings(include_content=True)",
     "openinference": "contents were not sent: unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS",
 }
@@ -91,9 +95,11 @@ def _read_adk(attributes: Mapping[str, Any], where: str, cache: MessageCache) ->
     arguments = attributes.get(_ADK_ARGUMENTS)
     if arguments is not None:
         facts = Facts()
-        facts.arguments = arguments_of(facts.whole(_ADK_ARGUMENTS, arguments))
         answer = attributes.get(_ADK_RESULT)
-        facts.result = None if answer is None else as_text(answer)
+        # Without contents both are empty objects; a result that was sent never is.
+        if arguments != "{}" or answer != "{}":
+            facts.arguments = arguments_of(facts.whole(_ADK_ARGUMENTS, arguments))
+            facts.result = None if answer is None else as_text(answer)
         return facts
     facts = Facts("llm")
     request = facts.whole(_ADK_REQUEST, attributes.get(_ADK_REQUEST))
@@ -101,9 +107,9 @@ def _read_adk(attributes: Mapping[str, Any], where: str, cache: MessageCache) ->
     contents = request.get("contents") if isinstance(request, Mapping) else None
     content = response.get("content") if isinstance(response, Mapping) else None
     if isinstance(contents, list):
-        facts.input = read_messages(plain_messages(contents), where, "user", cache)
+        facts.input = read_messages(contents, where, "user", cache)
     if isinstance(content, Mapping):
-        facts.output = read_messages(plain_messages([content]), where, "assistant", cache)
+        facts.output = read_messages([content], where, "assistant", cache)
     return facts if facts.input or facts.output or facts.faults else None
 
 
@@ -187,37 +193,3 @@ def _block_texts(message: Mapping[str, Any]) -> list[str]:
     blocks = message.get("blocks")
     held = blocks if isinstance(blocks, list) else []
     return [block["text"] for block in held if isinstance(block, Mapping) and isinstance(block.get("text"), str)]
-
-
-def plain_messages(messages: Iterable[object]) -> list[object]:
-    """Return messages with parts as Gemini and Bedrock have them, in the parts that everybody else writes.
-
-    >>> plain_messages([{"role": "model", "parts": [{"function_call": {"name": "f", "args": {"x": 1}, "id": "c"}}]}])
-    [{'role': 'model', 'parts': [{'type': 'tool_call', 'id': 'c', 'name': 'f', 'arguments': {'x': 1}}]}]
-    """
-    found: list[object] = []
-    for message in messages:
-        key = "parts" if isinstance(message, Mapping) and "parts" in message else "content"
-        parts = message.get(key) if isinstance(message, Mapping) else None
-        if isinstance(message, Mapping) and isinstance(parts, list):
-            found.append({**message, key: [_plain_part(part) for part in parts]})
-        else:
-            found.append(message)
-    return found
-
-
-def _plain_part(part: object) -> object:
-    if not isinstance(part, Mapping) or "type" in part:
-        return part
-    for key in ("function_call", "functionCall", "toolUse"):
-        call = part.get(key)
-        if isinstance(call, Mapping):
-            arguments = call.get("input") if key == "toolUse" else call.get("args")
-            identity = call.get("toolUseId", call.get("id"))
-            return {"type": "tool_call", "id": identity, "name": call.get("name"), "arguments": arguments or {}}
-    for key in ("function_response", "functionResponse", "toolResult"):
-        result = part.get(key)
-        if isinstance(result, Mapping):
-            said = result.get("content") if key == "toolResult" else result.get("response")
-            return {"type": "tool_call_response", "id": result.get("toolUseId", result.get("id")), "response": said}
-    return part

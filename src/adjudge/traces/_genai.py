@@ -11,7 +11,6 @@ from typing import Any
 
 from adjudge.model import Message
 from adjudge.traces._facts import Facts, numbered_items
-from adjudge.traces._frameworks import plain_messages
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan
 from adjudge.traces._spans import Span, SpanKind
@@ -59,6 +58,9 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     if facts.kind == "tool":
         facts.name = part.text("gen_ai.tool.name") or entity or span.name.removeprefix("execute_tool").strip()
         _read_tool(facts, part, span)
+    elif facts.kind == "agent" and attributes.get("traceloop.span.kind") == "workflow":
+        # OpenLLMetry says of whatever LangChain runs first that it is an agent.
+        facts.kind, facts.name = "other", part.text("gen_ai.agent.name") or entity
     elif facts.kind == "agent":
         name = part.text("gen_ai.agent.name") or entity
         facts.is_named = bool(name) or span.name.startswith("invoke_agent ")
@@ -152,7 +154,8 @@ def _read_messages(
     given, said = attributes.get("gen_ai.input.messages"), attributes.get("gen_ai.output.messages")
     if given is not None or said is not None:
         facts.input = facts.messages("gen_ai.input.messages", given, where, "user", cache)
-        facts.output = facts.messages("gen_ai.output.messages", said, where, "assistant", cache)
+        found = facts.messages("gen_ai.output.messages", said, where, "assistant", cache)
+        facts.output = tuple(message for message in found if not _is_hollow(message))
         system = facts.whole("gen_ai.system_instructions", attributes.get("gen_ai.system_instructions"))
         if system is not None:
             parts = system if isinstance(system, list) else [system]
@@ -164,6 +167,13 @@ def _read_messages(
             facts.messages(key, _older_messages(attributes, key, role), where, role, cache)
             for key, role in (("gen_ai.prompt", "user"), ("gen_ai.completion", "assistant"))
         )
+
+
+def _is_hollow(message: Message) -> bool:
+    """Say whether a message has parts of text and no text in them: pydantic-ai's, without contents."""
+    if message.tool_calls or not isinstance(message.content, tuple) or message.text:
+        return False
+    return all(part.get("type") == "text" for part in message.content)
 
 
 def _from_events(events: Iterable[OtlpEvent], where: str) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
@@ -183,8 +193,8 @@ def _from_events(events: Iterable[OtlpEvent], where: str) -> tuple[tuple[Message
                 content = attributes.get("content") if message is None else message
                 said.append({**attributes, "role": "assistant", "content": content})
     return (
-        read_messages(plain_messages(given), f"{where}: its events"),
-        read_messages(plain_messages(said), f"{where}: gen_ai.choice", "assistant"),
+        read_messages(given, f"{where}: its events"),
+        read_messages(said, f"{where}: gen_ai.choice", "assistant"),
     )
 
 

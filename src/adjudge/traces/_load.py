@@ -11,7 +11,7 @@ from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Message, Trajectory
 from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._conversation import check_messages, read_conversation
-from adjudge.traces._message_lists import Unknown, is_framework_message, plain_object, read_trajectory, to_chat
+from adjudge.traces._message_lists import USUAL, Unknown, is_framework_message, plain_object, read_trajectory, to_chat
 from adjudge.traces._messages import is_langchain_message, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
 from adjudge.traces._spans import Record, join_traces
@@ -49,7 +49,7 @@ def load(
     with reading():
         found = _read(path_or_data, format, trace)
         if isinstance(found, Trajectory):
-            return map_agents(found, names)
+            return map_agents(found, names) if names else found
         return assemble(found, parent=parent, agents=names)
 
 
@@ -103,7 +103,8 @@ def read_runs(path_or_data: object, named: str | None = None) -> tuple[Sequence[
         return data, where
     if isinstance(data, str | Path | bytes | bytearray | memoryview):
         data, where = _open(data, named)
-    data = plain_object(data)
+    if not isinstance(data, dict | list):
+        data = plain_object(data)
     kind = named or detect(data, where)
     if kind == "chat" and _is_own(data):
         return Trajectory.from_messages(data), where
@@ -260,27 +261,29 @@ def _read_chat(data: object, unknown: Unknown) -> Sequence[Message]:
             data, more = steps
             unknown |= more
         else:
-            data = data.get("messages", data.get("tasks_output", [data] if _is_message(data) else data))
+            data = data.get(
+                "messages", data.get("tasks_output", [data] if "role" in data or is_framework_message(data) else data)
+            )
     if isinstance(data, Mapping):
         return read_messages(data, "the reply", "assistant")
     # Segments are read one by one; a list without any is one conversation.
     messages: list[Message] = []
     items = sequence(data, "the conversation")
     for index, item in enumerate(items):
-        held = item.get("messages") if isinstance(item, Mapping) and not _is_message(item) else item
+        is_segment = isinstance(item, Mapping) and not ("role" in item or is_framework_message(item))
+        held = item.get("messages") if is_segment else item
         if isinstance(held, Sequence) and not isinstance(held, str | bytes):
             messages.extend(_read_list(held, f"segment {index}", unknown))
     return messages or _read_list(items, "the conversation", unknown)
 
 
-def _read_list(items: Sequence[Any], where: str, unknown: Unknown, role: str = "user") -> tuple[Message, ...]:
-    plain, more = to_chat(items, where)
-    unknown |= more
-    return read_messages(plain, where, role)
-
-
-def _is_message(item: Mapping[str, Any]) -> bool:
-    return "role" in item or is_framework_message(item)
+def _read_list(items: Sequence[Any], where: str, unknown: Unknown) -> tuple[Message, ...]:
+    # The usual shape comes first: nearly all messages have it. AG2's end with the words of whoever asked.
+    is_usual = all(type(one) is dict and "role" in one and one.keys() <= USUAL for one in items)
+    if not is_usual or (items and items[-1]["role"] == "user"):
+        items, more = to_chat(items, where)
+        unknown |= more
+    return read_messages(items, where)
 
 
 def _read_responses(data: object, unknown: Unknown) -> Sequence[Message]:

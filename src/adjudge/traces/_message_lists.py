@@ -31,7 +31,7 @@ _AUTOGEN_ASIDES = frozenset(
     {"ThoughtEvent", "MemoryQueryEvent", "ModelClientStreamingChunkEvent", "SelectSpeakerEvent", "SelectorEvent"}
     | {"UserInputRequestedEvent", "CodeGenerationEvent", "CodeExecutionEvent"}
 )
-_USUAL = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+USUAL = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _BODIES = frozenset({"content", "parts", "tool_calls", "function_call", "refusal"})
 _ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "additional_kwargs", "response_metadata"})
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
@@ -65,7 +65,7 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
     for index, given in enumerate(items):
         item = plain_object(given)
         # The usual shape comes first: most messages have it.
-        if not isinstance(item, Mapping) or ("role" in item and item.keys() <= _USUAL):
+        if not isinstance(item, Mapping) or ("role" in item and item.keys() <= USUAL):
             found.append(item)
             continue
         reader, place = _reader_of(item), f"{where}, message {index}"

@@ -6,6 +6,7 @@ hold the messages, `input.value` and `output.value` whatever went in and came ou
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -30,29 +31,26 @@ _UNNAMED = frozenset({"ToolCallingAgent", "CodeAgent", "MultiStepAgent"})  # age
 _CALLED = ".__call__"  # after the name of a tool of DSPy
 _DELEGATIONS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # of CrewAI
 _REPR = re.compile(r"[A-Z]\w*\(\w+=")
+_HIDDEN = "__REDACTED__"  # in the place of contents that the user does not want to send
 _DIGITS = 8  # that a number in an attribute's name has less of
 
 
 def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
     """Read a span's OpenInference attributes, where it has any."""
-    attributes = span.attributes
-    kind_name = attributes.get("openinference.span.kind")
+    kind_name = span.attributes.get("openinference.span.kind")
     if not isinstance(kind_name, str):
         return None
+    if _HIDDEN in span.attributes.values():
+        span = replace(span, attributes={key: value for key, value in span.attributes.items() if value != _HIDDEN})
+    attributes = span.attributes
     part = RecordPart(attributes, where)
-    given, said = attributes.get("input.value"), attributes.get("output.value")
+    said = attributes.get("output.value")
     facts = Facts(_KINDS.get(kind_name.upper(), "other"))
     # Google's ADK writes one more span for the results of parallel calls, LlamaIndex one in which it prepares a call.
     if attributes.get("gen_ai.tool.name") == "(merged tools)" or "._prepare_" in span.name:
         facts.kind = "other"
     if facts.kind == "llm":
-        inputs, outputs = _sides(attributes)
-        facts.input = _messages(facts, inputs, _GIVEN, where, cache)
-        facts.output = _messages(facts, outputs, _SAID, where, cache)
-        if not facts.input:
-            facts.input = facts.messages("input.value", given, where, "user", cache)
-        if not facts.output:
-            facts.output = facts.messages("output.value", said, where, "assistant", cache)
+        _read_llm(facts, attributes, where, cache)
     elif facts.kind == "tool" and span.name.startswith(_HANDOFF) and "tool.name" not in attributes:
         facts.kind, facts.name = "handoff", span.name.removeprefix(_HANDOFF)
     elif facts.kind == "tool":
@@ -69,6 +67,18 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
                 facts.kind, facts.agent = "other", ""
         facts.text = _answer(span, said)
     return facts
+
+
+def _read_llm(facts: Facts, attributes: Mapping[str, Any], where: str, cache: MessageCache) -> None:
+    inputs, outputs = _sides(attributes)
+    facts.input = _messages(facts, inputs, _GIVEN, where, cache)
+    found = _messages(facts, outputs, _SAID, where, cache)
+    # A message without any content is one whose content was hidden: an empty one has an empty text.
+    facts.output = tuple(message for message in found if message.content is not None or message.tool_calls)
+    if not facts.input:
+        facts.input = facts.messages("input.value", attributes.get("input.value"), where, "user", cache)
+    if not facts.output:
+        facts.output = facts.messages("output.value", attributes.get("output.value"), where, "assistant", cache)
 
 
 def _read_tool(facts: Facts, part: RecordPart, span: OtlpSpan) -> None:

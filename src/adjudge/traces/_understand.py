@@ -42,7 +42,7 @@ def understand(
     runs = join_traces(found) if trace is None else [one for one in found if trace in (one.id, *one.names)]
     if not runs and trace is not None:
         raise TrajectoryError(f"{where} has no run {quote(trace)}{closest(trace, [one.id for one in found])}")
-    for record in runs:
+    for record in runs or [Record("", ())]:
         with reading():
             yield understand_record(record, names)
 

@@ -10,6 +10,7 @@ from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
     DimensionRules,
     Finding,
+    called_as_tools,
     list_names,
     lists_of,
     quote_name,
@@ -83,7 +84,7 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     (False, ("excluded-called: tool 'search' is excluded and was called",))
     """
     wanted = WorkflowExpectation.of(expectation)
-    record = Trajectory.from_messages(trajectory)
+    record = trajectory if isinstance(trajectory, Trajectory) else Trajectory.from_messages(trajectory)
     calls, agents = record.tool_calls, record.agents_called
     unknown = record.unknown
     # A record that cannot show tool calls and names no agent does not show agents either.
@@ -147,7 +148,12 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
-            wrong += wrong_with(rules, names or (), lists, requested)
+            # What an agent says of itself counts; in messages and spans one agent may be another's tool.
+            tools = [call.name for call in called.calls or () if call.requested and call.executed]
+            hidden = called_as_tools(lists["missing"], tools) if kind == "agents" and lists["missing"] else {}
+            missing = [name for name in lists["missing"] if name not in hidden]
+            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested)
+            wrong += [_may_be_tool(rules, agent, tool) for agent, tool in hidden.items()]
             wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"]) if rules.arguments else ()
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
@@ -155,6 +161,12 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
+
+
+def _may_be_tool(rules: DimensionRules, agent: str, tool: str) -> Finding:
+    """Return what is open where an agent was perhaps called as a tool, which a record need not show."""
+    hint = f"if it was, say --map-agent {tool}={agent}"
+    return rules.finding(INCOMPLETE, f"may have been called as tool {quote_name(tool)}: {hint}", agent)
 
 
 def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> str | None:
@@ -166,7 +178,7 @@ def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Call
         return f"part of the record is missing; of the {rules.kind} it shows {list_names(names)}"
     elif rules.arguments and called.calls is None:
         question, what = "arguments", "the record does not show the arguments of the calls"
-    elif rules.is_ordered and "order" in called.unknown:
+    elif "order" in called.unknown and rules.is_ordered:
         question, what = "order", f"the record does not show the order in which {rules.kind} were called"
     else:
         return None

@@ -4,6 +4,7 @@ expected    research             called    orchestrator, research
 excluded    clarification        ->  included research | excluded clarification | missing - | unexpected -
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from adjudge.workflow._expectation import GAP, Count, Dimension, Order, Policy, 
 
 SHOWN = 20  # names that a sentence shows
 LONGEST = 80  # characters of a name in a sentence
+_TO_CALL = re.compile(r"^(?:ask|call|run|invoke|consult|query|use|delegate_to|talk_to|transfer_to|handoff_to)_")
+_TOOL_ENDS = re.compile(r"_(?:agent|tool|agent_tool)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,22 @@ def wrong_with(
     for sequence in rules.forbidden:
         if _occurs(sequence, called):
             yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {list_names(sequence)}")
+
+
+def called_as_tools(agents: Iterable[str], tools: Sequence[str]) -> dict[str, str]:
+    """Return the agents that may have been called as one of the tools: by its name they were.
+
+    >>> called_as_tools(["Researcher", "writer"], ["search", "ask_researcher"])
+    {'Researcher': 'ask_researcher'}
+    """
+    by_form: dict[str, str] = {}
+    for tool in tools:
+        by_form.setdefault(_TO_CALL.sub("", _TOOL_ENDS.sub("", _plain(tool))), tool)
+    return {agent: by_form[form] for agent in agents if (form := _TOOL_ENDS.sub("", _plain(agent))) in by_form}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "_", name.lower()).strip("_")
 
 
 def list_names(names: Sequence[str]) -> str:
