@@ -7,7 +7,7 @@ A comparison says what changed, and decides nothing. It never takes a fault for 
 is undecided in either report is neither worse nor better.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -103,9 +103,9 @@ def _not_a_report(file: str | Path, why: str) -> UsageError:
     return UsageError(f"{file} is not a report of adjudge check --json: {why}", code="bad-baseline")
 
 
-def compare_with(baseline: Baseline, results: Sequence[Mapping[str, Any]], *, known: Collection[str]) -> Comparison:
+def compare_with(baseline: Baseline, results: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> Comparison:
     """Compare results with a baseline; a scenario that is `known` and did not run this time is not gone."""
-    before, now = baseline.standings, _standings(results)
+    before, now, known = baseline.standings, _standings(results), set(known)
     changes, unchanged = [], 0
     for name in dict.fromkeys((*now, *before)):
         one, other = before.get(name), now.get(name)

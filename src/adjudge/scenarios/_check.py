@@ -18,6 +18,7 @@ from adjudge.scenarios._baseline import Comparison, compare_with, load_baseline
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
+from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._select import Selection
 from adjudge.traces import AgentNames
 
@@ -156,8 +157,7 @@ def check(
         warnings.append(_name_unjudged(unjudged))
     places = {scenario.id: place for scenario, place in located if place is not None}
     run = replace(run, warnings=(*run.warnings, *warnings))
-    ids = {one.id for one in everything}
-    comparison = None if baseline is None else compare_with(baseline, run.results, known=ids)
+    comparison = None if baseline is None else compare_with(baseline, run.results, known=[one.id for one in everything])
     return CheckResult(run, decision, session.signal, places, comparison)
 
 
