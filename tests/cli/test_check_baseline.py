@@ -1,6 +1,7 @@
 """`adjudge check --baseline`: what changed since an earlier report, which decides nothing."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from adjudge.errors import UsageError
 from adjudge.scenarios import load_baseline
 from cli.checking import write_scenarios
 from cli.command import adjudge, said
+from sinks.hostile import HOSTILE
 
+UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 AGENT = ("--agent", "agent:answer")
 
 
@@ -112,6 +115,21 @@ def test_not_a_report(tmp_path: Path, content: str, why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
         load_baseline(tmp_path / "main.json")
     assert caught.value.code == "bad-baseline"
+
+
+def test_a_hostile_baseline(tmp_path: Path) -> None:
+    """Ids of a baseline, which may come from anywhere, are text wherever they are shown."""
+    ids = [text[:1_000] for text in HOSTILE.values()]
+    write_scenarios(tmp_path, {"a": "a"})
+    report = {"schema": 1, "results": [{**RESULT, "id": one} for one in ids]}
+    (tmp_path / "main.json").write_text(json.dumps(report))
+    found, screen, code = changes_since(tmp_path, {"a": "a"})
+    assert (code, found["counts"]["gone"]) == (0, len(set(ids)))
+    assert UNFIT.search(screen + (tmp_path / "out.md").read_text(encoding="utf-8")) is None
+    assert not re.search(r"^\s*(::|##)", screen, re.MULTILINE)
+    rows = [line for line in (tmp_path / "out.md").read_text(encoding="utf-8").splitlines() if "| gone |" in line]
+    assert len(rows) == len(set(ids))
+    assert all(re.fullmatch(r"\| gone \| (`+) .* \1 \| ✅ \| – \|", row) for row in rows)
 
 
 def test_refused_before_the_agent_is_asked(tmp_path: Path) -> None:
