@@ -243,7 +243,7 @@ class TestHostile:
         write_scenarios(folder, HOSTILE)
         (folder / "agent.py").write_text(HOSTILE_AGENT)
         before = {path for path in tmp_path.rglob("*") if "__pycache__" not in path.parts}
-        outputs = ("--junit", "j.xml", "--json", "out.json", "--github")
+        outputs = ("--junit", "j.xml", "--json", "out.json", "--markdown", "out.md", "--github")
         done = adjudge(
             *("check", "scenarios", *AGENT, *outputs),
             cwd=folder,
@@ -251,8 +251,9 @@ class TestHostile:
         )
         assert done.returncode == 3, done.stderr
         made = {path.name for path in set(tmp_path.rglob("*")) - before if "__pycache__" not in path.parts}
-        assert made == {"check.run", "j.xml", "out.json", "summary.md"}
-        for text in (done.stdout, done.stderr, *((folder / name).read_bytes() for name in ("j.xml", "out.json"))):
+        assert made == {"check.run", "j.xml", "out.json", "out.md", "summary.md"}
+        files = ("j.xml", "out.json", "out.md", "summary.md")
+        for text in (done.stdout, done.stderr, *((folder / name).read_bytes() for name in files)):
             assert b"\x1b" not in text
             assert b"\x07" not in text
         lines = (done.stdout + done.stderr).decode().splitlines()
@@ -391,17 +392,17 @@ class TestReports:
     """What cannot be written is said, keeps no other report back, and is 3; what goes to standard output is alone."""
 
     @pytest.mark.parametrize("question", ["a", "nothing"])
-    @pytest.mark.parametrize("broken", ["--junit", "--json", "summary"])
+    @pytest.mark.parametrize("broken", ["--junit", "--json", "--markdown", "summary"])
     def test_no_room(self, tmp_path: Path, broken: str, question: str) -> None:
         """One report on a full disk: the others are there, the file is named, the exit code is 3."""
         write_scenarios(tmp_path, {"s1": question})
-        places = {"--junit": "j.xml", "--json": "out.json", "summary": "summary.md", broken: "/dev/full"}
-        options = ("--junit", places["--junit"], "--json", places["--json"], "--github")
+        there = {"--junit": "j.xml", "--json": "out.json", "--markdown": "out.md", "summary": "summary.md"}
+        places = {**there, broken: "/dev/full"}
+        options = [*(word for kind in there if kind != "summary" for word in (kind, places[kind])), "--github"]
         env = {"GITHUB_STEP_SUMMARY": places["summary"]}
         done = adjudge("check", "scenarios", *AGENT, *options, cwd=tmp_path, env=env)
         assert done.returncode == 3
         assert "error: /dev/full: No space left on device" in done.stderr.decode()
-        there = {"--junit": "j.xml", "--json": "out.json", "summary": "summary.md"}
         assert all((tmp_path / name).is_file() == (kind != broken) for kind, name in there.items())
 
     def test_standard_output(self, tmp_path: Path) -> None:

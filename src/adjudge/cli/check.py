@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
@@ -27,14 +26,14 @@ from adjudge.errors import AdjudgeError, printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal
-    from adjudge.scenarios import CheckResult, PassEstimate, ScenarioRun
+    from adjudge.scenarios import CheckResult, Comparison, PassEstimate, ScenarioRun
 
 UNDECIDED = 3
-WORDS = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}  # by outcome, the worst first
+WORDS = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}
 VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided"}
 STYLES = {"pass": "green", "FAIL": "bold red", "undecided": "yellow"}
-LONGEST = 300  # characters of one reason
-MOST = 3  # reasons of one scenario
+LONGEST = 300  # characters of a name or a reason
+MOST_NAMED = 10  # scenarios that changed in one way
 
 OPTIONS = (
     click.option("--agent", help="The agent: an address, module:function, command: PROGRAM, openai:MODEL."),
@@ -48,6 +47,8 @@ OPTIONS = (
     click.option("--gate", help="The gate file; without it every workflow has to pass."),
     click.option("--junit", help="Write a JUnit report to this file."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
+    click.option("--markdown", help="Write a summary that can be posted as a comment to this file."),
+    click.option("--baseline", help="A --json report of an earlier check: say what changed since."),
     click.option("--github", is_flag=True, help="Print annotations for GitHub, and add to its step summary."),
     click.option("--langfuse", is_flag=True, help="Send the scores to Langfuse; keys come from LANGFUSE_*."),
     click.option(
@@ -87,6 +88,7 @@ def command(
     scenarios: tuple[str, ...],
     junit: str | None,
     json_file: str | None,
+    markdown: str | None,
     github: bool,
     langfuse: bool,
     outbox: str,
@@ -97,7 +99,7 @@ def command(
     from adjudge.cli._show import Terminal, live, show_waiting
     from adjudge.scenarios import CheckOptions, Selection, check, check_langfuse
 
-    outputs = [path for path in (junit, json_file, outbox if langfuse else None) if path is not None]
+    outputs = [path for path in (junit, json_file, markdown, outbox if langfuse else None) if path is not None]
     # Refused before the agent is asked: a report that cannot be written would cost a whole run.
     for path in outputs:
         refuse_unwritable(path, outputs)
@@ -122,8 +124,13 @@ def command(
             for warning in result.run.warnings:
                 _print(f"warning: {warning}")
             show_check(result, Terminal(stderr=to_stderr))
-        annotations = "annotations" if github else None
-        kinds = {"junit": junit, "json": json_file, "github": annotations, "langfuse": outbox if langfuse else None}
+        kinds = {
+            "junit": junit,
+            "json": json_file,
+            "markdown": markdown,
+            "github": "annotations" if github else None,
+            "langfuse": outbox if langfuse else None,
+        }
         wanted = [(kind, path) for kind, path in kinds.items() if path is not None]
         # A report that is missing is not a pass, and one that fails does not keep back the others.
         is_written = [_write(result, kind, path, to_stderr=to_stderr) for kind, path in wanted]
@@ -157,14 +164,14 @@ def _ignore_lost_reader() -> Iterator[None]:
 
 def _write(result: "CheckResult", kind: str, path: str, *, to_stderr: bool) -> bool:
     """Write one report and return whether that worked."""
-    from adjudge.scenarios import github_lines, write_json, write_junit
+    from adjudge.scenarios import github_lines, write_json, write_junit, write_markdown
+
+    writers = {"junit": write_junit, "json": write_json, "markdown": write_markdown}
 
     try:
         with _ignore_lost_reader():
-            if kind == "junit":
-                write_junit(result, path)
-            elif kind == "json":
-                write_json(result, path)
+            if kind in writers:
+                writers[kind](result, path)
             elif kind == "github":
                 click.echo(github_lines(result), nl=False, err=to_stderr)
             else:
@@ -203,12 +210,10 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from adjudge.scenarios import outcome_of
+    from adjudge.scenarios import summaries_of
 
     results = result.run.results
-    scenarios: dict[str, list[Mapping[str, Any]]] = {}
-    for one in results:
-        scenarios.setdefault(one["id"], []).append(one)
+    scenarios = summaries_of(results)
     is_repeated = len(scenarios) < len(results)
     is_judged = any(one["quality"] is not None for one in results)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -222,26 +227,25 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     if is_scored:
         table.add_column("scores", overflow="fold", max_width=40)
     table.add_column("why", overflow="fold")
-    for name, runs in scenarios.items():
-        outcomes = {outcome_of(run) for run in runs}
-        # One row for all repeats: it shows the worst of them.
-        word = next(word for outcome, word in WORDS.items() if outcome in outcomes)
-        cells = [Text(word, style=STYLES[word]), Text(printable(name, LONGEST))]
+    for one in scenarios:
+        word = WORDS[one.outcome]
+        cells = [Text(word, style=STYLES[word]), Text(_show(one.id))]
         if is_repeated:
-            cells.append(Text(f"{sum(run['pass'] is True for run in runs)} of {len(runs)}"))
+            cells.append(Text(f"{one.passed} of {one.runs}"))
         if is_judged:
-            found = [run["average_quality"] for run in runs if run["average_quality"] is not None]
-            cells.append(Text(f"{sum(found) / len(found):.2f}" if found else "–"))
+            cells.append(Text("–" if one.quality is None else f"{one.quality:.2f}"))
         if is_scored:
-            cells.append(Text(_scores(runs)))
-        table.add_row(*cells, Text(_why(runs)))
+            cells.append(Text("\n".join(one.score_lines(_show))))
+        table.add_row(*cells, Text("\n".join(one.reason_lines(_show))))
     console.print(table)
     if any(one["tags"] for one in results):
         show_tags(results, console)
     ends = ", ".join(f"{number:,} {outcome}" for outcome, number in result.run.outcomes.items())
     lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
     if is_repeated:
-        lines += _pass_lines(result.run, min(map(len, scenarios.values())))
+        lines += _pass_lines(result.run, min(one.runs for one in scenarios))
+    if result.comparison is not None:
+        lines += _change_lines(result.comparison)
     gate = Text(f"\ngate: {result.headline}", style="bold")
     console.print(Text("\n".join(lines)), gate, sep="\n", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -253,31 +257,19 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     console.print(table)
 
 
-def _scores(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return a line for each scorer: its mean over the runs, and whether it decides."""
-    lines = []
-    for name in dict.fromkeys(name for run in runs for name in run["scores"]):
-        found = [run["scores"][name] for run in runs if name in run["scores"]]
-        values = [one["value"] for one in found if one["value"] is not None]
-        # Run files of older versions do not say whether it decides.
-        free = "" if all(one.get("gated", True) for one in found) else " (not gated)"
-        lines.append(f"{printable(name, LONGEST)} {sum(values) / len(values):.2f}{free}" if values else f"{name} –")
-    return "\n".join(lines)
+def _show(text: str) -> str:
+    return printable(text, LONGEST)
 
 
-def _why(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return the reasons, each once, with its count where not every run has it."""
-    counts: Counter[str] = Counter()
-    for run in runs:
-        # A reason that a run has twice counts once: the count is that of runs.
-        counts.update(dict.fromkeys((*run["reasons"], *(f"warning: {one}" for one in run["warnings"])), 1))
-    lines = [
-        printable(reason, LONGEST) if count == len(runs) else f"{printable(reason, LONGEST)} ({count} of {len(runs)})"
-        for reason, count in counts.most_common(MOST)
-    ]
-    if len(counts) > MOST:
-        lines.append(f"and {len(counts) - MOST} more")
-    return "\n".join(lines)
+def _change_lines(comparison: "Comparison") -> list[str]:
+    """Return what changed since the baseline: the counts, then the scenarios of each kind."""
+    lines = [f"since {_show(comparison.baseline)}: {comparison.headline}"]
+    for kind in comparison.counts:
+        names = [_show(one.id) for one in comparison.changes if one.change == kind]
+        more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+        if names:
+            lines.append(f"  {kind:<9}  {', '.join(names[:MOST_NAMED])}{more}")
+    return lines
 
 
 def _pass_lines(run: "ScenarioRun", most: int) -> list[str]:

@@ -13,10 +13,18 @@ from adjudge.lazy import lazy_names
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
+    from adjudge.scenarios._baseline import Baseline, Comparison, ScenarioChange, ScenarioStanding, load_baseline
     from adjudge.scenarios._check import CheckOptions, CheckResult, check
     from adjudge.scenarios._gate import Decision, Gate, GateFinding, Threshold, Verdict, decide, load_gate
     from adjudge.scenarios._load import ScenarioPlace, load_agent_names, load_scenarios, write_starter
-    from adjudge.scenarios._reports import check_langfuse, github_lines, send_langfuse, write_json, write_junit
+    from adjudge.scenarios._reports import (
+        check_langfuse,
+        github_lines,
+        send_langfuse,
+        write_json,
+        write_junit,
+        write_markdown,
+    )
     from adjudge.scenarios._reward import workflow_reward
     from adjudge.scenarios._run import (
         PassEstimate,
@@ -31,18 +39,24 @@ if TYPE_CHECKING:
     )
     from adjudge.scenarios._scenario import Scenario, ScorerUse
     from adjudge.scenarios._select import Selection
+    from adjudge.scenarios._summary import ScenarioSummary, summaries_of
     from adjudge.workflow import WorkflowExpectation
 
 __all__ = [
+    "Baseline",
     "CheckOptions",
     "CheckResult",
+    "Comparison",
     "Decision",
     "Gate",
     "GateFinding",
     "PassEstimate",
     "Scenario",
+    "ScenarioChange",
     "ScenarioPlace",
     "ScenarioRun",
+    "ScenarioStanding",
+    "ScenarioSummary",
     "ScorerUse",
     "Selection",
     "Threshold",
@@ -55,6 +69,7 @@ __all__ = [
     "decide",
     "github_lines",
     "load_agent_names",
+    "load_baseline",
     "load_gate",
     "load_scenarios",
     "outcome_of",
@@ -63,19 +78,29 @@ __all__ = [
     "run_scenario",
     "run_scenarios",
     "send_langfuse",
+    "summaries_of",
     "workflow_reward",
     "write_json",
     "write_junit",
+    "write_markdown",
     "write_starter",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "_baseline": ("Baseline", "Comparison", "ScenarioChange", "ScenarioStanding", "load_baseline"),
         "_check": ("CheckOptions", "CheckResult", "check"),
         "_gate": ("Decision", "Gate", "GateFinding", "Threshold", "Verdict", "decide", "load_gate"),
         "_load": ("ScenarioPlace", "load_agent_names", "load_scenarios", "write_starter"),
-        "_reports": ("check_langfuse", "github_lines", "send_langfuse", "write_json", "write_junit"),
+        "_reports": (
+            "check_langfuse",
+            "github_lines",
+            "send_langfuse",
+            "write_json",
+            "write_junit",
+            "write_markdown",
+        ),
         "_reward": ("workflow_reward",),
         "_run": (
             "PassEstimate",
@@ -90,6 +115,7 @@ __getattr__, __dir__ = lazy_names(
         ),
         "_scenario": ("Scenario", "ScorerUse"),
         "_select": ("Selection",),
+        "_summary": ("ScenarioSummary", "summaries_of"),
         "adjudge.workflow": ("WorkflowExpectation",),
     },
 )

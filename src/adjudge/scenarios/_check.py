@@ -14,9 +14,11 @@ from adjudge.judges import quality_judge
 from adjudge.model import Trajectory
 from adjudge.runs import Progress, new_run_file
 from adjudge.scenarios._agent import Receive, agent_for
+from adjudge.scenarios._baseline import Comparison, compare_with, load_baseline
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
+from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._select import Selection
 from adjudge.traces import AgentNames
 
@@ -33,6 +35,7 @@ class CheckOptions:
 
     `endpoint` is where a local OTLP endpoint listens, `HOST:PORT` or `PORT`, 0 for any free one; None for none.
     `select` says which of the scenarios run, `wait` how many seconds to wait until an agent behind a URL answers.
+    `baseline` is the JSON report of an earlier check, to say what changed since.
     """
 
     agent: Any = None
@@ -50,16 +53,18 @@ class CheckOptions:
     select: Selection = field(default_factory=Selection)
     wait: float | None = None
     agents: AgentNames = field(default_factory=dict)
+    baseline: str | Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The run of a check, the decision of the gate, and which signal ended it, if one did."""
+    """The run of a check, the decision of the gate, which signal ended it, if one did, and what changed, if asked."""
 
     run: ScenarioRun
     decision: Decision
     signal: int | None = None
     places: Mapping[str, ScenarioPlace] = field(default_factory=dict)
+    comparison: Comparison | None = None
 
     @property
     def headline(self) -> str:
@@ -97,6 +102,7 @@ def check(
         message = "--otlp-endpoint needs --agent: saved traces are read with --traces"
         raise UsageError(message, code="bad-option")
     # Everything that can be wrong with the call is found before the agent is asked.
+    baseline = None if options.baseline is None else load_baseline(options.baseline)
     located = locate_scenarios(scenarios)
     everything = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
@@ -112,11 +118,7 @@ def check(
     files = None
     repeats = {one.id: options.repeat or one.repeats for one in loaded}
     if options.traces is not None:
-        from adjudge.scenarios._traces import TraceFiles
-
-        # Files of scenarios that are not selected belong to somebody: they are only not read.
-        files = TraceFiles.of(options.traces, {one.id: one.agents for one in everything})
-        files = replace(files, records={name: found for name, found in files.records.items() if name in repeats})
+        files = _saved_traces(options.traces, everything, loaded)
         # Without --repeat, a scenario has as many repeats as there are traces of it.
         repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
     loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in loaded]
@@ -155,7 +157,18 @@ def check(
         warnings.append(_name_unjudged(unjudged))
     places = {scenario.id: place for scenario, place in located if place is not None}
     run = replace(run, warnings=(*run.warnings, *warnings))
-    return CheckResult(run, decision, session.signal, places)
+    comparison = None if baseline is None else compare_with(baseline, run.results, known=[one.id for one in everything])
+    return CheckResult(run, decision, session.signal, places, comparison)
+
+
+def _saved_traces(place: str | Path, everything: Sequence[Scenario], selected: Sequence[Scenario]) -> "TraceFiles":
+    """Return the traces of the selected scenarios."""
+    from adjudge.scenarios._traces import TraceFiles
+
+    # Files of scenarios that are not selected belong to somebody: they are only not read.
+    files = TraceFiles.of(place, {one.id: one.agents for one in everything})
+    ids = {one.id for one in selected}
+    return replace(files, records={name: found for name, found in files.records.items() if name in ids})
 
 
 def _name_unjudged(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Reports of a check: JUnit, JSON, GitHub and Langfuse."""
+"""Reports of a check: JUnit, JSON, markdown, GitHub and Langfuse."""
 
 import json
 import os
@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.datasets import whole_file
-from adjudge.errors import RowError, UsageError
+from adjudge.errors import UsageError
 from adjudge.judges import QUALITY
-from adjudge.model import ToolCall, decode_json, encode_json
-from adjudge.runs import RunFile, RunRow, plain_message
+from adjudge.runs import RunFile
+from adjudge.scenarios._account import account_of
+from adjudge.scenarios._baseline import SCHEMA, Comparison
 from adjudge.scenarios._check import CheckResult
+from adjudge.scenarios._markdown import markdown_of
 from adjudge.scenarios._run import outcome_of
 from adjudge.sinks import Check, Outcome, OutScore, scenario_scores
 
 if TYPE_CHECKING:
     from adjudge.sinks import Receipt
 
-SCHEMA = 1
-DEEPEST = 30  # levels of what an agent wrote
-_ACCOUNT = ("messages", "calls", "agents", "complete", "sources", "prompt_tokens", "completion_tokens", "cost")
+STEP_SUMMARY = 900_000  # bytes; GitHub shows no summary over 1 MiB
 _VERDICTS: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "undecided": "undecided"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -89,7 +89,7 @@ def write_json(result: CheckResult, path: str) -> None:
     """
     decision, run = result.decision, result.run
     rows = RunFile(run.file).rows()
-    results = [{**one, **_account(row)} for one, row in zip(run.results, rows, strict=False)]
+    results = [{**one, **account_of(row)} for one, row in zip(run.results, rows, strict=False)]
     whole = {
         "schema": SCHEMA,
         "verdict": decision.verdict,
@@ -99,6 +99,7 @@ def write_json(result: CheckResult, path: str) -> None:
         "counts": run.counts,
         "run": str(run.file),
         "warnings": list(run.warnings),
+        "baseline": None if result.comparison is None else _comparison(result.comparison),
         "results": results,
     }
     # Half a character is legal in Python and in no file; replaced, the rest of the report can be read.
@@ -108,58 +109,23 @@ def write_json(result: CheckResult, path: str) -> None:
         file.write(inert.encode("ascii") + b"\n")
 
 
-def _account(row: RunRow) -> dict[str, Any]:
-    """Return what was asked in one run, and what the agent did; None for what the record does not show."""
-    case, done = row.case.row or {}, row.trajectory
-    record = None if done is None else done.trajectory
-    asked = {"question": case.get("question"), "turns": case.get("scenario", {}).get("turns")}
-    if record is None:
-        return {**asked, **dict.fromkeys(_ACCOUNT), "unknown": {}, "fault": None if done is None else done.fault}
-    calls = None if record.tool_calls is None else [_call(at, one) for at, one in enumerate(record.tool_calls, 1)]
+def _comparison(comparison: Comparison) -> dict[str, Any]:
     return {
-        **asked,
-        "messages": [_flat(plain_message(one)) for one in record.messages],
-        "calls": calls,
-        "agents": None if "agents" in record.unknown else list(record.agents_called),
-        "unknown": dict(record.unknown),
-        "complete": record.complete,
-        "sources": list(record.sources),
-        "prompt_tokens": record.prompt_tokens,
-        "completion_tokens": record.completion_tokens,
-        "cost": record.cost,
-        "fault": None,
+        "file": comparison.baseline,
+        "counts": {**comparison.counts, "unchanged": comparison.unchanged},
+        "changes": [asdict(one) for one in comparison.changes],
     }
 
 
-def _call(order: int, call: ToolCall) -> dict[str, Any]:
-    """Return one call of a tool; arguments that are JSON text of an object are that object."""
-    arguments: Any = call.arguments
-    if isinstance(arguments, str):
-        try:
-            read = decode_json(arguments.encode("utf-8", "surrogatepass"))
-        except (RowError, RecursionError):
-            read = None
-        arguments = read if isinstance(read, dict) else arguments
-    return {"order": order, **asdict(replace(call, arguments=_flat(arguments)))}
-
-
-def _flat(value: Any, levels: int = DEEPEST) -> Any:
-    """Return a value in which what is nested too deeply is JSON text: a report must not grow with depth."""
-    if not isinstance(value, Mapping | list | tuple):
-        return value
-    if not levels:
-        try:
-            return encode_json(value).decode()
-        except (RowError, RecursionError):
-            return "[nested too deeply]"
-    if isinstance(value, Mapping):
-        return {key: _flat(one, levels - 1) for key, one in value.items()}
-    return [_flat(one, levels - 1) for one in value]
+def write_markdown(result: CheckResult, path: str) -> None:
+    """Write a summary that can be posted as a comment on GitHub as it is."""
+    with whole_file(path) as file:
+        file.write(markdown_of(result).encode())
 
 
 def github_lines(result: CheckResult) -> str:
     """Append a summary to GitHub's step summary, where there is one, and return the annotations."""
-    from adjudge.sinks import github_annotations, github_summary
+    from adjudge.sinks import github_annotations
 
     # GitHub names files from the root of the repository that was checked out.
     root = Path(os.environ.get("GITHUB_WORKSPACE") or ".").resolve()
@@ -170,10 +136,9 @@ def github_lines(result: CheckResult) -> str:
     gate = _thresholds(result)
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if place:
-        parts = (github_summary(gate, title=f"gate: {result.headline}"), github_summary(runs, title="runs"))
         try:
             with Path(place).open("a", encoding="utf-8") as summary:
-                summary.write("\n".join(parts))
+                summary.write(markdown_of(result, largest=STEP_SUMMARY))
         except OSError as error:
             raise UsageError(f"{place}: {error.strerror or error}", code="cannot-write") from None
     # The gate comes first: GitHub shows few annotations of a step.

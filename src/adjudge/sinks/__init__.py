@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from adjudge.sinks._otel import OtelSink
     from adjudge.sinks._outbox import Outbox
     from adjudge.sinks._phoenix import PhoenixSink
-    from adjudge.sinks._reports import Check, Outcome, github_annotations, github_summary, junit_xml
+    from adjudge.sinks._reports import Check, Outcome, github_annotations, github_summary, junit_xml, markdown_code
     from adjudge.sinks._resend import resend
     from adjudge.sinks._scores import DataType, OutScore, Receipt, Rejected, Sink, scenario_scores
     from adjudge.sinks._wire import OutboxError
@@ -48,6 +48,7 @@ __all__ = [
     "json_report",
     "junit_xml",
     "langfuse_keys",
+    "markdown_code",
     "resend",
     "scenario_scores",
 ]
@@ -62,7 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "_otel": ("OtelSink",),
         "_outbox": ("Outbox",),
         "_phoenix": ("PhoenixSink",),
-        "_reports": ("Check", "Outcome", "github_annotations", "github_summary", "junit_xml"),
+        "_reports": ("Check", "Outcome", "github_annotations", "github_summary", "junit_xml", "markdown_code"),
         "_resend": ("resend",),
         "_scores": ("DataType", "OutScore", "Receipt", "Rejected", "Sink", "scenario_scores"),
         "_wire": ("OutboxError",),

@@ -135,7 +135,7 @@ def github_summary(checks: Sequence[Check], *, title: str = "adjudge") -> str:
     """Return a step summary: counts, then a table of what did not pass and of what did, with reasons and scores."""
     counts = tally(checks)
     heading = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
-    lines = [f"## {_code(title)}: {heading}", ""]
+    lines = [f"## {markdown_code(title)}: {heading}", ""]
     if checks:
         lines += ["| | check | reason | scores |", "|---|---|---|---|"]
         order = {"failed": 0, "undecided": 1, "passed": 2}
@@ -162,17 +162,20 @@ def _escape(text: str, codes: Mapping[int, str]) -> str:
 
 
 def _row(check: Check) -> str:
-    scores = ", ".join(f"{_code(key)} {shown(value, 4)}" for key, value in check.scores.items())
-    reason = _code(check.reason) if check.reason else ""
-    return f"| {_MARKS[check.outcome]} | {_code(check.id)} | {reason} | {scores} |"
+    scores = ", ".join(f"{markdown_code(key)} {shown(value, 4)}" for key, value in check.scores.items())
+    reason = markdown_code(check.reason) if check.reason else ""
+    return f"| {_MARKS[check.outcome]} | {markdown_code(check.id)} | {reason} | {scores} |"
 
 
-def _code(text: str) -> str:
+def markdown_code(text: str, most: int = _LONGEST) -> str:
     """Return text as a code span, in which Markdown, HTML, links and mentions have no effect.
 
-    A bar would end the table's cell even there, so it becomes a broken bar.
+    A bar would end the cell of a table even there, so it becomes a broken bar.
+
+    >>> markdown_code("<b> | @all `")
+    '`` <b> ¦ @all ` ``'
     """
-    flat = " ".join(clean_text(text, _LONGEST).replace("|", "¦").split()) or "�"
+    flat = " ".join(clean_text(text, most).replace("|", "¦").split()) or "�"
     flat = "".join(one if one.isprintable() else "�" for one in flat)
     # A code span ends at as many backticks as it began with, so the fence has a length that the text lacks.
     runs = {len(run) for run in _TICKS.findall(flat)}
