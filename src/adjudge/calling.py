@@ -206,8 +206,12 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
     call = partial(copy_context().run, function, *arguments, **options)
 
     def work() -> None:
-        with Caught(fatal_too=True) as caught:
-            result = call()
+        try:
+            with Caught(fatal_too=True) as caught:
+                result = call()
+        except KeyboardInterrupt:  # nobody interrupts a thread: the function raised it
+            done.set_exception(RuntimeError("KeyboardInterrupt"))
+            return
         error = caught.error
         if error is None:
             done.set_result(result)

@@ -5,6 +5,7 @@ The lists were recorded from the packages with a scripted model behind them, and
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,3 +146,63 @@ def test_a_summary_of_a_graph_is_undecided() -> None:
     """A supervisor that keeps only an agent's last words does not show its tools; the reason names the option."""
     found = load(ROWS["langgraph-supervisor.handoff"]["messages"])
     assert "output_mode='full_history'" in found.unknown["tools"]
+
+
+UNREAD = [
+    ({"toolInvocations": [{"state": "result", "toolName": "search"}]}, "'toolInvocations'"),
+    ({"executed_tools": [{"name": "search"}]}, "'executed_tools'"),
+    ({"intermediate_steps": [["search", "..."]]}, "'intermediate_steps'"),
+    ({"toolCalls": [{"name": "search"}]}, "'toolCalls'"),
+    ({"function_calls": [{"name": "search"}]}, "'function_calls'"),
+]
+
+
+@pytest.mark.parametrize(("more", "key"), UNREAD)
+def test_calls_where_nobody_looks(more: dict[str, Any], key: str) -> None:
+    """A key that nobody reads and that could hold calls is an error: without them there would seem to be none."""
+    with pytest.raises(TrajectoryError, match=f"{key}, which is not known and could hold calls"):
+        load([{"role": "user", "content": "?"}, {"role": "assistant", "content": "done", **more}])
+
+
+def test_calls_beside_the_messages() -> None:
+    """Calls belong into messages; a record of our own has them beside, with everything else."""
+    messages = [{"role": "assistant", "name": "r", "content": "done"}]
+    with pytest.raises(TrajectoryError, match="tool_calls beside its messages"):
+        load({"messages": messages, "tool_calls": [{"name": "search"}]})
+    assert load({"messages": messages, "tool_calls": []}).agents_called == ("r",)
+
+
+def test_several_conversations(tmp_path: Path) -> None:
+    """A file with a conversation in each line is not one run."""
+    line = json.dumps({"messages": [{"role": "assistant", "content": "x"}]})
+    (tmp_path / "all.jsonl").write_text(f"{line}\n{line}\n")
+    with pytest.raises(TrajectoryError, match="holds 2 conversations"):
+        load(tmp_path / "all.jsonl")
+
+
+def test_a_result_of_nobody() -> None:
+    """A result that names neither its call nor its tool leaves the tools unknown: none is called ''."""
+    found = load([{"role": "tool", "tool_call_id": "2", "content": "x"}, {"role": "assistant", "content": "y"}])
+    assert ("tools" in found.unknown, found.tools_used) == (True, ())
+
+
+def test_a_tool_that_transfers() -> None:
+    """A tool with arguments is not a handoff, whatever it says that it did."""
+    call = {"id": "c", "function": {"name": "transfer_to_savings", "arguments": '{"amount": 5}'}}
+    chat = [
+        {"role": "assistant", "name": "bank", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "Successfully transferred to savings"},
+        {"role": "assistant", "name": "bank", "content": "Done."},
+    ]
+    found = load(chat)
+    assert (found.agents_called, found.tools_used) == (("bank",), ("transfer_to_savings",))
+
+
+def test_other_single_objects() -> None:
+    """A refusal is what was said, a message alone is a message, and a response that has not ended decides nothing."""
+    assert load([{"role": "assistant", "content": None, "refusal": "No."}]).final_response == "No."
+    use = {"type": "tool_use", "id": "t", "name": "search", "input": {}}
+    message = {"type": "message", "role": "assistant", "content": [use], "stop_reason": "tool_use"}
+    assert load(message).tools_requested == ("search",)
+    found = load({"object": "response", "status": "incomplete", "output": []})
+    assert found.unknown.keys() >= {"agents", "tools", "answer"}

@@ -109,6 +109,10 @@ PLAIN = st.lists(
 def test_chats_agree_with_the_chat_reader(chat: list[dict[str, Any]]) -> None:
     """On chat messages, requests, executions and the answer are those of `Trajectory.from_messages`."""
     ours, theirs = load(chat, "chat"), Trajectory.from_messages(chat)
+    # Rewards count a result whose tool nobody names; a verdict on tools cannot rest on it.
+    if any(not call.name for call in theirs.tool_calls or ()):
+        assert "tools" in ours.unknown
+        return
     assert ours.tools_requested == theirs.tools_requested
     assert [call.result for call in ours.tool_calls or ()] == [call.result for call in theirs.tool_calls or ()]
     assert ours.final_response == theirs.final_response

@@ -147,9 +147,8 @@ def agent(name: str) -> dict[str, Any]:
         trace(2, 1, **agent("b")),
         trace(2, parent=1, **agent("b")),
         trace(2, gen_ai__conversation__id="c", **agent("b")),
-        trace(2, session__id="c", **agent("b")),
     ],
-    ids=["link", "parent", "conversation", "session"],
+    ids=["link", "parent", "conversation"],
 )
 def test_traces_of_one_run(second: dict[str, Any]) -> None:
     """Traces that are linked, or of one conversation, are one run; one of them can be asked for."""
@@ -157,6 +156,12 @@ def test_traces_of_one_run(second: dict[str, Any]) -> None:
     found = load(documents)
     assert (found.agents_called, found.complete) == (("a", "b"), True)
     assert load(documents, trace=f"{1:032x}").agents_called == ("a",)
+
+
+def test_a_session_is_more_than_a_run() -> None:
+    """Runs may share a session: those of a user, of a day, or all of them where nobody set one."""
+    with pytest.raises(TrajectoryError, match="holds 2 runs"):
+        load([trace(number, session__id="default", **agent("a")) for number in (1, 2)])
 
 
 def test_a_trace_in_which_nobody_did_anything() -> None:

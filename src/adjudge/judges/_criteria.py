@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 COLUMN = "rubric"
 MOST = 100  # criteria of one row
+HEAVIEST = 1e12  # so that a sum of weights is a number
 _PROMPT = "evaluation/criteria/v1"
 _KEYS = ("criterion", "weight", "name")
 
@@ -143,7 +144,7 @@ def _criterion(given: object, number: int) -> Criterion:
     text, weight, name = given.get("criterion"), given.get("weight", 1.0), given.get("name", default)
     if not isinstance(text, str) or not text.strip():
         raise _bad(f"{default} must have a text, got {text!r}")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < abs(weight) < float("inf"):
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < abs(weight) < HEAVIEST:
         raise _bad(f"the weight of {default} must be a number other than 0, got {weight!r}")
     if not isinstance(name, str) or not name.strip():
         raise _bad(f"the name of {default} must be text, got {name!r}")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from adjudge.datasets import Format, read_rows
 from adjudge.errors import AdjudgeError, DataError, UsageError
-from adjudge.judges.columns import QUESTIONS, RESPONSES, references_in, text_in
+from adjudge.judges.columns import QUESTIONS, RESPONSES, one_of, references_in, text_in
 from adjudge.model import Case, Message, Trajectory
 from adjudge.runs._score_file import Columns, rename, row_label
 
@@ -108,10 +108,13 @@ def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
     messages = row.get("messages") or ()
     if not isinstance(messages, list | tuple):
         raise DataError(f"messages must be a list, got {type(messages).__name__}", code="bad-row")
-    turn = row.get("turn")
+    turn, question = row.get("turn"), text_in(row, QUESTIONS)
+    if question is None and not messages and row.get("image") is None:
+        # An agent that is asked nothing would be scored for what it makes of that.
+        raise DataError(f"the row has no question to ask: call it {one_of(QUESTIONS)}", code="missing-column")
     return Case(
         id=str(id_),
-        question=text_in(row, QUESTIONS) or "",
+        question=question or "",
         messages=tuple(
             one if isinstance(one, Message) else Message.from_mapping(one, where=f"message {index}")
             for index, one in enumerate(messages)

@@ -23,6 +23,7 @@ from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._spans import (
     NO_REPLY,
+    NO_TOOL_NAMED,
     NOBODY_NAMED,
     NOT_SENT,
     NOTHING_DONE,
@@ -68,6 +69,8 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         unknown = dict.fromkeys(("agents", "tools", "arguments"), NOTHING_DONE)
         if answer is None:
             unknown["answer"] = NOTHING_DONE
+    if any(not call.name for call in drafts):
+        unknown["tools"] = NO_TOOL_NAMED
     unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason

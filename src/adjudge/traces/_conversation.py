@@ -13,8 +13,8 @@ from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._parts import strange_kind
-from adjudge.traces._spans import NOBODY_NAMED, NOTHING_DONE
-from adjudge.traces._values import called_agent, loose, quote, style
+from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE
+from adjudge.traces._values import HANDOVER_TOOLS, called_agent, loose, quote, style
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
 # What OpenAI Agents, LangGraph, AutoGen, AG2, LlamaIndex and Strands return from a handoff, with the agent's name.
@@ -55,13 +55,15 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
         found = dict.fromkeys(("agents", "tools", "arguments", "answer"), NOTHING_DONE)
     elif not speakers and (calls or replies):
         found.setdefault("agents", NOBODY_NAMED)
+    if any(not call.name for call in calls):
+        found.setdefault("tools", NO_TOOL_NAMED)
     for question, reason in _left_out(messages, calls, handed_to).items():
         found.setdefault(question, reason)
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
     return Trajectory(
         messages=tuple(map(plain_result, messages)),
         tool_calls=None
-        if found.get("tools") == NOTHING_DONE
+        if found.get("tools") in (NOTHING_DONE, NO_TOOL_NAMED)
         else tuple(call for call, target in zip(calls, targets, strict=True) if target is None),
         agents_called=tuple(dict.fromkeys([*speakers, *handed_to])),
         final_response=next(texts, None),
@@ -99,7 +101,9 @@ def _target(call: ToolCall, speakers: Collection[str]) -> str | None:
     if named in speakers:
         return named
     result = call.result or ""
-    said = _HANDED_OVER.match(result) if named else None
+    # A tool with arguments may be one that transfers money.
+    is_bare = not loose(call.arguments)[0] or style(call.name) in HANDOVER_TOOLS
+    said = _HANDED_OVER.match(result) if named and is_bare else None
     if said is not None:
         return next(name for name in said.groups() if name is not None).strip()
     if result.startswith(_MANAGED):

@@ -152,9 +152,14 @@ def _content(content: bytes, where: str, named: str | None) -> object:
         lines = content.splitlines()
         if len(lines) > 1 and lines[0].strip():
             if lines[0].rstrip().endswith((b"}", b"]")):
-                return [
+                several = [
                     read_json(line, f"{where}, line {number}") for number, line in enumerate(lines, 1) if line.strip()
                 ]
+                if len(several) > 1 and all(isinstance(one, dict) and "messages" in one for one in several):
+                    raise TrajectoryError(
+                        f"{where} holds {len(several)} conversations, one in each line: load one"
+                    ) from None
+                return several
         elif content[:1] == b"\n" and named is None:
             return content  # protobuf: a field's tag and a length that look like the beginning of JSON
         raise
@@ -163,7 +168,7 @@ def _content(content: bytes, where: str, named: str | None) -> object:
 def _is_own(data: object) -> bool:
     """Say whether a record is a trajectory in adjudge's own form, or nothing but texts, which cannot show tools."""
     if isinstance(data, Mapping):
-        return "messages" in data and "tool_calls" in data
+        return "messages" in data and "tool_calls" in data and "agents_called" in data
     if not isinstance(data, Sequence) or isinstance(data, str | bytes) or not data:
         return False
     return all(
@@ -256,6 +261,8 @@ def _recognise(sample: Mapping[str, Any]) -> Format | None:
 def _read_chat(data: object, unknown: Unknown) -> Sequence[Message]:
     """Read messages, segments of messages (lists, or objects with `messages`), or an object that holds them."""
     if isinstance(data, Mapping):
+        if "messages" in data and data.get("tool_calls"):
+            raise TrajectoryError("the record has tool_calls beside its messages: they belong into the messages")
         steps = read_trajectory(data)
         if steps is not None:
             data, more = steps
@@ -290,11 +297,16 @@ def _read_responses(data: object, unknown: Unknown) -> Sequence[Message]:
     """Read items of the Responses API: a list, a response, or an object with `input` and `output`."""
     if not isinstance(data, Mapping):
         return _read_list(sequence(data, "the items"), "the items", unknown)
+    if "role" in data:
+        return _read_list([data], "the message", unknown)
+    if data.get("status") in _NOT_ENDED:
+        unknown |= dict.fromkeys(("agents", "tools", "answer"), f"the response is {data['status']}: wait for its end")
     given = {key: data[key] for key in ("input", "instructions") if data.get(key) is not None}
     start = read_messages({"input": [], **given}, "input") if given else ()
     return start + read_messages(data.get("output"), "output", "assistant")
 
 
+_NOT_ENDED = frozenset({"incomplete", "in_progress", "queued", "failed", "cancelled"})
 _DECODERS: Mapping[str, str] = {  # a module and its function
     "otlp": "_dialects:decode_otlp",
     "otlp-protobuf": "_dialects:decode_protobuf",

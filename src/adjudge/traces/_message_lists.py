@@ -13,6 +13,7 @@
 What differs in nothing but the parts of a message (Gemini, Bedrock and Strands, Haystack) needs nothing here.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, TypeAlias
@@ -33,6 +34,10 @@ _AUTOGEN_ASIDES = frozenset(
 )
 USUAL = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 _BODIES = frozenset({"content", "parts", "tool_calls", "function_call", "refusal"})
+_LIKE_CALLS = re.compile("tool|function|call|invocation|intermediate_?steps", re.IGNORECASE)
+_CALL_KEYS = frozenset(
+    {"tool_calls", "invalid_tool_calls", "tool_call_chunks", "function_call", "tool_responses", "tool_call_results"}
+)
 _ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "additional_kwargs", "response_metadata"})
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
 _FROM_CODE = "its tools are called from the code that it writes: record a trace"
@@ -74,10 +79,18 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
             continue
+        _check_keys(item, place)
         if "role" in item and item.keys().isdisjoint(_BODIES):
             _check_empty(item, place)
         found.append(item)
     return _turn_round(items, found), unknown
+
+
+def _check_keys(item: Item, where: str) -> None:
+    """Refuse a key that nobody reads and that could hold calls: without them the agent would seem to have made none."""
+    for key, value in item.items():
+        if value and isinstance(value, list | Mapping) and key not in _CALL_KEYS and _LIKE_CALLS.search(str(key)):
+            raise TrajectoryError(f"{where} has {quote(str(key))}, which is not known and could hold calls of tools")
 
 
 def _check_empty(item: Item, where: str) -> None:

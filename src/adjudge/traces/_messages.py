@@ -255,6 +255,8 @@ def _messages(item: Mapping[str, Any], where: str, role: str) -> Iterator[Messag
             raise TrajectoryError(f"{where} has no 'role'")
         role = _ROLES.get(named, named)
     content = item["parts"] if "parts" in item else item.get("content")
+    if content is None and isinstance(item.get("refusal"), str):
+        content = item["refusal"]
     calls, results, rest = _parts(content, where)
     # Some writers give a call twice: as a part, and beside the parts.
     in_parts = {call.id for call in calls if call.id}

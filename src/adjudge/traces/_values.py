@@ -22,7 +22,7 @@ _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "so
 _WRAPPING = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})  # the last is of smolagents
 _HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
 # Tools that hand over to the agent that they are given: Google's ADK, Strands, LlamaIndex, CrewAI.
-_HANDOVER_TOOLS = frozenset(
+HANDOVER_TOOLS = frozenset(
     {"transfer_to_agent", "handoff_to_agent", "handoff", "delegate_work_to_coworker", "ask_question_to_coworker"}
 )
 _AGENT_KEYS = ("agent_name", "to_agent", "agent", "coworker")
@@ -288,7 +288,7 @@ def called_agent(tool: str, arguments: str | Mapping[str, Any]) -> str:
     lowered = tool.lower()
     if "transfer" not in lowered and "handoff" not in lowered:  # nearly always, and much faster to ask
         return ""
-    if style(tool) in _HANDOVER_TOOLS:
+    if style(tool) in HANDOVER_TOOLS:
         read, _ = loose(arguments)
         named = [read.get(key) for key in _AGENT_KEYS] if isinstance(read, Mapping) else []
         target = next((name for name in named if isinstance(name, str) and name), None)
