@@ -72,3 +72,20 @@ def test_bytes_are_json() -> None:
     assert to_trajectory(Case("1", "q"), said).final_response == "4"
     with pytest.raises(TrajectoryError, match="JSON"):
         to_trajectory(Case("1", "q"), b"four")
+
+
+class Text(str):
+    """A text as LangChain's `message.text` and smolagents' answers are."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "answer", [Text("Paris"), {"response": Text("Paris")}, {"output": Text("Paris"), "messages": []}]
+)
+def test_texts_of_a_class_of_their_own(answer: Any) -> None:
+    """A text of any class is a text: it is kept in a run like every other."""
+    found = to_trajectory(Case("1", "q"), answer)
+    assert type(found.final_response) is str
+    assert found.final_response == "Paris"
+    assert all(type(message.content) is str for message in found.messages if message.role == "assistant")

@@ -30,6 +30,7 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     if isinstance(answer, Trajectory):
         return answer
     if isinstance(answer, str):
+        answer = plain(answer)
         # A text alone cannot show which agents and tools were called.
         messages = (*question_of(case), Message("assistant", answer))
         return Trajectory(messages, None, final_response=answer, unknown={"agents": _NO_AGENTS})
@@ -73,15 +74,18 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     if agents is not None:
         unknown = {question: why for question, why in record.unknown.items() if question != "agents"}
         fields |= {"agents_called": agents, "unknown": unknown}
-    text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
+    texts = (plain(answer[name]) for name in RESPONSES if isinstance(answer.get(name), str))
     fields["sources"] = _names(answer.get("sources")) or record.sources
-    return replace(record, final_response=text, trace_id=_trace(answer) or record.trace_id, **fields)
+    return replace(
+        record, final_response=next(texts, record.final_response), trace_id=_trace(answer) or record.trace_id, **fields
+    )
 
 
 def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
     for name in RESPONSES:
         text = answer.get(name)
         if isinstance(text, str):
+            text = plain(text)
             agents, names = _names(answer.get("agents_called")), _names(answer.get("tools_used"))
             # A name says that the tool ran: not that it was asked for, nor with which arguments.
             tools = None if names is None else tuple(ToolCall(one, requested=False, executed=True) for one in names)
@@ -111,6 +115,11 @@ def _misnamed(answer: Mapping[Any, Any], name: str) -> str | None:
     keys = [key for key in list(answer)[:_MOST_KEYS] if isinstance(key, str) and len(key) <= len(name) + 8]
     found = [key for key in keys if key in _MISNAMED[name]] or get_close_matches(name, keys, 1, 0.75)
     return f"the agent's answer has {found[0]!a}: call it {name}, or say --field {name}={found[0]}" if found else None
+
+
+def plain(text: str) -> str:
+    """Return a text as nothing but a text: LangChain and smolagents answer with classes of their own."""
+    return str.__str__(text)
 
 
 def _trace(answer: Mapping[str, Any]) -> str | None:
