@@ -19,6 +19,9 @@ from adjudge.traces._values import arguments_of, as_text, first, kind_of, loose,
 
 RESULT_ROLES = frozenset({"tool", "function"})
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "AIMessageChunk": "assistant"}
+_PAIRED = frozenset(
+    {"user", "human", "assistant", "ai", "system", "developer"}
+)  # ("user", "Hi"), as LangChain takes it
 _CLASSES = {"Human": "user", "AI": "assistant", "System": "system", "Tool": "tool", "Function": "function"}
 _TEXT_PARTS = frozenset({None, "text", "input_text", "output_text", "refusal"})
 _PLAIN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
@@ -186,6 +189,8 @@ def _read_item(item: object, where: str, role: str, into: _Drafts, *, is_open: b
         into.append(replace(item, tool_calls=tuple(_tool_calls(item.tool_calls, where))))
         return False
     if not isinstance(item, dict | bytes) and isinstance(item, Sequence):
+        if len(item) == 2 and isinstance(item[0], str) and item[0] in _PAIRED:
+            return _read_item({"role": item[0], "content": item[1]}, where, role, into, is_open=False)
         for index, inner in enumerate(item):
             place = f"{where}.{index}"
             is_open = _read_item(mapping(inner, place), place, role, into, is_open=is_open)
