@@ -89,3 +89,13 @@ def test_texts_of_a_class_of_their_own(answer: Any) -> None:
     assert type(found.final_response) is str
     assert found.final_response == "Paris"
     assert all(type(message.content) is str for message in found.messages if message.role == "assistant")
+
+
+def test_an_answer_beside_messages_that_have_none() -> None:
+    """An answer counts where its messages have none; a trajectory is not one of the messages."""
+    steps = {"thought_0": "t", "tool_name_0": "search", "tool_args_0": {"q": "x"}, "observation_0": "found"}
+    found = to_trajectory(Case("1", "q"), {"response": "done", "messages": steps})
+    assert (found.tools_used, found.final_response) == (("search",), "done")
+    assert "answer" not in found.unknown
+    with pytest.raises(TrajectoryError, match="neither content nor calls, but 'tool_args_0'"):
+        to_trajectory(Case("1", "q"), {"response": "done", "messages": [steps]})

@@ -278,7 +278,10 @@ def test_misuse() -> None:
 
 def test_agents_are_played_by_what_was_said() -> None:
     """A script for several agents calls each tool once, in order, whichever runs are in progress."""
-    script = {"You direct": [call_tool("ask", q="Oslo?"), "Sunny."], "You report": [call_tool("look"), "It is sunny."]}
+    script: dict[str, list[str | Reply]] = {
+        "You direct": [call_tool("ask", q="Oslo?"), "Sunny."],
+        "You report": [call_tool("look"), "It is sunny."],
+    }
     with ChatServer(by_prompt(script)) as server:
 
         def reply(prompt: str, *earlier: Any) -> Any:

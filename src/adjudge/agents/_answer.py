@@ -70,14 +70,19 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
     # What the answer says of itself counts more than what its messages show.
     agents = _names(answer.get("agents_called"))
-    fields: dict[str, Any] = {}
+    text = next((plain(answer[name]) for name in RESPONSES if isinstance(answer.get(name), str)), None)
+    unknown = dict(record.unknown)
     if agents is not None:
-        unknown = {question: why for question, why in record.unknown.items() if question != "agents"}
-        fields |= {"agents_called": agents, "unknown": unknown}
-    texts = (plain(answer[name]) for name in RESPONSES if isinstance(answer.get(name), str))
-    fields["sources"] = _names(answer.get("sources")) or record.sources
+        unknown.pop("agents", None)
+    if text is not None:
+        unknown.pop("answer", None)
     return replace(
-        record, final_response=next(texts, record.final_response), trace_id=_trace(answer) or record.trace_id, **fields
+        record,
+        agents_called=record.agents_called if agents is None else agents,
+        final_response=record.final_response if text is None else text,
+        unknown=unknown,
+        sources=_names(answer.get("sources")) or record.sources,
+        trace_id=_trace(answer) or record.trace_id,
     )
 
 
