@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+FRAMEWORKS := $(patsubst requirements/frameworks/%.txt,$(VENV)/frameworks/%/.ready,$(wildcard requirements/frameworks/*.txt))
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
 .PHONY: help demo test worlds check bench oracle integration soak train lock reference clean
@@ -30,7 +31,7 @@ oracle: $(VENV)/.oracle $(VENV)/litellm/.ready $(VENV)/deepeval/.ready  ## diffe
 	$(VENV)/litellm/bin/python -m pytest -q -W default tests/oracle/test_litellm.py
 	$(VENV)/deepeval/bin/python -m pytest -q -W default -p no:deepeval tests/oracle/test_deepeval.py
 
-integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready  ## on real servers: llama.cpp, MLflow, Phoenix
+integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready $(FRAMEWORKS)  ## on real servers and frameworks: llama.cpp, MLflow, Phoenix, LangGraph, ...
 	ADJUDGE_MLFLOW=$(CURDIR)/$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(CURDIR)/$(VENV)/arize-phoenix/bin/phoenix \
 	    $(BIN)/python -m pytest -q -rP tests/integration
 
@@ -119,6 +120,13 @@ $(VENV)/litellm/.ready $(VENV)/deepeval/.ready: $(VENV)/%/.ready: requirements/d
 $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready: $(VENV)/%/.ready: requirements/servers.txt
 	$(PYTHON) -m venv $(VENV)/$*
 	$(VENV)/$*/bin/pip install --quiet $$(grep ^$* requirements/servers.txt)
+	@touch $@
+
+# The frameworks contradict one another: each has an environment of its own, from full pins.
+$(FRAMEWORKS): $(VENV)/frameworks/%/.ready: requirements/frameworks/%.txt
+	$(PYTHON) -m venv $(VENV)/frameworks/$*
+	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps -r requirements/frameworks/$*.txt
+	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 clean:  ## remove what the targets above made

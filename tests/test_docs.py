@@ -1,20 +1,18 @@
 """Every snippet and command in the docs runs, and shows what the docs say it shows."""
 
 import doctest
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from pages import FENCE, commands, run
 from support import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "judges").glob("*.md"))]
-FENCE = re.compile(r"^```(\w+)?(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FRAMEWORKS = sorted((ROOT / "docs" / "frameworks").glob("*.md"))  # run by `make integration`, each with its packages
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
-NOT_RUN = ("make ", "pip ")  # what sets up the project itself
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -29,9 +27,8 @@ def test_snippets_run(page: Path, tmp_path: Path) -> None:
         elif language == "python":
             exec(compile(body, str(page), "exec"), names)  # noqa: S102 (our own docs)
         elif language == "console":
-            for call in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-                command, _, expected = call.partition("\n")
-                assert run(command, tmp_path) == expected if not command.startswith(NOT_RUN) else True, command
+            for command, expected in commands(body):
+                assert run(command, tmp_path, Path(sys.executable).parent) == expected, command
 
 
 def doctested(body: str, name: str) -> int:
@@ -40,18 +37,7 @@ def doctested(body: str, name: str) -> int:
     return doctest.DocTestRunner().run(test).failed
 
 
-def run(command: str, folder: Path) -> str:
-    """Run a command line as a reader would, in a folder of its own."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "COLUMNS": "120"}
-    done = subprocess.run(  # noqa: S602 (our own docs)
-        command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *FRAMEWORKS], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link points to a file of the project."""
     for link in LINK.findall(page.read_text(encoding="utf-8")):

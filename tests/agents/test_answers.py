@@ -72,3 +72,30 @@ def test_bytes_are_json() -> None:
     assert to_trajectory(Case("1", "q"), said).final_response == "4"
     with pytest.raises(TrajectoryError, match="JSON"):
         to_trajectory(Case("1", "q"), b"four")
+
+
+class Text(str):
+    """A text as LangChain's `message.text` and smolagents' answers are."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "answer", [Text("Paris"), {"response": Text("Paris")}, {"output": Text("Paris"), "messages": []}]
+)
+def test_texts_of_a_class_of_their_own(answer: Any) -> None:
+    """A text of any class is a text: it is kept in a run like every other."""
+    found = to_trajectory(Case("1", "q"), answer)
+    assert type(found.final_response) is str
+    assert found.final_response == "Paris"
+    assert all(type(message.content) is str for message in found.messages if message.role == "assistant")
+
+
+def test_an_answer_beside_messages_that_have_none() -> None:
+    """An answer counts where its messages have none; a trajectory is not one of the messages."""
+    steps = {"thought_0": "t", "tool_name_0": "search", "tool_args_0": {"q": "x"}, "observation_0": "found"}
+    found = to_trajectory(Case("1", "q"), {"response": "done", "messages": steps})
+    assert (found.tools_used, found.final_response) == (("search",), "done")
+    assert "answer" not in found.unknown
+    with pytest.raises(TrajectoryError, match="neither content nor calls, but 'tool_args_0'"):
+        to_trajectory(Case("1", "q"), {"response": "done", "messages": [steps]})

@@ -135,6 +135,19 @@ def test_no_span_has_arrived() -> None:
     assert "OTEL_EXPORTER_OTLP_ENDPOINT" in found.unknown["agents"]
 
 
+def test_a_span_that_could_not_be_read_is_named() -> None:
+    """Where part of a trace is late, the reason says what, and that a span was rejected, and why."""
+    trace = trace_id()
+    strange = {"gen_ai.operation.name": "chat", "gen_ai.prompt": '{"messages": [[3]]}'}
+    with OtlpEndpoint() as endpoint:
+        post(endpoint.url, document([tool(trace, 2, "search", 1), span(trace, 1, attributes=strange)]))
+        found = endpoint.wait(trace, timeout=0.2)
+    assert not found.complete
+    assert f"has a parent, {span_id(1)}, that has not arrived" in found.unknown["tools"]
+    assert "spans that could not be read: 1, among them: " in found.unknown["tools"]
+    assert "gen_ai.prompt, message 0.0 must be an object" in found.unknown["tools"]
+
+
 def test_spans_under_another_trace() -> None:
     """Spans of a trace that nobody gave out are named with the fix; those of other runs are not."""
     given, others, own = trace_id(), trace_id(), [trace_id(), trace_id()]

@@ -13,7 +13,20 @@ from urllib.parse import urlsplit
 import pytest
 
 from adjudge.errors import ProcessError, UsageError
-from adjudge.testing import FAULTS, ChatCall, ChatServer, Fault, Limit, Reply, correct, scores, verdict, wrong
+from adjudge.testing import (
+    FAULTS,
+    ChatCall,
+    ChatServer,
+    Fault,
+    Limit,
+    Reply,
+    by_prompt,
+    call_tool,
+    correct,
+    scores,
+    verdict,
+    wrong,
+)
 from chat.asking import VERDICT_SCHEMA, left_behind
 
 
@@ -261,3 +274,50 @@ def test_misuse() -> None:
         server._process._child.kill()  # type: ignore[union-attr]
         with pytest.raises(ProcessError):
             _ = server.counts
+
+
+def test_agents_are_played_by_what_was_said() -> None:
+    """A script for several agents calls each tool once, in order, whichever runs are in progress."""
+    script: dict[str, list[str | Reply]] = {
+        "You direct": [call_tool("ask", q="Oslo?"), "Sunny."],
+        "You report": [call_tool("look"), "It is sunny."],
+    }
+    with ChatServer(by_prompt(script)) as server:
+
+        def reply(prompt: str, *earlier: Any) -> Any:
+            messages = [{"role": "system", "content": prompt}, *earlier]
+            return json.loads(post(server, {"model": "m", "messages": messages})[2])["choices"][0]
+
+        first = reply("You direct questions.")
+        assert first["finish_reason"] == "tool_calls"
+        (call,) = first["message"]["tool_calls"]
+        assert call["function"] == {"name": "ask", "arguments": '{"q": "Oslo?"}'}
+        assert reply("You report.")["message"]["tool_calls"][0]["id"] != call["id"]
+        assert reply("You direct questions.", first["message"])["message"]["content"] == "Sunny."
+        # A user who names the tool has not called it.
+        assert reply("You direct questions.", {"role": "user", "content": "ask"})["message"]["tool_calls"]
+        assert "no reply" in reply("Who are you?")["message"]["content"]
+
+
+def test_calls_of_tools_for_anthropic() -> None:
+    """Calls of tools are blocks where the messages interface is called."""
+    with ChatServer(call_tool("look", city="Oslo")) as server:
+        body = json.loads(post(server, {"model": "m", "messages": []}, "/messages")[2])
+    assert body["stop_reason"] == "tool_use"
+    assert body["content"] == [{"type": "tool_use", "id": "call_0_0", "name": "look", "input": {"city": "Oslo"}}]
+
+
+@pytest.mark.parametrize("reply", [Reply("Paris"), call_tool("look", city="Oslo")])
+def test_streams(reply: Reply) -> None:
+    """A call that asks for a stream gets the reply as events, with calls of tools, the end and the tokens."""
+    with ChatServer(reply) as server:
+        _, headers, body = post(server, {"model": "m", "messages": [], "stream": True})
+    assert headers["content-type"] == "text/event-stream"
+    *events, last = [line.removeprefix("data: ") for line in body.decode().split("\n\n") if line]
+    assert last == "[DONE]"
+    said, end, usage = map(json.loads, events)
+    delta = said["choices"][0]["delta"]
+    assert delta["content"] == reply.text
+    assert [one["function"]["name"] for one in delta.get("tool_calls", ())] == [name for name, _ in reply.tools]
+    assert end["choices"][0]["finish_reason"] == reply.finish_reason
+    assert usage["usage"]["completion_tokens"] >= 1

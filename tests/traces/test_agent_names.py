@@ -112,3 +112,21 @@ def test_names_are_given_once(record: Trajectory, table: dict[str, str | None]) 
     once = map_agents(record, names)
     assert map_agents(once, names) == once
     assert not {name for name, agent in names.items() if agent is None} & set(once.agents_called)
+
+
+def test_whoever_has_no_name_spoke_before_the_handoff() -> None:
+    """In a list without names, the agent that was handed over to speaks from then on, and nobody else does."""
+    items = [
+        {"role": "user", "content": "Weather in Oslo?"},
+        {"type": "function_call", "call_id": "1", "name": "transfer_to_weather", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "1", "output": '{"assistant": "weather"}'},
+        {"type": "function_call", "call_id": "2", "name": "get_weather", "arguments": '{"city": "Oslo"}'},
+        {"type": "function_call_output", "call_id": "2", "output": "Sunny"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is sunny."}]},
+    ]
+    assert load(items).agents_called == ("weather",)
+    assert "agents" in load(items).unknown
+    found = load(items, agents={"*": "triage"})
+    assert found.agents_called == ("triage", "weather")
+    assert found.tools_used == ("get_weather",)
+    assert [one.name for one in found.messages if one.role == "assistant"] == ["triage", "weather", "weather"]

@@ -346,3 +346,20 @@ def test_an_agent_that_only_its_class_names() -> None:
 def test_what_frameworks_wrap_around_an_answer(answer: str, text: str | None) -> None:
     """The answer of a crew is its raw text; how an object looks in Python is not an answer."""
     assert load(otlp({"openinference.span.kind": "CHAIN", "output.value": answer})).final_response == text
+
+
+@pytest.mark.parametrize("given", [{"messages": [["user", "q"]]}, {"messages": [3]}, {"input": [1, 2]}])
+def test_what_a_step_is_given_is_no_model_call(given: Any) -> None:
+    """A step's input may be anything: LangSmith writes it where messages stand, and its span is kept."""
+    step = {"gen_ai.operation.name": "chain", "langsmith.span.kind": "chain", "gen_ai.prompt": json.dumps(given)}
+    model = {"gen_ai.operation.name": "chat", "gen_ai.completion": json.dumps([{"role": "assistant", "content": "Hi"}])}
+    record = otlp(step, model)
+    assert missing(record) == ()
+    assert load(record).final_response == "Hi"
+
+
+def test_a_message_as_a_pair() -> None:
+    """LangChain takes a message as its role and its text."""
+    given, said = {"messages": [["human", "2+2?"]]}, [{"role": "assistant", "content": "4"}]
+    model = {"gen_ai.operation.name": "chat", "gen_ai.prompt": json.dumps(given), "gen_ai.completion": json.dumps(said)}
+    assert [(one.role, one.content) for one in load(otlp(model)).messages] == [("user", "2+2?"), ("assistant", "4")]

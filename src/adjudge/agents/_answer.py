@@ -31,6 +31,7 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     if isinstance(answer, Trajectory):
         return answer
     if isinstance(answer, str):
+        answer = plain(answer)
         # A text alone cannot show which agents and tools were called.
         messages = (*question_of(case), Message("assistant", answer))
         return Trajectory(messages, None, final_response=answer, unknown={"agents": _NO_AGENTS})
@@ -70,24 +71,34 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
     # What the answer says of itself counts more than what its messages show.
     agents, tools = _names(answer, "agents_called"), _names(answer, "tools_used")
-    fields: dict[str, Any] = {}
+    text = next((plain(answer[name]) for name in RESPONSES if isinstance(answer.get(name), str)), None)
+    unknown = dict(record.unknown)
     if agents is not None:
-        unknown = {question: why for question, why in record.unknown.items() if question != "agents"}
-        fields |= {"agents_called": agents, "unknown": unknown}
-    text = next((answer[name] for name in RESPONSES if isinstance(answer.get(name), str)), record.final_response)
+        unknown.pop("agents", None)
+    if text is not None:
+        unknown.pop("answer", None)
+    calls = record.tool_calls
     if tools is not None:
+        unknown.pop("tools", None)
         # Messages may be only what the user saw.
         unseen = Counter(tools) - Counter(record.tools_used)
-        made = (ToolCall(name, requested=False, executed=True) for name in unseen.elements())
-        fields["tool_calls"] = (*(record.tool_calls or ()), *made)
-    fields["sources"] = _names(answer, "sources") or record.sources
-    return replace(record, final_response=text, trace_id=_trace(answer) or record.trace_id, **fields)
+        calls = (*(calls or ()), *(ToolCall(name, requested=False, executed=True) for name in unseen.elements()))
+    return replace(
+        record,
+        tool_calls=calls,
+        agents_called=record.agents_called if agents is None else agents,
+        final_response=record.final_response if text is None else text,
+        unknown=unknown,
+        sources=_names(answer, "sources") or record.sources,
+        trace_id=_trace(answer) or record.trace_id,
+    )
 
 
 def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
     for name in RESPONSES:
         text = answer.get(name)
         if isinstance(text, str):
+            text = plain(text)
             if not text.strip() and answer.get("error"):
                 message = f"the agent's answer is an error: {str(answer['error'])[:200]}"
                 raise DataError(message, code="bad-answer")
@@ -120,6 +131,11 @@ def _misnamed(answer: Mapping[Any, Any], name: str) -> str | None:
     keys = [key for key in list(answer)[:_MOST_KEYS] if isinstance(key, str) and len(key) <= len(name) + 8]
     found = [key for key in keys if key in _MISNAMED[name]] or get_close_matches(name, keys, 1, 0.75)
     return f"the agent's answer has {found[0]!a}: call it {name}, or say --field {name}={found[0]}" if found else None
+
+
+def plain(text: str) -> str:
+    """Return a text as nothing but a text: LangChain and smolagents answer with classes of their own."""
+    return str.__str__(text)
 
 
 def _trace(answer: Mapping[str, Any]) -> str | None:

@@ -63,6 +63,7 @@ class Collector:
         self._most_decoded = max(limits.held_bytes * 3 // 8, _LEAST)
         self._decoding = asyncio.Lock()
         self._is_closing = False
+        self._why = ""  # a span could not be read
 
     @property
     def counts(self) -> EndpointCounts:
@@ -110,7 +111,11 @@ class Collector:
             if not self._waiting[key]:
                 del self._waiting[key]
         record = self.store.record(key)
-        return record, late if late is None or record.spans else self._explain(late)
+        if late is not None and not record.spans:
+            late = self._explain(late)
+        if late is not None and self._why:
+            late = f"{late}; spans that could not be read: {self._counts.rejected}, among them: {self._why}"
+        return record, late
 
     def _explain(self, late: str) -> str:
         """Say what to do where no span has arrived: the agent may have sent them under a trace of its own."""
@@ -186,6 +191,7 @@ class Collector:
 
     def _keep(self, batch: Batch) -> None:
         self._count(spans=len(batch.arrivals), rejected=batch.rejected)
+        self._why = batch.why or self._why
         for key in self.store.add(batch.arrivals, batch.notes):
             for event in self._waiting.get(key, ()):
                 event.set()

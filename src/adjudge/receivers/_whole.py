@@ -132,8 +132,8 @@ def trajectory_of(
         found = assemble(Record(record.id, record.spans, faults), parent=parent, agents=agents or ())
     except RecursionError:
         raise TrajectoryError(f"trace {trace_id} is nested too deeply") from None
-    # Where nothing arrived, nothing is known: the reason says why, and what to do.
-    unknown: dict[Question, str] = {"agents": late, "tools": late} if late is not None and not record.spans else {}
+    # Where something is late, what it would show is not known: the reason says why, and what to do.
+    unknown: dict[Question, str] = {} if late is None else {"agents": late, "tools": late}
     unknown = {**found.unknown, **unknown}
     return replace(found, trace_id=trace_id, seconds=_seconds(record.spans), unknown=unknown)
 

@@ -19,6 +19,7 @@
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
@@ -27,7 +28,7 @@ from adjudge.errors import UsageError, closest
 from adjudge.testing._calls import ChatCall
 from adjudge.testing._replies import Reply, reply_body
 
-__all__ = ["FAULTS", "Act", "Fault", "act_of_fault", "act_of_json", "act_of_status"]
+__all__ = ["FAULTS", "Act", "Fault", "act_of_events", "act_of_fault", "act_of_json", "act_of_status"]
 
 FAULTS = (
     *("reset", "close", "hang", "slow", "truncated", "cut-off", "wrong-json", "no-choices", "null", "refusal"),
@@ -77,6 +78,13 @@ def act_of_json(value: object, status: int = 200) -> Act:
     return Act((_response(status, json.dumps(value, separators=(",", ":")).encode()),))
 
 
+def act_of_events(values: Iterable[object]) -> Act:
+    """Send values as the events of a stream that ends well."""
+    events = [json.dumps(value, separators=(",", ":")) for value in values]
+    body = "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])
+    return Act((_response(200, body.encode(), kind="text/event-stream"),))
+
+
 def act_of_status(
     status: int, message: str, *, kind: str = "", param: str | None = None, headers: tuple[tuple[str, str], ...] = ()
 ) -> Act:
@@ -101,7 +109,8 @@ def act_of_fault(call: ChatCall, fault: Fault) -> Act:
     if fault.kind == "cut-off":
         response = _response(200, whole)
         return Act((response[: len(response) - len(whole) // 2],), end="close")
-    return Act((_response(200, _odd_body(call, fault.kind, whole), html=fault.kind == "html"),))
+    kind = "text/html" if fault.kind == "html" else "application/json"
+    return Act((_response(200, _odd_body(call, fault.kind, whole), kind=kind),))
 
 
 def _odd_body(call: ChatCall, kind: str, whole: bytes) -> bytes:
@@ -134,14 +143,16 @@ def _retry_headers(fault: Fault) -> tuple[tuple[str, str], ...]:
     return tuple(headers)
 
 
-def _response(status: int, body: bytes, *, headers: tuple[tuple[str, str], ...] = (), html: bool = False) -> bytes:
+def _response(
+    status: int, body: bytes, *, headers: tuple[tuple[str, str], ...] = (), kind: str = "application/json"
+) -> bytes:
     try:
         phrase = HTTPStatus(status).phrase
     except ValueError:
         phrase = "Scripted"
     lines = [
         f"HTTP/1.1 {status} {phrase}",
-        f"Content-Type: {'text/html' if html else 'application/json'}",
+        f"Content-Type: {kind}",
         f"Content-Length: {len(body)}",
         *(f"{name}: {value}" for name, value in headers),
     ]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from adjudge.testing._calls import ChatCall
-from adjudge.testing._faults import Act, Fault, act_of_fault, act_of_json, act_of_status
-from adjudge.testing._replies import Reply, reply_body
+from adjudge.testing._faults import Act, Fault, act_of_events, act_of_fault, act_of_json, act_of_status
+from adjudge.testing._replies import Reply, reply_body, reply_chunks
 
 __all__ = ["Limit", "Play", "Script", "ServerCounts", "Settings"]
 
@@ -122,6 +122,8 @@ class Play:
         if isinstance(said, Mapping):
             return act_of_json(said)
         reply = said if isinstance(said, Reply) else Reply(said)
+        if call.shape == "openai" and call.json.get("stream") is True:
+            return act_of_events(reply_chunks(call, reply))
         return act_of_json(reply_body(call, reply))
 
     def _fault(self, call: ChatCall, fault: Fault) -> Act:

@@ -2,12 +2,13 @@
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from adjudge.testing._calls import ChatCall
 
-__all__ = ["Reply", "correct", "reply_body", "scores", "verdict", "wrong"]
+__all__ = ["Reply", "call_tool", "correct", "reply_body", "reply_chunks", "scores", "verdict", "wrong"]
 
 VerdictWord: TypeAlias = Literal["CORRECT", "WRONG"]
 
@@ -18,13 +19,23 @@ _NONCE = re.compile(r"(?=[0-9A-Za-z]*[0-9])[0-9A-Za-z]{6,}")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's answer: its text (None for null content), or a refusal, with the tokens that it reports."""
+    """A model's answer: its text (None for null content), a refusal, or calls of tools; with the tokens it reports."""
 
     text: str | None = ""
     refusal: str | None = None
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    tools: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+
+def call_tool(name: str, /, **arguments: Any) -> Reply:
+    """Ask for a call of a tool.
+
+    >>> call_tool("get_weather", city="Oslo").tools
+    (('get_weather', {'city': 'Oslo'}),)
+    """
+    return Reply(None, finish_reason="tool_calls", tools=((name, arguments),))
 
 
 def correct(call: ChatCall) -> str:
@@ -85,7 +96,12 @@ def reply_body(call: ChatCall, reply: Reply) -> dict[str, Any]:
     """Return the reply's JSON in the shape of the interface that was called."""
     if call.shape == "anthropic":
         return _anthropic_body(call, reply)
-    message = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    if reply.tools:
+        message["tool_calls"] = [
+            {"id": identity, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+            for identity, name, arguments in _numbered(call, reply)
+        ]
     prompt_tokens, completion_tokens = _tokens(call, reply)
     return {
         "id": f"chatcmpl-{call.number}",
@@ -101,10 +117,33 @@ def reply_body(call: ChatCall, reply: Reply) -> dict[str, Any]:
     }
 
 
+def reply_chunks(call: ChatCall, reply: Reply) -> Iterator[dict[str, Any]]:
+    """Yield the reply as a stream of `/chat/completions` has it: what it says, its end, its tokens."""
+    whole = reply_body(call, reply)
+    (choice,) = whole["choices"]
+    delta = choice["message"]
+    if "tool_calls" in delta:
+        delta["tool_calls"] = [{"index": index, **one} for index, one in enumerate(delta["tool_calls"])]
+    head = {key: whole[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
+    yield {**head, "choices": [], "usage": whole["usage"]}
+
+
+def _numbered(call: ChatCall, reply: Reply) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the calls of tools, each with an id that no other reply of the server has."""
+    for index, (name, arguments) in enumerate(reply.tools):
+        yield f"call_{call.number}_{index}", name, arguments
+
+
 def _anthropic_body(call: ChatCall, reply: Reply) -> dict[str, Any]:
     content: list[dict[str, Any]] = []
     reason = {"stop": "end_turn", "length": "max_tokens"}.get(reply.finish_reason, reply.finish_reason)
-    if reply.refusal is not None:
+    if reply.tools:
+        uses = _numbered(call, reply)
+        content = [{"type": "tool_use", "id": one, "name": name, "input": dict(given)} for one, name, given in uses]
+        reason = "tool_use"
+    elif reply.refusal is not None:
         content, reason = [{"type": "text", "text": reply.refusal}], "refusal"
     elif reply.text is not None and call.schema is not None:
         try:

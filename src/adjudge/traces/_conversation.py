@@ -50,10 +50,13 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     styled = {style(name): name for name in speakers}
     targets = [_target(call, styled) for call in calls]
     handed_to = [styled.get(style(name), name) for name in targets if name is not None]
+    if not speakers:
+        messages = _name_the_next(messages, calls, targets)
     found: dict[Question, str] = dict(unknown)
-    if not (calls or replies or unknown):
+    was_anybody = bool(calls) or any(one.role in {"assistant", *RESULT_ROLES} for one in messages)
+    if not was_anybody and not unknown:
         found = dict.fromkeys(("agents", "tools", "arguments", "answer"), NOTHING_DONE)
-    elif not speakers and (calls or replies):
+    elif not speakers and was_anybody:
         found.setdefault("agents", NOBODY_NAMED)
     if any(not call.name for call in calls):
         found.setdefault("tools", NO_TOOL_NAMED)
@@ -109,6 +112,22 @@ def _target(call: ToolCall, speakers: Collection[str]) -> str | None:
     if result.startswith(_MANAGED):
         return call.name
     return None
+
+
+def _name_the_next(
+    messages: Sequence[Message], calls: Iterable[ToolCall], targets: Iterable[str | None]
+) -> Sequence[Message]:
+    """Return messages of nobody with the names that handoffs give: who was handed over to speaks from then on."""
+    entered = {call.id: target for call, target in zip(calls, targets, strict=True) if target is not None}
+    if not entered:
+        return messages
+    speaker: str | None = None
+    named: list[Message] = []
+    for message in messages:
+        if message.role in RESULT_ROLES and message.tool_call_id is not None:
+            speaker = entered.get(message.tool_call_id, speaker)
+        named.append(replace(message, name=speaker) if message.role == "assistant" and speaker else message)
+    return named
 
 
 def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to: Iterable[str]) -> dict[Question, str]:

@@ -6,9 +6,11 @@ Messages are, by age, in `gen_ai.input.messages` and `gen_ai.output.messages` (a
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from adjudge.errors import TrajectoryError
 from adjudge.model import Message
 from adjudge.traces._facts import Facts, numbered_items
 from adjudge.traces._messages import MessageCache, read_messages
@@ -48,7 +50,11 @@ def read_genai(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | None:
         attributes = dict(attributes)
         for event in holders:
             attributes.update(event.attributes)
-    if facts.kind != "tool":
+    if facts.kind == "other":
+        # LangSmith writes what goes into a step and comes out of it as messages, whatever it is: a step is not a model.
+        with suppress(TrajectoryError):
+            _read_messages(facts, attributes, span.events, where, cache)
+    elif facts.kind != "tool":
         _read_messages(facts, attributes, span.events, where, cache)
     if facts.kind is None and facts.output:
         facts.kind = "llm"

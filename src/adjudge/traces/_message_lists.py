@@ -38,6 +38,7 @@ _LIKE_CALLS = re.compile("tool|function|call|invocation|intermediate_?steps", re
 _CALL_KEYS = frozenset(
     {"tool_calls", "invalid_tool_calls", "tool_call_chunks", "function_call", "tool_responses", "tool_call_results"}
 )
+_WRAPPERS = frozenset({"type", "message", "messages", "kwargs", "data"})
 _ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "additional_kwargs", "response_metadata"})
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
 _FROM_CODE = "its tools are called from the code that it writes: record a trace"
@@ -79,9 +80,10 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
             continue
-        _check_keys(item, place)
-        if "role" in item and item.keys().isdisjoint(_BODIES):
+        # Without a role it may be a choice, or an item that its type explains.
+        if ("role" in item or item.keys().isdisjoint(_WRAPPERS)) and item.keys().isdisjoint(_BODIES):
             _check_empty(item, place)
+        _check_keys(item, place)
         found.append(item)
     return _turn_round(items, found), unknown
 

@@ -19,6 +19,9 @@ from adjudge.traces._values import arguments_of, as_text, first, kind_of, loose,
 
 RESULT_ROLES = frozenset({"tool", "function"})
 _ROLES = {"human": "user", "ai": "assistant", "model": "assistant", "AIMessageChunk": "assistant"}
+_PAIRED = frozenset(
+    {"user", "human", "assistant", "ai", "system", "developer"}
+)  # ("user", "Hi"), as LangChain takes it
 _CLASSES = {"Human": "user", "AI": "assistant", "System": "system", "Tool": "tool", "Function": "function"}
 _TEXT_PARTS = frozenset({None, "text", "input_text", "output_text", "refusal"})
 _PLAIN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
@@ -174,7 +177,7 @@ def _class_of(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _read_item(item: object, where: str, role: str, into: _Drafts, *, is_open: bool) -> bool:
+def _read_item(item: Any, where: str, role: str, into: _Drafts, *, is_open: bool) -> bool:
     """Add what one item of a list says; return whether a call that follows belongs to the last message.
 
     In the Responses API it does: the items that are one turn of the model become one message.
@@ -185,7 +188,10 @@ def _read_item(item: object, where: str, role: str, into: _Drafts, *, is_open: b
     if isinstance(item, Message):
         into.append(replace(item, tool_calls=tuple(_tool_calls(item.tool_calls, where))))
         return False
-    if not isinstance(item, dict | bytes) and isinstance(item, Sequence):
+    is_list = not isinstance(item, dict | bytes) and isinstance(item, Sequence)
+    if is_list and len(item) == 2 and isinstance(item[0], str) and item[0] in _PAIRED:
+        item, is_list = {"role": item[0], "content": item[1]}, False
+    if is_list:
         for index, inner in enumerate(item):
             place = f"{where}.{index}"
             is_open = _read_item(mapping(inner, place), place, role, into, is_open=is_open)
