@@ -143,7 +143,7 @@ class TestVerdicts:
             {"baseline": ""},
             {"name": "a/../b"},
             {"name": "x\n::error::forged"},
-            {"version": "1.0 --index-url http://evil.example"},
+            {"version": "1.0 --no-deps http://evil.example"},
             {"extras": "yaml] @ http://evil.example #"},
         ],
     )
