@@ -6,6 +6,8 @@ import pytest
 
 from integration.llama import LlamaProcess, llama
 
+collect_ignore = ["shapes.py"]  # agents for the environments of the frameworks: nothing here can import them
+
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[LlamaProcess]:
