@@ -33,9 +33,12 @@ class Certificates:
         if shutil.which("openssl") is None:
             return None
         key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
-        (folder / "names").write_text(f"subjectAltName=DNS:{HOST},DNS:localhost,IP:127.0.0.1")
+        usage = "-addext keyUsage=critical,keyCertSign"
+        # From Python 3.13 on, certificates have to say what they are for and who vouches for them.
+        names = f"subjectAltName=DNS:{HOST},DNS:localhost,IP:127.0.0.1"
+        (folder / "names").write_text(f"{names}\nsubjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n")
         for line in (
-            f"req -x509 {key} -keyout ca.key -out ca.pem -days 9 -subj /CN=authority",
+            f"req -x509 {key} -keyout ca.key -out ca.pem -days 9 -subj /CN=authority {usage}",
             f"req {key} -keyout server.key -out server.csr -subj /CN={HOST}",
             "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 9 -extfile names -out server.pem",
         ):
