@@ -1,6 +1,5 @@
 """An agent with an interface of its own: what it is sent, where its answer is, its headers, its errors."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +10,12 @@ from adjudge.agents import HttpAgent, get_agent, wait_for_agent
 from adjudge.calling import agent_options
 from adjudge.errors import AdjudgeError, DataError, UsageError
 from adjudge.http import BadStatus, Limits
-from adjudge.model import Agent, Case, Message, Trajectory
-from agents.serving import Asked, Reply, serving
+from adjudge.model import Message
+from agent_server import Asked, Reply, respond, serving
 
 SECRET = "sk-0123456789abcdef"  # noqa: S105 (not one)
 ONCE = Limits(attempts=1)
 HISTORY = (Message("user", "Hello?"), Message("assistant", "Hi."))
-
-
-def respond(agent: Agent, history: tuple[Message, ...] = ()) -> Trajectory:
-    """Ask an agent one question."""
-
-    async def work() -> Trajectory:
-        try:
-            return await agent.respond(Case("1", "Capital?"), history)
-        finally:
-            await agent.aclose()  # type: ignore[attr-defined]
-
-    return asyncio.run(work())
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 from adjudge.agents import HttpAgent
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.http import Limits
-from agents.serving import Reply, serving
-from agents.test_http_interfaces import respond
+from agent_server import Reply, respond, serving
 
 EVENTS = "text/event-stream; charset=utf-8"
 

@@ -140,7 +140,7 @@ def test_waiting_for_an_agent(tmp_path: Path) -> None:
 
 def test_another_interface(tmp_path: Path) -> None:
     """Body, fields and headers are given on the command line, and the header's value is in no file."""
-    from agents.serving import Asked, serving
+    from agent_server import Asked, serving
 
     write_scenarios(tmp_path, {"s": "a"})
 

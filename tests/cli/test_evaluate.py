@@ -9,7 +9,7 @@ import pytest
 from adjudge import evaluate, open_run
 from adjudge.agents import load_agent
 from adjudge.crag import sample
-from agents.serving import Asked, Reply, serving
+from agent_server import Asked, Reply, serving
 from cli.command import adjudge, said, write
 
 AGENTS = """
@@ -44,7 +44,7 @@ F1 = ("--scorer", "qa_f1_reward", "--map", "question=text")
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with agents, and cases in two forms."""
-    (tmp_path / "agents.py").write_text(AGENTS)
+    (tmp_path / "my_agents.py").write_text(AGENTS)
     write(tmp_path / "cases.jsonl", CASES)
     (tmp_path / "cases.json").write_text(json.dumps(CASES, indent=2))
     return tmp_path
@@ -59,10 +59,10 @@ def report(folder: Path) -> dict[str, Any]:
 def test_as_in_python(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command and the function have the same scores, and a run of the one is resumed by the other."""
     monkeypatch.chdir(folder)
-    agent = load_agent("./agents.py:good")
+    agent = load_agent("./my_agents.py:good")
     cases = [{**case, "question": case["text"]} for case in CASES]
     theirs = evaluate(cases, agent=agent, scorers=["qa_f1_reward"], judge="local:0", run="python.run")
-    call = ("evaluate", "cases.jsonl", "--agent", "agents:good", *F1, "--judge", "local:0", "--run", "a.run")
+    call = ("evaluate", "cases.jsonl", "--agent", "my_agents:good", *F1, "--judge", "local:0", "--run", "a.run")
     done = adjudge(*call, "--out", "scores.jsonl", cwd=folder)
     assert done.returncode == 0, done.stderr
     ours = [(one.id, one.scorer, one.score.value) for one in open_run("a.run").scores()]
@@ -75,23 +75,27 @@ def test_as_in_python(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_side_by_side(folder: Path) -> None:
     """Several agents are in one table, each compared with the first in pairs; the worst exit code counts."""
-    agents = ("--agent", "agents:good", "--agent", "agents:long", "--agent", "agents:broken")
+    agents = ("--agent", "my_agents:good", "--agent", "my_agents:long", "--agent", "my_agents:broken")
     done = adjudge("evaluate", "cases.json", *agents, *F1, "--run", "e.run", "--json", "out.json", cwd=folder)
     assert done.returncode == 3
     lines = [" ".join(line.split()) for line in done.stdout.decode().splitlines()]
     assert lines[:3] == [
         "agent scored mean 95 % interval to the first",
         "qa_f1_reward",
-        "agents:good 3 of 3 0.8333 0.1162 .. 1.0000",
+        "my_agents:good 3 of 3 0.8333 0.1162 .. 1.0000",
     ]
-    assert lines[3].startswith("agents:long 3 of 3 0.2646 ")
-    assert lines[4].startswith("agents:broken 2 of 3 0.0000* ")
+    assert lines[3].startswith("my_agents:long 3 of 3 0.2646 ")
+    assert lines[4].startswith("my_agents:broken 2 of 3 0.0000* ")
     missing = "1 of 3 rows (33.3%) have no score: agent-failed 1; with them the mean lies in 0.0000 .. 0.3333"
-    assert lines[5] == f"* qa_f1_reward of agents:broken: {missing}"
+    assert lines[5] == f"* qa_f1_reward of my_agents:broken: {missing}"
     found = report(folder)
     assert (found["schema"], found["exit_code"]) == (1, 3)
     good, long, broken = found["agents"]
-    assert [one["run"] for one in found["agents"]] == ["e-agents-good.run", "e-agents-long.run", "e-agents-broken.run"]
+    assert [one["run"] for one in found["agents"]] == [
+        "e-my_agents-good.run",
+        "e-my_agents-long.run",
+        "e-my_agents-broken.run",
+    ]
     scores = long["scores"]["qa_f1_reward"]
     assert scores["difference"]["value"] == pytest.approx(scores["mean"] - good["scores"]["qa_f1_reward"]["mean"])
     # Of the third agent one case has no score: the other two are compared with those of the first.
@@ -102,7 +106,7 @@ def test_side_by_side(folder: Path) -> None:
 
 def test_limit(folder: Path) -> None:
     """Only so many cases are asked; a run is bound to them."""
-    call = ("evaluate", "cases.jsonl", "--agent", "agents:good", *F1, "--run", "a.run")
+    call = ("evaluate", "cases.jsonl", "--agent", "my_agents:good", *F1, "--run", "a.run")
     assert adjudge(*call, "--limit", "2", cwd=folder).returncode == 0
     assert (folder / "asked").read_text().splitlines() == ["Capital of France?", "Largest planet?"]
     done = adjudge(*call, "--limit", "3", cwd=folder)
@@ -121,19 +125,19 @@ def test_rows_with_responses(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--agent", "agents:good", "--scorer", "qa_f1_reward"], "cases.jsonl has no question for the agent"),
-        (["--agent", "agents:good", *F1, "--map", "answer=anser"], "no column 'anser'"),
-        (["--agent", "agents:good", *F1, "--map", "quest=text"], "no scorer takes an argument 'quest'"),
-        (["--agent", "agents:good"], "name a scorer or a judge"),
+        (["--agent", "my_agents:good", "--scorer", "qa_f1_reward"], "cases.jsonl has no question for the agent"),
+        (["--agent", "my_agents:good", *F1, "--map", "answer=anser"], "no column 'anser'"),
+        (["--agent", "my_agents:good", *F1, "--map", "quest=text"], "no scorer takes an argument 'quest'"),
+        (["--agent", "my_agents:good"], "name a scorer or a judge"),
         (["--agent", "gpt-4o", *F1], "'gpt-4o' does not name an agent; did you mean 'openai:gpt-4o'?"),
-        (["--agent", "agents:good", "--judge", "claude-sonnet-4"], "did you mean 'anthropic:claude-sonnet-4'?"),
-        (["--agent", "agents:good", "--scorer", "gpt-4o"], "did you mean 'openai:gpt-4o'?"),
-        (["--agent", "agents:good", "--agent", "agents:good", *F1], "an agent is named twice"),
-        (["--agent", "agents:good", "--agent", "agents:gone", *F1], "agents has no 'gone'"),
-        (["--agent", "agents:good", "--agent", "agents:long", "--out", "o", *F1], "--out is for one agent"),
-        (["--agent", "agents:good", *F1, "--json", "gone/out.json"], "there is no folder gone"),
-        (["--agent", "agents:good", *F1, "--field", "response=$.a"], "--field needs an agent behind a URL"),
-        (["--agent", "agents:good", *F1, "--wait", "3"], "--wait needs an agent behind a URL"),
+        (["--agent", "my_agents:good", "--judge", "claude-sonnet-4"], "did you mean 'anthropic:claude-sonnet-4'?"),
+        (["--agent", "my_agents:good", "--scorer", "gpt-4o"], "did you mean 'openai:gpt-4o'?"),
+        (["--agent", "my_agents:good", "--agent", "my_agents:good", *F1], "an agent is named twice"),
+        (["--agent", "my_agents:good", "--agent", "my_agents:gone", *F1], "my_agents has no 'gone'"),
+        (["--agent", "my_agents:good", "--agent", "my_agents:long", "--out", "o", *F1], "--out is for one agent"),
+        (["--agent", "my_agents:good", *F1, "--json", "gone/out.json"], "there is no folder gone"),
+        (["--agent", "my_agents:good", *F1, "--field", "response=$.a"], "--field needs an agent behind a URL"),
+        (["--agent", "my_agents:good", *F1, "--wait", "3"], "--wait needs an agent behind a URL"),
     ],
 )
 def test_wrong_calls(folder: Path, arguments: list[str], words: str) -> None:

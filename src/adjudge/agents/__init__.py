@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from adjudge.agents._answer import messages_to_trajectory, session_of, to_trajectory
+    from adjudge.agents._answer import session_of, to_trajectory
     from adjudge.agents._command import CommandAgent
     from adjudge.agents._functions import BatchAgent, FunctionAgent, get_agent, load_agent
     from adjudge.agents._http import ChatAgent, HttpAgent
@@ -26,7 +26,6 @@ __all__ = [
     "HttpAgent",
     "get_agent",
     "load_agent",
-    "messages_to_trajectory",
     "session_of",
     "to_trajectory",
     "wait_for_agent",
@@ -39,6 +38,6 @@ __getattr__, __dir__ = lazy_names(
         "_functions": ("BatchAgent", "FunctionAgent", "get_agent", "load_agent"),
         "_http": ("ChatAgent", "HttpAgent"),
         "_ready": ("wait_for_agent",),
-        "_answer": ("messages_to_trajectory", "session_of", "to_trajectory"),
+        "_answer": ("session_of", "to_trajectory"),
     },
 )

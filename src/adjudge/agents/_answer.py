@@ -8,6 +8,7 @@ from typing import Any
 
 from adjudge.errors import DataError
 from adjudge.model import Case, Message, Question, ToolCall, Trajectory
+from adjudge.traces import load_messages
 
 RESPONSES = ("response", "final_response", "answer", "output", "message", "content", "text")
 _MOST_KEYS = 20  # of an answer that are looked at, or named, in an error
@@ -43,32 +44,13 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     if isinstance(answer, Mapping):
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):
-        return messages_to_trajectory(answer)
+        return load_messages(answer)
     raise DataError(f"the agent returned a {type(answer).__name__}, not an answer", code="bad-answer")
-
-
-def messages_to_trajectory(messages: object) -> Trajectory:
-    """Return what messages say was done, by the rules for traces: a handoff is an agent that was called, not a tool."""
-    from adjudge.traces import load
-
-    if isinstance(messages, Mapping | bytes):  # bytes are JSON, as pydantic-ai's `all_messages_json` writes it
-        return load(messages, format="chat")
-    if not isinstance(messages, list | tuple):
-        return Trajectory.from_messages(messages)  # `load` would take a text for the path of a file
-    # Typed messages become plain ones again, so that the parts of their content are read like anybody's.
-    return load([_mapping(one) if isinstance(one, Message) else one for one in messages], format="chat")
-
-
-def _mapping(message: Message) -> dict[str, Any]:
-    content = list(message.content) if isinstance(message.content, tuple) else message.content
-    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
-    about = {"role": message.role, "content": content, "tool_call_id": message.tool_call_id, "name": message.name}
-    return {**about, "tool_calls": calls or None}
 
 
 def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     """Return what the messages show, completed by the other fields of the answer."""
-    record = messages_to_trajectory(answer["messages"] if "tool_calls" not in answer else answer)
+    record = load_messages(answer["messages"] if "tool_calls" not in answer else answer)
     # What the answer says of itself counts more than what its messages show.
     agents, tools = _names(answer, "agents_called"), _names(answer, "tools_used")
     text = next((plain(answer[name]) for name in RESPONSES if isinstance(answer.get(name), str)), None)

@@ -4,6 +4,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -111,6 +112,15 @@ MAP = click.option(
 )
 
 
+def _keep_in(variable: ContextVar[Any]) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Return a callback that keeps an option's value for whatever asks for it further down."""
+
+    def keep(_context: click.Context, _option: click.Parameter, value: Any) -> None:
+        variable.set(value)
+
+    return keep
+
+
 def _keep(_context: click.Context, option: click.Parameter, value: Any) -> None:
     """Note an option for the agents that are made from names; it is never part of a run."""
     if value:
@@ -148,15 +158,17 @@ ACCEPT_CHANGES = click.option(
 NO_CODE = click.option(
     "--no-code",
     is_flag=True,
+    flag_value=False,
+    default=True,
     expose_value=False,
-    callback=lambda _context, _option, is_given: code_allowed.set(not is_given),
+    callback=_keep_in(code_allowed),
     help="Refuse module:function and command:, wherever they are named.",
 )
 AGENT_ENV = click.option(
     "--agent-env",
     multiple=True,
     expose_value=False,
-    callback=lambda _context, _option, names: agent_variables.set(names),
+    callback=_keep_in(agent_variables),
     help="A variable of the environment that a command: agent gets. Repeatable.",
 )
 AGENT_OPTIONS = (

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +33,9 @@ UNDECIDED = 3
 WORDS = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}
 VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided"}
 STYLES = {"pass": "green", "FAIL": "bold red", "undecided": "yellow"}
-LONGEST = 300  # characters of a name or a reason
 MOST_NAMED = 10  # scenarios that changed in one way
+
+_show = partial(printable, most=300)  # names and reasons, as a terminal may show them
 
 OPTIONS = (
     click.option("--agent", help="The agent: an address, module:function, command: PROGRAM, openai:MODEL."),
@@ -253,12 +255,8 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     table.add_column(overflow="fold")
     for finding in result.decision.findings:
         word = VERDICTS[finding.verdict]
-        table.add_row(Text(word, style=STYLES[word]), Text(printable(f"{finding.name}: {finding.reason}", LONGEST)))
+        table.add_row(Text(word, style=STYLES[word]), Text(_show(f"{finding.name}: {finding.reason}")))
     console.print(table)
-
-
-def _show(text: str) -> str:
-    return printable(text, LONGEST)
 
 
 def _change_lines(comparison: "Comparison") -> list[str]:

@@ -1,4 +1,4 @@
-"""Two or more runs against each other: by how much they differ, whether that is more than chance, and on which cases."""
+"""Two or more runs against each other: by how much they differ, whether by more than chance, on which cases."""
 
 from typing import TYPE_CHECKING
 

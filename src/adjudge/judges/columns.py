@@ -75,7 +75,7 @@ def material_of(row: Mapping[str, Any], *, by_rubric: bool = False) -> Material:
 def text_in(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """Return the text, or the number as text, under the first of the names; None where the row has nothing there."""
     name, value = _first(row, names)
-    return None if value is None else text_of(value, name)
+    return value if value is None or isinstance(value, str) else text_of(value, name)
 
 
 def references_in(row: Mapping[str, Any]) -> tuple[str, ...] | None:

@@ -73,7 +73,9 @@ class Score:
 
     def __post_init__(self) -> None:
         """Check a score that was read from JSON, which does not come through the constructor."""
-        _set_value(self, _checked(self.value, self.status, self.reason))
+        value = self.value
+        if self.status != "scored" or type(value) is not float or value - value != 0:
+            _set_value(self, _checked(value, self.status, self.reason))
         for number in (*self.parts.values(), *(self.steps or ())):
             if number is not None and number - number != 0:
                 raise ValueError(f"parts and steps of a Score are finite, got {number!r}")

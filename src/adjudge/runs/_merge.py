@@ -19,10 +19,10 @@ from adjudge.runs._cases import number_of
 from adjudge.runs._copy import copy_records, delete_records
 from adjudge.runs._export import KNOWN, known_in
 from adjudge.runs._journal import Tail
-from adjudge.runs._plan import PLAN, Plan, plan_from
+from adjudge.runs._plan import PLAN, Plan, plan_from, write_plan
 from adjudge.runs._records import COMPLETE, RUN_ID, CaseRecord, Write, write_case, write_meta
 from adjudge.runs._score_file import check_place
-from adjudge.runs._seal import is_sealed, write_plan
+from adjudge.runs._seal import is_sealed
 from adjudge.runs._store import Store, run_lock
 
 PAGE = 256  # cases looked at together

@@ -14,16 +14,19 @@ from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from adjudge import files
 from adjudge.calling import source_digest
 from adjudge.errors import RunError, UsageError
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
+from adjudge.runs._records import Write, write_meta
 
 if TYPE_CHECKING:
     from adjudge.model import Agent, Judge
     from adjudge.runs._cache import Cache
 
-PLAN = "plan"
+PLAN = "plan"  # the name in `meta`, as those below
+SEAL = "seal"
 ACCEPTED = "accepted"  # the name in `meta` of the changes of code that somebody accepted
 GROUP = "group_id"
 CONVERSATION = "conversation_id"
@@ -279,6 +282,14 @@ def plan_from(stored: Any, path: Path) -> Plan:
         return msgspec.convert(stored, Plan)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise RunError(f"{path}: its plan cannot be read: {error}", code="run-damaged") from None
+
+
+def write_plan(run_id: str | None, plan: Plan, *, sealed: bool = True) -> list[Write]:
+    """Return the writes of a plan and its seal, which is missing where there is no place for a key."""
+    write = write_meta(PLAN, plan)
+    # The seal says that this user started the run on this machine: see `_seal.py`.
+    seal = files.seal(b"%b\0%b" % (run_id.encode(), write[1][1])) if sealed and run_id is not None else None
+    return [write] if seal is None else [write, write_meta(SEAL, seal)]
 
 
 def _in_words(value: object) -> str:

@@ -188,7 +188,7 @@ def write_reply(number: int, record: ReplyRecord, body: bytes | None = None, *, 
         None if count is None and not wasted else max(0, min((count or 0) + wasted, 1 << 62))
         for count, wasted in zip(counts, record.wasted, strict=True)
     ]
-    fault = _plain(record.fault)
+    fault = record.fault and _plain(record.fault)
     sum_ = checksum("replies", body, number, record.source, fault) + key
     measures = (round(record.seconds, 6), record.attempts, *known, record.cost)
     values = (number, record.source, *measures, fault, body, sum_)
@@ -204,7 +204,7 @@ def write_attempt(number: int, attempt: int, seconds: float, fault: str) -> Writ
 def write_trajectory(seq: int, record: TrajectoryRecord) -> Write:
     """Keep what the agent did."""
     body = encode(record.trajectory)
-    fault = _plain(record.fault)
+    fault = record.fault and _plain(record.fault)
     values = (seq, round(record.seconds, 6), fault, body, checksum("trajectories", body, seq, fault))
     return _TRAJECTORY, values
 
@@ -221,7 +221,7 @@ def write_scores(seq: int, scores: Sequence[Score], first: int = 0) -> list[Writ
             score = Score.error(f"bad-result: the score cannot be kept as JSON: {error}")
             body = encode(score)
         sum_ = checksum("scores", body, seq, scorer, score.status)
-        values = (seq, scorer, score.status, score.value, _plain(score.reason), body, sum_)
+        values = (seq, scorer, score.status, score.value, score.reason and _plain(score.reason), body, sum_)
         writes.append(("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", values))
     return writes
 
@@ -314,6 +314,6 @@ def check_kind(connection: sqlite3.Connection, path: object) -> int:
     return version
 
 
-def _plain(text: str | None) -> str | None:
+def _plain(text: str) -> str:
     """Return text that SQLite can hold: lone surrogates are shown, not kept."""
-    return text if text is None else text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

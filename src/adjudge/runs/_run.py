@@ -18,9 +18,19 @@ from adjudge.runs._cases import Cases, digest_of, read_cases, with_canaries
 from adjudge.runs._engine import Engine, Progress
 from adjudge.runs._export import keep_known
 from adjudge.runs._journal import Journal
-from adjudge.runs._plan import ACCEPTED, GROUP, PLAN, Job, Plan, RunConfig, clients_of, digests_of, plan_from
+from adjudge.runs._plan import (
+    ACCEPTED,
+    GROUP,
+    PLAN,
+    Job,
+    Plan,
+    RunConfig,
+    clients_of,
+    digests_of,
+    plan_from,
+    write_plan,
+)
 from adjudge.runs._records import RUN_ID, write_meta
-from adjudge.runs._seal import write_plan
 from adjudge.runs._source import Source
 from adjudge.runs._store import Store
 

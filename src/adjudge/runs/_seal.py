@@ -13,11 +13,10 @@ from typing import Any
 
 from adjudge import files
 from adjudge.errors import RunError, UsageError
-from adjudge.runs._plan import PLAN, Plan
-from adjudge.runs._records import RUN_ID, Write, write_meta
+from adjudge.runs._plan import PLAN, SEAL, Plan
+from adjudge.runs._records import RUN_ID
 from adjudge.runs._store import Store
 
-SEAL = "seal"  # the name in `meta`
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(\([\w\s=.,'\"-]*\))?")  # a reward by its name, maybe with plain options
 _PLAIN_JUDGE = re.compile(r"(panel:|cascade:)?(local(:[01])?|(openai|anthropic|litellm):[\w./@:-]+)(,[\w./@:-]+)*")
 _PLAIN_OPTIONS = ("error_budget",)
@@ -35,13 +34,6 @@ class GivenAgain:
     agent: str | None = None
     trust: bool = False
     on_trust: Callable[[list[str]], None] | None = None
-
-
-def write_plan(run_id: str | None, plan: Plan, *, sealed: bool = True) -> list[Write]:
-    """Return the writes of a plan and its seal, which is missing where there is no place for a key."""
-    write = write_meta(PLAN, plan)
-    seal = files.seal(b"%b\0%b" % (run_id.encode(), write[1][1])) if sealed and run_id is not None else None
-    return [write] if seal is None else [write, write_meta(SEAL, seal)]
 
 
 def is_sealed(store: Store) -> bool:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from adjudge.agents import get_agent, messages_to_trajectory, session_of, to_trajectory
+from adjudge.agents import get_agent, session_of, to_trajectory
 from adjudge.errors import AdjudgeError, DataError, RowError
 from adjudge.http import Limits
 from adjudge.model import Agent, Case, Message, Trajectory, to_json
 from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
-from adjudge.traces import AgentNames, map_agents
+from adjudge.traces import AgentNames, load_messages, map_agents
 
 Receive: TypeAlias = Callable[[str, int, AgentNames, Sequence[str]], Awaitable[Trajectory]]
 """Returns what was recorded elsewhere of a session with so many turns, these names of agents, and traces it names."""
@@ -166,7 +166,7 @@ def _own_part(answer: Trajectory, question: str) -> Trajectory:
         return answer
     messages = answer.messages[places[-1] :]
     found: dict[str, Any] = {"messages": messages}
-    for read in (messages_to_trajectory, Trajectory):
+    for read in (load_messages, Trajectory):
         # Calls that the messages do not show are known from elsewhere: they stay as they are.
         whole, part = read(answer.messages), read(messages)
         for name in ("tool_calls", "agents_called"):

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from adjudge.errors import RowError, UsageError
 from adjudge.model import decode_json
 from adjudge.scenarios._run import Outcome, outcome_of
-from adjudge.scenarios._summary import worst
+from adjudge.scenarios._summary import WORST_FIRST
 
 SCHEMA = 1  # of the report that `--json` writes
 
@@ -93,10 +93,11 @@ def _standings(results: Sequence[Any], file: str | Path = "") -> dict[str, Scena
         if not is_result or not isinstance(one.get("pass", ""), bool | None):
             raise _not_a_report(file, f"result {at} needs id, status and pass")
         runs.setdefault(one["id"], []).append(one)
-    return {
-        name: ScenarioStanding(worst(map(outcome_of, found)), sum(one["pass"] is True for one in found), len(found))
-        for name, found in runs.items()
-    }
+    standings: dict[str, ScenarioStanding] = {}
+    for name, found in runs.items():
+        worst = min(map(outcome_of, found), key=WORST_FIRST.index)
+        standings[name] = ScenarioStanding(worst, sum(one["pass"] is True for one in found), len(found))
+    return standings
 
 
 def _not_a_report(file: str | Path, why: str) -> UsageError:

@@ -109,9 +109,9 @@ def check(
     if gate.agents or options.agents:
         # What is said in the call comes before what a scenario says, and that before the gate.
         everything = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in everything]
-    address = {} if options.base_url is None else {"base_url": options.base_url}
-    judge = None if options.judge is None else quality_judge(options.judge, **address)
-    gate.check(everything, judge=None if judge is None else judge.name)
+    judge = None if options.judge is None else _judge_of(options)
+    if options.gate is not None:
+        gate.check(everything, judge=None if judge is None else judge.name)
     loaded = everything if options.select == Selection() else options.select.apply(everything)
     gate, unchecked = gate.narrow(loaded) if len(loaded) < len(everything) else (gate, ())
 
@@ -159,6 +159,12 @@ def check(
     run = replace(run, warnings=(*run.warnings, *warnings))
     comparison = None if baseline is None else compare_with(baseline, run.results, known=[one.id for one in everything])
     return CheckResult(run, decision, session.signal, places, comparison)
+
+
+def _judge_of(options: CheckOptions) -> Any:
+    """Return the judge of the quality, at its address where one is given."""
+    address = {} if options.base_url is None else {"base_url": options.base_url}
+    return quality_judge(options.judge, **address)
 
 
 def _saved_traces(place: str | Path, everything: Sequence[Scenario], selected: Sequence[Scenario]) -> "TraceFiles":

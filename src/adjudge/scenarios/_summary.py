@@ -1,12 +1,13 @@
 """How each scenario ended over all of its runs: what the table, the markdown and a comparison with a baseline show."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adjudge.scenarios._run import Outcome, outcome_of
 
+# A failure is certain, whatever an undecided run would have been.
 WORST_FIRST: tuple[Outcome, ...] = ("failed", "undecided", "passed")
 MOST = 3  # reasons of one scenario
 
@@ -46,35 +47,30 @@ class ScenarioSummary:
         return lines
 
 
-def worst(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the worst of some outcomes: a failure is certain whatever an undecided run would have been."""
-    found = set(outcomes)
-    return next(outcome for outcome in WORST_FIRST if outcome in found)
-
-
 def summaries_of(results: Sequence[Mapping[str, Any]]) -> list[ScenarioSummary]:
     """Return a summary for every scenario, in the order of their first runs."""
     scenarios: dict[str, list[Mapping[str, Any]]] = {}
     for result in results:
         scenarios.setdefault(result["id"], []).append(result)
-    return [_summary(name, runs) for name, runs in scenarios.items()]
-
-
-def _summary(name: str, runs: Sequence[Mapping[str, Any]]) -> ScenarioSummary:
-    quality = [run["average_quality"] for run in runs if run["average_quality"] is not None]
-    reasons: Counter[str] = Counter()
-    for run in runs:
-        # A reason that a run has twice counts once: the count is that of runs.
-        reasons.update(dict.fromkeys((*run["reasons"], *(f"warning: {one}" for one in run["warnings"])), 1))
-    return ScenarioSummary(
-        name,
-        worst(map(outcome_of, runs)),
-        passed=sum(run["pass"] is True for run in runs),
-        runs=len(runs),
-        quality=sum(quality) / len(quality) if quality else None,
-        scores={scorer: _score(scorer, runs) for scorer in dict.fromkeys(one for run in runs for one in run["scores"])},
-        reasons=tuple(reasons.most_common()),
-    )
+    summaries = []
+    for name, runs in scenarios.items():
+        quality = [run["average_quality"] for run in runs if run["average_quality"] is not None]
+        reasons: Counter[str] = Counter()
+        for run in runs:
+            # A reason that a run has twice counts once: the count is that of runs.
+            reasons.update(dict.fromkeys((*run["reasons"], *(f"warning: {one}" for one in run["warnings"])), 1))
+        scorers = dict.fromkeys(scorer for run in runs for scorer in run["scores"])
+        summary = ScenarioSummary(
+            name,
+            min(map(outcome_of, runs), key=WORST_FIRST.index),
+            passed=sum(run["pass"] is True for run in runs),
+            runs=len(runs),
+            quality=sum(quality) / len(quality) if quality else None,
+            scores={scorer: _score(scorer, runs) for scorer in scorers},
+            reasons=tuple(reasons.most_common()),
+        )
+        summaries.append(summary)
+    return summaries
 
 
 def _score(scorer: str, runs: Sequence[Mapping[str, Any]]) -> tuple[float | None, bool]:

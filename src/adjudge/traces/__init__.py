@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from adjudge.traces._genai import add_log_events
     from adjudge.traces._langfuse import decode_langfuse
     from adjudge.traces._langsmith import decode_langsmith
-    from adjudge.traces._load import FORMATS, Format, load, missing
+    from adjudge.traces._load import FORMATS, Format, load, load_messages, missing
     from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans, read_otlp_json
     from adjudge.traces._protobuf import iter_protobuf_logs, iter_protobuf_spans
     from adjudge.traces._spans import Record, Span, SpanKind
@@ -60,6 +60,7 @@ __all__ = [
     "iter_protobuf_spans",
     "iter_traces",
     "load",
+    "load_messages",
     "map_agents",
     "missing",
     "read_agent_names",
@@ -79,7 +80,7 @@ __getattr__, __dir__ = lazy_names(
         "_genai": ("add_log_events",),
         "_langfuse": ("decode_langfuse",),
         "_langsmith": ("decode_langsmith",),
-        "_load": ("FORMATS", "Format", "load", "missing"),
+        "_load": ("FORMATS", "Format", "load", "load_messages", "missing"),
         "_otlp": ("OtlpEvent", "OtlpSpan", "iter_otlp_logs", "iter_otlp_spans", "read_otlp_json"),
         "_protobuf": ("iter_protobuf_logs", "iter_protobuf_spans"),
         "_spans": ("Record", "Span", "SpanKind"),

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
+from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE
 from adjudge.traces._values import HANDOVER_TOOLS, called_agent, loose, quote, style
@@ -29,7 +29,7 @@ _BEHIND = "what {} did is not in the messages: record a trace"
 _SHORTENED = "the messages of {} leave out what it did: output_mode='full_history', or record a trace"
 
 
-def check_messages(messages: Iterable[Message]) -> None:
+def _check_messages(messages: Iterable[Message]) -> None:
     """Refuse what is not known and could hold a call: silence would look like a run without tools."""
     for index, message in enumerate(messages):
         if message.role not in _ROLES:
@@ -43,6 +43,7 @@ def check_messages(messages: Iterable[Message]) -> None:
 
 def read_conversation(messages: Sequence[Message], unknown: dict[Question, str]) -> Trajectory:
     """Return what was done; `unknown` is what the reader of the messages knows that they cannot show."""
+    _check_messages(messages)
     calls = _join(messages)
     replies = [one for one in messages if one.role == "assistant"]
     speakers = tuple(dict.fromkeys(one.name for one in replies if one.name is not None))
@@ -50,7 +51,7 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     styled = {style(name): name for name in speakers}
     targets = [_target(call, styled) for call in calls]
     handed_to = [styled.get(style(name), name) for name in targets if name is not None]
-    if not speakers:
+    if handed_to and not speakers:
         messages = _name_the_next(messages, calls, targets)
     found: dict[Question, str] = dict(unknown)
     was_anybody = bool(calls) or any(one.role in {"assistant", *RESULT_ROLES} for one in messages)
@@ -74,12 +75,15 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     )
 
 
-def _join(messages: Iterable[Message]) -> list[ToolCall]:
+def _join(messages: Sequence[Message]) -> list[ToolCall]:
     """Return the calls, each with its result; a result without one is an execution that nobody asked for."""
+    try:
+        repr([message.tool_calls for message in messages])
+    except RecursionError:
+        raise TrajectoryError("arguments of a tool call are nested too deeply") from None
     calls: list[ToolCall] = []
     pending: PendingCalls[int] = PendingCalls()
     for message in messages:
-        message_key(message)  # refuses what is nested too deeply
         is_result = message.role in RESULT_ROLES
         # A result answers a call from before its message, never one of its own.
         index, is_repeated = pending.take(message) if is_result else (None, False)
@@ -119,8 +123,6 @@ def _name_the_next(
 ) -> Sequence[Message]:
     """Return messages of nobody with the names that handoffs give: who was handed over to speaks from then on."""
     entered = {call.id: target for call, target in zip(calls, targets, strict=True) if target is not None}
-    if not entered:
-        return messages
     speaker: str | None = None
     named: list[Message] = []
     for message in messages:

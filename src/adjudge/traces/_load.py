@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Message, Trajectory
 from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
-from adjudge.traces._conversation import check_messages, read_conversation
+from adjudge.traces._conversation import read_conversation
 from adjudge.traces._message_lists import USUAL, Unknown, is_framework_message, plain_object, read_trajectory, to_chat
 from adjudge.traces._messages import is_langchain_message, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
@@ -51,6 +51,35 @@ def load(
         if isinstance(found, Trajectory):
             return map_agents(found, names) if names else found
         return assemble(found, parent=parent, agents=names)
+
+
+def load_messages(messages: object) -> Trajectory:
+    """Return what messages say was done: a list of them, an object that holds some, or their JSON in bytes.
+
+    They are read by the rules for traces: a handoff is an agent that was called, not a tool. Unlike for `load`, a text
+    is what somebody said, not the path of a file.
+
+    >>> load_messages([{"role": "tool", "name": "search", "content": "Paris"}]).tools_used
+    ('search',)
+    """
+    if isinstance(messages, bytes):  # as pydantic-ai's `all_messages_json` writes it
+        return load(messages, format="chat")
+    data = messages
+    if isinstance(data, list | tuple):
+        # Typed messages become plain ones again, so that the parts of their content are read like anybody's.
+        data = [_mapping(one) if isinstance(one, Message) else one for one in data]
+    if not isinstance(data, Mapping | list) or _is_own(data):
+        return Trajectory.from_messages(data)
+    unknown: Unknown = {}
+    with reading():
+        return read_conversation(_read_chat(data, unknown), unknown)
+
+
+def _mapping(message: Message) -> dict[str, Any]:
+    content = list(message.content) if isinstance(message.content, tuple) else message.content
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    about = {"role": message.role, "content": content, "tool_call_id": message.tool_call_id, "name": message.name}
+    return {**about, "tool_calls": calls or None}
 
 
 def missing(
@@ -106,13 +135,11 @@ def read_runs(path_or_data: object, named: str | None = None) -> tuple[Sequence[
     if not isinstance(data, dict | list):
         data = plain_object(data)
     kind = named or detect(data, where)
-    if kind == "chat" and _is_own(data):
-        return Trajectory.from_messages(data), where
-    if kind in ("chat", "responses"):
+    if kind == "chat":
+        return load_messages(data), where
+    if kind == "responses":
         unknown: Unknown = {}
-        messages = _read_chat(data, unknown) if kind == "chat" else _read_responses(data, unknown)
-        check_messages(messages)
-        return read_conversation(messages, unknown), where
+        return read_conversation(_read_responses(data, unknown), unknown), where
     # A decoder is loaded when it is used.
     home, name = _DECODERS[kind].split(":")
     records: Sequence[Record] = getattr(import_module(f"adjudge.traces.{home}"), name)(data)

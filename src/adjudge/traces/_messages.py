@@ -66,7 +66,7 @@ def read_messages(
     is_open = False
     for index, item in enumerate(sequence(value, where)):
         is_open = _read_item(item, f"{where}, message {index}", role, messages, is_open=is_open)
-    return messages.finish()
+    return messages.finish() if messages.calls else tuple(messages)
 
 
 def _read_each(value: object, where: str, role: str, cache: MessageCache) -> tuple[Message, ...] | None:
@@ -196,7 +196,7 @@ def _read_item(item: Any, where: str, role: str, into: _Drafts, *, is_open: bool
             place = f"{where}.{index}"
             is_open = _read_item(mapping(inner, place), place, role, into, is_open=is_open)
         return is_open
-    given = mapping(item, where)
+    given = item if type(item) is dict else mapping(item, where)
     # The usual shape comes first: it is by far the fastest to read.
     plain = _plain(given, where) if "role" in given and given.keys() <= _PLAIN_KEYS else None
     if plain is not None:

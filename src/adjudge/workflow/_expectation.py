@@ -72,8 +72,9 @@ class WorkflowExpectation:
                 raise _bad(f"{dimension}_order {order!r} needs {dimension}_should_include to be given")
         # These two have a normal form that is not their default: hashes of scenarios are made from it.
         object.__setattr__(self, "unlisted", _policies(self.unlisted))
-        arguments = {} if self.tools_arguments is None else _arguments(self.tools_arguments)
-        object.__setattr__(self, "tools_arguments", arguments)
+        if self.tools_arguments != {}:
+            arguments = {} if self.tools_arguments is None else _arguments(self.tools_arguments)
+            object.__setattr__(self, "tools_arguments", arguments)
         if self.clarification_expected is not None and not isinstance(self.clarification_expected, bool):
             raise _bad(f"clarification_expected must be true or false, got {self.clarification_expected!r}")
         if self.expected_answer_criteria is not None and not isinstance(self.expected_answer_criteria, str):

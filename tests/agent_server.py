@@ -1,11 +1,14 @@
 """An agent behind a URL, whose replies a test writes byte by byte."""
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, NamedTuple
+
+from adjudge.model import Agent, Case, Message, Trajectory
 
 
 class Asked(NamedTuple):
@@ -55,3 +58,15 @@ def serving(answer: Callable[[Asked], Reply | Any]) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def respond(agent: Agent, history: tuple[Message, ...] = ()) -> Trajectory:
+    """Ask an agent one question."""
+
+    async def work() -> Trajectory:
+        try:
+            return await agent.respond(Case("1", "Capital?"), history)
+        finally:
+            await agent.aclose()  # type: ignore[attr-defined]
+
+    return asyncio.run(work())
