@@ -4,7 +4,7 @@
         "july.run",
         metrics={
             "qa_f1_reward": MetricValues({"q1": [1.0, 0.5], "q2": [None]}, range=(0.0, 1.0), origin={"version": "1"}),
-            "latency": MetricValues({"q1": [0.8, 1.1], "q2": [2.0]}, range=None, is_gated=False),
+            "latency": MetricValues({"q1": [0.8, 1.1], "q2": [2.0]}, is_gated=False, higher_is_better=False),
         },
         cases={"q1": CaseFacts(cluster="c1", tags=("short",), digest="5d41402a")},
     )
@@ -13,7 +13,7 @@ Values are kept by case: one for each repeat, None where a repeat has no score. 
 nothing behind it knows which tool the numbers came from.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adjudge.statistics import Range
@@ -40,8 +40,8 @@ class CaseFacts:
     """What a case is, beside its values: what it varies together with, its tags, and what was asked.
 
     `cluster` names its conversation or group; None means that it is independent of all others. `digest` is equal for
-    equal questions and references; None means that the file does not say. `columns` are those of the row that a case
-    may be grouped by.
+    equal questions and references; None means that the file does not say. `columns` are those of the row that the
+    reader was asked to keep, to group cases by.
     """
 
     cluster: str | None = None
@@ -52,9 +52,14 @@ class CaseFacts:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What one run says about its cases; `notes` are what a reader of any comparison with it must know."""
+    """What one run says about its cases; a case of which nothing but values is known may be missing in `cases`.
+
+    `spared` are cases that a run which was decided early did not need. `notes` are what a reader of any comparison
+    with it must know.
+    """
 
     name: str
     metrics: Mapping[str, MetricValues]
     cases: Mapping[str, CaseFacts] = field(default_factory=dict)
+    spared: Collection[str] = ()
     notes: tuple[str, ...] = ()
