@@ -24,6 +24,7 @@ from adjudge.statistics._hypotheses import McNemar, benjamini_hochberg, holm, mc
 from adjudge.statistics._mean import Mean, Method, Moments, mean_of
 from adjudge.statistics._power import Design, minimum_detectable_effect, power, sample_size
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
+from adjudge.statistics._repeats import fixed_cases_difference, fixed_cases_mean, permutation_p
 
 __all__ = [
     "FEW_CLUSTERS",
@@ -45,6 +46,8 @@ __all__ = [
     "benjamini_hochberg",
     "bootstrap_mean",
     "estimate_mean",
+    "fixed_cases_difference",
+    "fixed_cases_mean",
     "holm",
     "krippendorff_alpha",
     "mcnemar",
@@ -53,6 +56,7 @@ __all__ = [
     "normal_cdf",
     "normal_quantile",
     "paired_difference",
+    "permutation_p",
     "power",
     "prediction_powered",
     "reliability",

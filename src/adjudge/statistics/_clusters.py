@@ -15,6 +15,7 @@ their totals and of the squares of their totals. Kept exactly, these can be adde
 """
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -84,8 +85,8 @@ class Clusters:
         if self.range is not None and not -math.inf < self.range[0] < self.range[1] < math.inf:
             raise UsageError(f"a range is (least, greatest) with least < greatest, or None, got {self.range}")
 
-    def add(self, values: Sequence[float]) -> None:
-        """Add one whole cluster; one without values is none."""
+    def add(self, values: Sequence[float], *, count: int = 1) -> None:
+        """Add one whole cluster, or `count` equal ones; one without values is none."""
         if len(values) == 0:
             return
         total, exponent = exact_sum(values)
@@ -93,7 +94,7 @@ class Clusters:
             for value in (min(values), max(values)):
                 if not self.range[0] <= value <= self.range[1]:
                     raise _outside(f"the value {value!r}", self.range)
-        self._put(len(values), 1, total, total * total, exponent)
+        self._put(len(values), count, count * total, count * total * total, exponent)
 
     def add_total(self, size: int, total: float, *, count: int = 1) -> None:
         """Add `count` clusters, each of `size` values that sum to `total`: an integer, or the exact sum."""
@@ -290,10 +291,13 @@ def estimate_mean(
     """
     summary = Clusters(range)
     if clusters is None:
-        # Every value is a cluster of its own, for which all corrections are the same.
+        # Every value is a cluster of its own, for which all corrections are the same. Scores are often equal.
         correction = "CR1"
-    for group in zip(values) if clusters is None else group_by_cluster(values, clusters):
-        summary.add(group)
+        for value, count in Counter(values).items():
+            summary.add((value,), count=count)
+    else:
+        for group in group_by_cluster(values, clusters):
+            summary.add(group)
     return estimate_of(summary, method, correction, confidence, clustered=clusters is not None)
 
 

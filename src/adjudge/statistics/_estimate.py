@@ -1,7 +1,7 @@
 """An estimate: a number, its standard error, its interval, and how they came about."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from adjudge.errors import UsageError
@@ -32,18 +32,56 @@ class Estimate:
     note: str | None = None  # what a reader must know beside the number
     confidence: float = 0.95
 
-    def p_value(self, null: float = 0.0) -> float | None:
+    def p_value(self, null: float = 0.0, ends: Range = None) -> float | None:
         """Return how likely a value at least this far from `null` is where the truth is `null`: two-sided.
 
-        None where there is no standard error.
+        Where no variation was seen, it follows from the interval, if `ends` say how far the truth could reach. It is
+        None where neither is known. The interval at 1 - alpha excludes what has p < alpha.
 
         >>> round(Estimate(0.2, 0.1, 0.0, 0.4, 100, None, None, "normal").p_value(), 6)
         0.0455
         """
         if not self.se:
-            return None
+            return None if ends is None else self._p_without_variation(null, ends)
         distance = abs(self.value - null) / self.se
         return 2.0 * (normal_cdf(-distance) if self.df is None else t_cdf(-distance, self.df))
+
+    def _p_without_variation(self, null: float, ends: tuple[float, float]) -> float | None:
+        """Solve Wilson's interval, value ± z² / (m + z²) · (end - value), for the z at which it meets null."""
+        if null == self.value:
+            return 1.0
+        end, reached = (ends[0], self.low) if null < self.value else (ends[1], self.high)
+        if abs(null - self.value) >= abs(end - self.value):
+            return 0.0  # the truth cannot be there
+        if reached is None:
+            return None
+        odds, wanted = (_odds((one - self.value) / (end - self.value)) for one in (reached, null))
+        z = normal_quantile(0.5 + self.confidence / 2.0)
+        return 2.0 * normal_cdf(-z * math.sqrt(wanted / odds))
+
+    def at(self, confidence: float, ends: Range = None) -> "Estimate":
+        """Return the same estimate with the interval of another confidence; `ends` say how far the truth could reach.
+
+        >>> found = Estimate(0.2, 0.1, 0.004, 0.396, 100, None, None, "normal")
+        >>> f"{found.at(0.99).low:.4f} .. {found.at(0.99).high:.4f}"
+        '-0.0576 .. 0.4576'
+        """
+        if self.low is None or self.high is None:
+            return replace(self, confidence=confidence)
+        if self.se:
+            low, high = within(*around(self.value, self.se, self.df, confidence), ends)
+            return replace(self, low=low, high=high, confidence=confidence)
+        # Wilson's interval again: the odds of z² / (m + z²) are z² / m.
+        scale = (normal_quantile(0.5 + confidence / 2.0) / normal_quantile(0.5 + self.confidence / 2.0)) ** 2
+        found = []
+        for end, reached in zip(ends or (self.low, self.high), (self.low, self.high), strict=True):
+            odds = scale * _odds((reached - self.value) / (end - self.value)) if end != self.value else 0.0
+            found.append(self.value + odds / (1.0 + odds) * (end - self.value))
+        return replace(self, low=found[0], high=found[1], confidence=confidence)
+
+
+def _odds(share: float) -> float:
+    return share / (1.0 - share)
 
 
 def wilson(share: float, n: float, z: float) -> tuple[float, float]:

@@ -1,0 +1,205 @@
+"""Two runs against each other: which metrics and cases they share, whether they may be compared, and what follows.
+
+    comparison = compare("main.run", "branch.run", margin=0.02)
+    comparison.metrics["qa_f1_reward"].verdict          "non-inferior"
+
+Numbers that mean different things are not compared: another version of the scorer, another judge or prompt, another
+case under the same id.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adjudge.comparison._comparison import Comparison
+from adjudge.comparison._pairs import Scope, Values, pair_up
+from adjudge.comparison._read import read_results
+from adjudge.comparison._results import CaseFacts, MetricValues, Results
+from adjudge.comparison._verdicts import Question, answer_all, benjamini_hochberg_levels, holm_levels
+from adjudge.errors import UsageError, closest
+
+SHOWN = 3  # ids in a message
+_NOTHING = CaseFacts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """How to compare: `scorers` are the metrics that decide (default: all that can), `margin` is what they may lose.
+
+    `cluster` names the column of what varies together, `by` a column to show slices by, a tag, or `tags` for each of
+    them. `scope` is `new` (how would new cases of this kind go) or `these` (only these cases, which need repeats). At
+    most the share `max_missing` of the pairs may lack a score.
+    """
+
+    scorers: Sequence[str] = ()
+    margin: float | None = None
+    by: str | None = None
+    cluster: str | None = None
+    scope: Scope = "new"
+    allow_mismatch: bool = False
+    max_missing: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.margin is not None and not 0.0 < self.margin < math.inf:
+            raise UsageError(f"the margin must be a number greater than 0, got {self.margin:g}", code="bad-option")
+        if not 0.0 <= self.max_missing <= 1.0:
+            raise UsageError(f"max_missing is a share from 0 to 1, got {self.max_missing:g}", code="bad-option")
+        if self.scope not in ("new", "these"):
+            raise UsageError(f"the scope is new or these, got {self.scope!r}", code="bad-option")
+
+
+def compare(
+    base: Any,
+    new: Any,
+    *,
+    id: str | None = None,  # noqa: A002 (the word that users expect)
+    scores: Sequence[str] = (),
+    **options: Any,
+) -> Comparison:
+    """Compare two runs over the cases that both have: run files, files of other tools, results of `evaluate`.
+
+    `id` and `scores` name columns of tables; the other options are those of `CompareOptions`.
+    """
+    chosen = CompareOptions(**options)
+    ours, theirs = (open_results(one, chosen, id=id, scores=scores) for one in (base, new))
+    return compare_results(ours, theirs, chosen)
+
+
+def open_results(
+    source: Any,
+    options: CompareOptions,
+    *,
+    id: str | None = None,  # noqa: A002 (the word that users expect)
+    scores: Sequence[str] = (),
+) -> Results:
+    """Read one side of a comparison: a path, something that has its run file in `file`, or `Results` as they are."""
+    if isinstance(source, Results):
+        return source
+    keep = [column for column in (options.cluster, options.by) if column is not None]
+    return read_results(getattr(source, "file", source), id=id, scores=scores, keep=keep)
+
+
+def compare_results(base: Results, new: Results, options: CompareOptions = CompareOptions()) -> Comparison:  # noqa: B008 (frozen)
+    """Compare two runs over the cases that both have; `UsageError` says why they cannot be compared."""
+    gated = gated_metrics([base, new], options.scorers)
+    mismatches = mismatches_of(base, new, options)
+    facts = join_facts((base, new))
+    ids = _ids(base), _ids(new)
+    clusters = clusters_by(facts, options.cluster)
+    decisive: list[Question] = []
+    exploratory: list[Question] = []
+    for name, ours in base.metrics.items():
+        theirs = new.metrics.get(name)
+        if theirs is None:
+            continue
+        pairs = pair_up(_with_lost(ours, theirs, ids[0]), _with_lost(theirs, ours, ids[1]))
+        ends = ours.range if ours.range == theirs.range else None
+        question = Question(name, pairs, clusters, options.scope, ends, ours.higher_is_better)
+        if name not in gated:
+            exploratory.append(replace(question, is_gated=False))
+            continue
+        decisive.append(replace(question, margin=options.margin))
+        if options.by is not None:
+            exploratory += _slices(question, facts, options.by)
+
+    answers = answer_all(decisive, holm_levels, options.max_missing)
+    others = answer_all(exploratory, benjamini_hochberg_levels, options.max_missing)
+    whole = [*answers, *(one for one in others if one.among is None)]
+    return Comparison(
+        base.name,
+        new.name,
+        {one.name: one for one in whole},
+        slices=tuple(one for one in others if one.among is not None),
+        only_in_base=tuple(key for key in ids[0] if key not in ids[1] and key not in new.spared),
+        only_in_new=tuple(key for key in ids[1] if key not in ids[0] and key not in base.spared),
+        margin=options.margin,
+        scope=options.scope,
+        mismatches=mismatches,
+        notes=tuple(f"{one.name}: {note}" for one in (base, new) for note in one.notes),
+    )
+
+
+def gated_metrics(runs: Sequence[Results], wanted: Sequence[str]) -> list[str]:
+    """Return the metrics that decide: those wanted, or all that every run has and that can."""
+    shared = [name for name in runs[0].metrics if all(name in one.metrics for one in runs)]
+    for name in wanted:
+        if name not in shared:
+            lacking = next(one.name for one in runs if name not in one.metrics)
+            message = f"{lacking} has no metric {name!r}{closest(name, shared)}"
+            raise UsageError(f"{message} (shared: {', '.join(shared) or 'none'})", code="unknown-metric")
+    found = list(wanted) or [name for name in shared if all(one.metrics[name].is_gated for one in runs)]
+    if not found:
+        having = "; ".join(f"{one.name} has {', '.join(one.metrics) or 'none'}" for one in runs)
+        raise UsageError(f"the runs share no metric that could decide: {having}", code="not-comparable")
+    return found
+
+
+def mismatches_of(base: Results, new: Results, options: CompareOptions) -> tuple[str, ...]:
+    """Return why two runs should not be compared; `UsageError` unless that is allowed all the same."""
+    found = tuple(_mismatches(base, new))
+    if found and not options.allow_mismatch:
+        message = f"{base.name} and {new.name} cannot be compared: {'; '.join(found)}"
+        raise UsageError(f"{message} (--allow-mismatch compares them all the same)", code="not-comparable")
+    return found
+
+
+def _mismatches(base: Results, new: Results) -> Iterator[str]:
+    """Say what makes the numbers of two runs different things: another scorer, another judge, other cases."""
+    for name, ours in base.metrics.items():
+        if name not in new.metrics:
+            continue
+        theirs = new.metrics[name].origin
+        for key, value in ours.origin.items():
+            if theirs.get(key, value) != value:
+                yield f"{name} has another {key.replace('_', ' ')} ({value} and {theirs[key]})"
+    changed = []
+    for key, fact in base.cases.items():
+        digest = new.cases.get(key, _NOTHING).digest
+        if digest is not None and fact.digest is not None and digest != fact.digest:
+            changed.append(key)
+    if changed:
+        more = f" and {len(changed) - SHOWN:,} more" if len(changed) > SHOWN else ""
+        yield f"other cases have the same id ({', '.join(changed[:SHOWN])}{more})"
+
+
+def _ids(results: Results) -> dict[str, None]:
+    return dict.fromkeys(key for metric in results.metrics.values() for key in metric.values)
+
+
+def _with_lost(metric: MetricValues, other: MetricValues, ids: Mapping[str, None]) -> Mapping[str, Values]:
+    """Return the values by case; a case that the run has, and only the other run has a value of, lacks its score."""
+    lost = {key: (None,) for key in other.values if key not in metric.values and key in ids}
+    return {**metric.values, **lost} if lost else metric.values
+
+
+def join_facts(runs: Sequence[Results]) -> dict[str, CaseFacts]:
+    """Return what is known of the cases, of the first run that has each."""
+    return {key: fact for one in reversed(runs) for key, fact in one.cases.items()}
+
+
+def clusters_by(facts: Mapping[str, CaseFacts], column: str | None) -> dict[str, str]:
+    """Return the cluster of each case that has one: what its reader found, or the value of a column."""
+    if column is None:
+        return {key: fact.cluster for key, fact in facts.items() if fact.cluster is not None}
+    found = {key: fact.columns[column] for key, fact in facts.items() if column in fact.columns}
+    if not found:
+        raise UsageError(f"no case has a column {column!r} to cluster by", code="unknown-column")
+    return found
+
+
+def _slices(question: Question, facts: Mapping[str, CaseFacts], by: str) -> Iterator[Question]:
+    """Ask the same for each value of a column, for each tag, or for one tag."""
+    groups: dict[str, list[int]] = {}
+    for at, key in enumerate(question.pairs.ids):
+        fact = facts.get(key, _NOTHING)
+        if by in fact.columns:
+            groups.setdefault(f"{by}={fact.columns[by]}", []).append(at)
+        else:
+            for tag in fact.tags:
+                if by in ("tag", "tags", tag):
+                    groups.setdefault(f"tag={tag}", []).append(at)
+    if not groups:
+        raise UsageError(f"no case has a column or a tag {by!r} to show slices by", code="unknown-column")
+    for label, positions in sorted(groups.items()):
+        yield replace(question, pairs=question.pairs.at(positions), is_gated=False, margin=None, among=label)

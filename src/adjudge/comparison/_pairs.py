@@ -1,0 +1,124 @@
+"""Two runs case by case: repeats side by side, and how far the runs differ over all cases.
+
+    pairs = pair_up({"q1": [1.0, 0.5], "q2": [None]}, {"q1": [1.0], "q2": [0.0]})
+    pairs.ids, pairs.base, pairs.new, pairs.lost        ["q1", "q2"], [[1.0, 0.5], []], [[1.0], [0.0]], {1: (1, 0)}
+    Sample(pairs.complete(), clusters).difference()     new - base, with its interval
+
+Repeats of a case are not new cases: they are averaged first, and a case counts once. A repeat that has no score is left
+out of its case's mean; a case without any score in one of the runs is not a complete pair.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from adjudge.statistics import (
+    Estimate,
+    Range,
+    estimate_mean,
+    fixed_cases_difference,
+    fixed_cases_mean,
+    mcnemar,
+    paired_difference,
+)
+
+Scope: TypeAlias = Literal["new", "these"]
+"""What a difference is about: new cases of this kind, or only these cases."""
+
+Values: TypeAlias = Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The cases that both runs have, with the values of their scored repeats.
+
+    `lost` says by position how many repeats have no score in the base and in the new run, where there are any.
+    """
+
+    ids: Sequence[str]
+    base: Sequence[Sequence[float]]
+    new: Sequence[Sequence[float]]
+    lost: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[tuple[str, Sequence[float], Sequence[float]]]:
+        """Give each case with its values."""
+        return zip(self.ids, self.base, self.new, strict=True)
+
+    def complete(self) -> "Pairs":
+        """Return the pairs with a value in both runs."""
+        if not self.lost:
+            return self
+        return self.at(at for at, (_, base, new) in enumerate(self) if base and new)
+
+    def at(self, positions: Iterable[int]) -> "Pairs":
+        """Return the pairs at these positions."""
+        kept = list(positions)
+        ids, base, new = ([values[at] for at in kept] for values in (self.ids, self.base, self.new))
+        lost = {now: self.lost[at] for now, at in enumerate(kept) if at in self.lost}
+        return Pairs(ids, base, new, lost)  # type: ignore[arg-type]  # each is of its own kind
+
+    def fill(self, base: float, new: float) -> "Pairs":
+        """Return the pairs with these values for what is lost."""
+        ours, theirs = list(self.base), list(self.new)
+        for at, (base_lost, new_lost) in self.lost.items():
+            ours[at] = (*ours[at], *[base] * base_lost)
+            theirs[at] = (*theirs[at], *[new] * new_lost)
+        return Pairs(self.ids, ours, theirs)
+
+
+def pair_up(base: Mapping[str, Values], new: Mapping[str, Values]) -> Pairs:
+    """Return the cases of both runs, in the order of the first."""
+    ids = [key for key in base if key in new]
+    ours: list[Any] = [base[key] for key in ids]
+    theirs: list[Any] = [new[key] for key in ids]
+    lost = {}
+    for at in [at for at, (one, other) in enumerate(zip(ours, theirs, strict=True)) if None in one or None in other]:
+        one, other = ours[at], theirs[at]
+        ours[at], theirs[at] = ([value for value in values if value is not None] for values in (one, other))
+        lost[at] = len(one) - len(ours[at]), len(other) - len(theirs[at])
+    return Pairs(ids, ours, theirs, lost)
+
+
+def means_of(values: Iterable[Sequence[float]]) -> list[float]:
+    """Return the mean of each case's repeats."""
+    return [one[0] if len(one) == 1 else math.fsum(one) / len(one) for one in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Complete pairs, with the cluster of each case; `clusters` is None where every case is one of its own."""
+
+    pairs: Pairs
+    clusters: Sequence[object] | None = None
+    scope: Scope = "new"
+    range: Range = None
+
+    @property
+    def ends(self) -> Range:
+        """The least and greatest difference that can be."""
+        return None if self.range is None else (self.range[0] - self.range[1], self.range[1] - self.range[0])
+
+    def means(self) -> tuple[Estimate | None, Estimate | None]:
+        """Return the means of both runs over these pairs."""
+        base, new = self.pairs.base, self.pairs.new
+        if self.scope == "these":
+            return fixed_cases_mean(base, range=self.range), fixed_cases_mean(new, range=self.range)
+        ours, theirs = (estimate_mean(means_of(run), self.clusters, range=self.range) for run in (base, new))
+        return ours, theirs
+
+    def difference(self) -> Estimate | None:
+        """Return how much greater the new mean is than that of the base; None without pairs."""
+        base, new = self.pairs.base, self.pairs.new
+        if self.scope == "these":
+            return fixed_cases_difference(new, base, range=self.range)
+        return paired_difference(means_of(new), means_of(base), self.clusters, range=self.range)
+
+    def exact_p(self) -> float | None:
+        """Return McNemar's exact p-value, where it is valid: one repeat, independent cases, right or wrong."""
+        if self.scope == "these" or self.clusters is not None or not self.pairs.ids:
+            return None
+        for run in (self.pairs.base, self.pairs.new):
+            if not all(len(values) == 1 and values[0] in (0.0, 1.0) for values in run):
+                return None
+        return mcnemar(means_of(self.pairs.new), means_of(self.pairs.base)).p_value
