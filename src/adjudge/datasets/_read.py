@@ -81,14 +81,18 @@ class Chunk:
         """How many bytes of a file it is, where that is known."""
         return self.place[2] if self.place is not None else len(self.lines or b"")
 
+    def content(self) -> bytes | None:
+        """Return the JSON lines as they are in the file; None where the rows are records."""
+        if self.place is None:
+            return self.lines
+        path, offset, size = self.place
+        with Path(path).open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
+
     def rows(self) -> list[RowRead]:
         """Decode the rows."""
-        lines = self.lines
-        if self.place is not None:
-            path, offset, size = self.place
-            with Path(path).open("rb") as file:
-                file.seek(offset)
-                lines = file.read(size)
+        lines = self.content()
         if lines is None:
             numbers = self.numbers or range(self.first, self.first + len(self.records))
             return [self._record(number, record) for number, record in zip(numbers, self.records, strict=True)]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from adjudge.traces._assemble import assemble, faults_of
     from adjudge.traces._dialects import read_otlp_span
     from adjudge.traces._genai import add_log_events
+    from adjudge.traces._inspect import unpack_entries
     from adjudge.traces._langfuse import decode_langfuse
     from adjudge.traces._langsmith import decode_langsmith
     from adjudge.traces._load import FORMATS, Format, load, load_messages, missing
@@ -69,6 +70,7 @@ __all__ = [
     "read_otlp_span",
     "understand",
     "understand_record",
+    "unpack_entries",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -78,6 +80,7 @@ __getattr__, __dir__ = lazy_names(
         "_assemble": ("assemble", "faults_of"),
         "_dialects": ("read_otlp_span",),
         "_genai": ("add_log_events",),
+        "_inspect": ("unpack_entries",),
         "_langfuse": ("decode_langfuse",),
         "_langsmith": ("decode_langsmith",),
         "_load": ("FORMATS", "Format", "load", "load_messages", "missing"),

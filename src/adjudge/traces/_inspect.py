@@ -26,8 +26,9 @@ from adjudge.traces._usage import read_usage
 from adjudge.traces._values import DEPTH, RecordPart, arguments_of, as_text, mapping, quote, read_json, sequence
 
 _ATTACHMENT = "attachment://"
-_LARGEST = 1 << 30  # bytes of an archive's samples, unpacked
-_MOST = 1 << 32  # what the references of a sample may stand for: characters of attachments, messages of the pool
+HEADER = "header.json"  # the entry of an archive that says what was evaluated
+_LARGEST = 1 << 30  # bytes of samples, unpacked, that are held at once
+_MOST = 1 << 32  # bytes that are unpacked one sample at a time; characters that a sample's references may stand for
 _MESSAGE = 1 << 11  # that a message counts as
 _ZSTANDARD = 93
 _HEADER = struct.Struct(
@@ -48,21 +49,38 @@ def decode_inspect(data: object) -> list[Record]:
 
 def unpack(content: bytes) -> Mapping[str, Any]:
     """Return the log that an `.eval` archive holds."""
+    log: Mapping[str, Any] = {}
+    samples: list[Any] = []
+    for name, entry in unpack_entries(content, _LARGEST):
+        found = read_json(entry, name)
+        if name == HEADER:
+            log = mapping(found, name)
+        else:
+            samples.append(found)
+    return {**log, "samples": samples}
+
+
+def unpack_entries(content: bytes, largest: int = _MOST) -> Iterator[tuple[str, bytes]]:
+    """Give the header of an `.eval` archive, where it has one, and its samples, each unpacked when it is asked for.
+
+    An archive that holds more than `largest` bytes, or a sample of more than a gigabyte, is a `TrajectoryError`.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = dict.fromkeys(archive.namelist())
+            samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+            parts = [*([HEADER] if HEADER in names else []), *samples]
             # The size is checked before anything is unpacked: a small archive may hold far too much.
-            names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
-            has_header = "header.json" in archive.namelist()
-            parts = [*names, *(["header.json"] if has_header else [])]
-            if sum(archive.getinfo(name).file_size for name in parts) > _LARGEST:
-                raise TrajectoryError(f"what the archive holds is larger than {_LARGEST >> 20} MB", code="too-large")
-            header = read_json(_read_entry(archive, "header.json", content), "header.json") if has_header else {}
-            samples = [read_json(_read_entry(archive, name, content), name) for name in names]
+            sizes = [archive.getinfo(name).file_size for name in parts]
+            if sum(sizes) > largest or max(sizes, default=0) > _LARGEST:
+                limit = largest if sum(sizes) > largest else _LARGEST
+                raise TrajectoryError(f"what the archive holds is larger than {limit >> 20} MB", code="too-large")
+            for name in parts:
+                yield name, _read_entry(archive, name, content)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error) as error:
         raise TrajectoryError(
             f"the archive cannot be read: {error}; `inspect log convert --to json` makes JSON"
         ) from None
-    return {**mapping(header, "header.json"), "samples": samples}
 
 
 def _read_entry(archive: zipfile.ZipFile, name: str, content: bytes) -> bytes:
