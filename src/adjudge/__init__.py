@@ -7,6 +7,7 @@ from adjudge.lazy import lazy_names
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
+    from adjudge.comparison import compare as compare
     from adjudge.model import Case as Case
     from adjudge.model import Score as Score
     from adjudge.model import Trajectory as Trajectory
@@ -25,6 +26,7 @@ __all__ = [
     "Trajectory",
     "__version__",
     "aevaluate",
+    "compare",
     "evaluate",
     "get_reward",
     "get_scorer",
@@ -35,6 +37,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "adjudge.comparison": ("compare",),
         "adjudge.model": ("Case", "Score", "Trajectory"),
         "adjudge.rewards": ("get_reward", "get_scorer", "reward"),
         "adjudge.runs": ("aevaluate", "evaluate", "open_run"),

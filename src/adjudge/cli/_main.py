@@ -14,7 +14,7 @@ from adjudge.errors import AdjudgeError, DataError, UsageError, closest, printab
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
 COMMANDS = (
-    *("check", "crag", "demo", "env", "evaluate", "init", "judge", "math", "plan"),
+    *("check", "compare", "crag", "demo", "env", "evaluate", "init", "judge", "math", "plan"),
     *("rescore", "resend", "resume", "runs", "score", "scorers", "shop", "show", "traces"),
 )  # each the `command` of a module of that name
 

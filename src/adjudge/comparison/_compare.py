@@ -164,12 +164,17 @@ def _mismatches(base: Results, new: Results) -> Iterator[str]:
 
 
 def _ids(results: Results) -> dict[str, None]:
-    return dict.fromkeys(key for metric in results.metrics.values() for key in metric.values)
+    found: dict[str, None] = {}
+    for metric in results.metrics.values():
+        if not metric.values.keys() <= found.keys():
+            found |= dict.fromkeys(metric.values)
+    return found
 
 
 def _with_lost(metric: MetricValues, other: MetricValues, ids: Mapping[str, None]) -> Mapping[str, Values]:
     """Return the values by case; a case that the run has, and only the other run has a value of, lacks its score."""
-    lost = {key: (None,) for key in other.values if key not in metric.values and key in ids}
+    missing = other.values.keys() - metric.values.keys()
+    lost = {key: (None,) for key in other.values if key in missing and key in ids} if missing else {}
     return {**metric.values, **lost} if lost else metric.values
 
 

@@ -26,6 +26,8 @@ FailOn: TypeAlias = Literal["worse", "inferior", "none"]
 class MetricComparison:
     """One metric of two runs, `difference` being new - base; `among` names the slice of cases, if it is one.
 
+    `is_worse` says that the whole interval is a loss, and that no margin is known to allow it.
+
     `p` is that of the difference, or with a margin that of the margin; `p_adjusted` allows for the other metrics.
     `detectable` is the least true difference that as many cases show in 80 % of tries, `needed` how many cases (with
     scope `these`: repeats of each) show one of the margin. `missing` is the share of pairs without a score, `bounds`
@@ -50,6 +52,7 @@ class MetricComparison:
     bounds: tuple[float, float] | None = None
     robust: bool | None = None
     reason: str | None = None  # why it is undecided, where that is not the interval's doing
+    is_worse: bool = False
     among: str | None = None
     changes: tuple[CaseChange, ...] = ()
 
@@ -77,6 +80,11 @@ class Comparison:
     def gated(self) -> list[MetricComparison]:
         """The metrics that decide."""
         return [one for one in self.metrics.values() if one.is_gated]
+
+    @property
+    def verdicts(self) -> list[DifferenceVerdict]:
+        """The verdicts on the metrics that decide."""
+        return [one.verdict for one in self.gated]
 
     @property
     def changes(self) -> list[CaseChange]:
@@ -107,17 +115,17 @@ class Comparison:
 
         With `inferior`, a metric that is neither inferior nor non-inferior is 3, too.
         """
-        return exit_code_of(
-            {one.verdict for one in self.gated}, fail_on, is_open=any(one.reason is not None for one in self.gated)
-        )
+        is_open = any(one.reason is not None for one in self.gated)
+        return exit_code_of([(one.verdict, one.is_worse) for one in self.gated], fail_on, is_open=is_open)
 
 
-def exit_code_of(verdicts: Collection[DifferenceVerdict | None], fail_on: FailOn, *, is_open: bool) -> int:
-    """Return the exit code of verdicts; `is_open` says that missing scores leave one of them open."""
+def exit_code_of(found: Collection[tuple[DifferenceVerdict, bool]], fail_on: FailOn, *, is_open: bool) -> int:
+    """Return the exit code of verdicts, each with whether it is worse; `is_open`: missing scores leave one open."""
     if fail_on == "none":
         return 0
     if is_open:
         return 3
-    if "worse" in verdicts or "inferior" in verdicts:
-        return 1
-    return 3 if fail_on == "inferior" and "undecided" in verdicts else 0
+    if fail_on == "worse":
+        return int(any(is_worse for _, is_worse in found))
+    verdicts = {verdict for verdict, _ in found}
+    return 1 if "inferior" in verdicts else 3 if "undecided" in verdicts else 0

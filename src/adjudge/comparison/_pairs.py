@@ -69,9 +69,13 @@ class Pairs:
 
 def pair_up(base: Mapping[str, Values], new: Mapping[str, Values]) -> Pairs:
     """Return the cases of both runs, in the order of the first."""
-    ids = [key for key in base if key in new]
-    ours: list[Any] = [base[key] for key in ids]
-    theirs: list[Any] = [new[key] for key in ids]
+    ids = list(base)
+    ours: list[Any] = list(base.values())
+    theirs: list[Any] = list(new.values())
+    if ids != list(new):
+        # Not the same cases in the same order, as they mostly are.
+        ids = [key for key in base if key in new]
+        ours, theirs = [base[key] for key in ids], [new[key] for key in ids]
     lost = {}
     for at in [at for at, (one, other) in enumerate(zip(ours, theirs, strict=True)) if None in one or None in other]:
         one, other = ours[at], theirs[at]
@@ -93,6 +97,12 @@ class Sample:
     clusters: Sequence[object] | None = None
     scope: Scope = "new"
     range: Range = None
+    base: Sequence[float] = field(init=False)  # the means of the cases
+    new: Sequence[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", means_of(self.pairs.base))
+        object.__setattr__(self, "new", means_of(self.pairs.new))
 
     @property
     def ends(self) -> Range:
@@ -101,24 +111,24 @@ class Sample:
 
     def means(self) -> tuple[Estimate | None, Estimate | None]:
         """Return the means of both runs over these pairs."""
-        base, new = self.pairs.base, self.pairs.new
         if self.scope == "these":
-            return fixed_cases_mean(base, range=self.range), fixed_cases_mean(new, range=self.range)
-        ours, theirs = (estimate_mean(means_of(run), self.clusters, range=self.range) for run in (base, new))
+            ours, theirs = (fixed_cases_mean(run, range=self.range) for run in (self.pairs.base, self.pairs.new))
+        else:
+            ours, theirs = (estimate_mean(run, self.clusters, range=self.range) for run in (self.base, self.new))
         return ours, theirs
 
     def difference(self) -> Estimate | None:
         """Return how much greater the new mean is than that of the base; None without pairs."""
-        base, new = self.pairs.base, self.pairs.new
         if self.scope == "these":
-            return fixed_cases_difference(new, base, range=self.range)
-        return paired_difference(means_of(new), means_of(base), self.clusters, range=self.range)
+            return fixed_cases_difference(self.pairs.new, self.pairs.base, range=self.range)
+        return paired_difference(self.new, self.base, self.clusters, range=self.range)
 
     def exact_p(self) -> float | None:
         """Return McNemar's exact p-value, where it is valid: one repeat, independent cases, right or wrong."""
         if self.scope == "these" or self.clusters is not None or not self.pairs.ids:
             return None
-        for run in (self.pairs.base, self.pairs.new):
-            if not all(len(values) == 1 and values[0] in (0.0, 1.0) for values in run):
-                return None
-        return mcnemar(means_of(self.pairs.new), means_of(self.pairs.base)).p_value
+        if not {*self.base, *self.new} <= {0.0, 1.0}:
+            return None
+        if any(len(values) != 1 for run in (self.pairs.base, self.pairs.new) for values in run):
+            return None
+        return mcnemar(self.new, self.base).p_value

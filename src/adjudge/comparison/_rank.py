@@ -31,6 +31,7 @@ class RankedRun:
     ranks: tuple[int, int]
     difference: Estimate | None = None  # None for the first run itself
     verdict: DifferenceVerdict | None = None
+    is_worse: bool = False  # than the first run, by more than the margin is known to allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,16 @@ class Ranking:
     mismatches: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def verdicts(self) -> list[DifferenceVerdict]:
+        """What every run is against the first, by metric."""
+        return [run.verdict for board in self.leaderboards.values() for run in board.runs if run.verdict is not None]
+
     def exit_code(self, fail_on: FailOn = "worse") -> int:
         """0 passed; 1 a run is worse than the first; 3 no case has a score in all runs, or too much is missing."""
         boards = self.leaderboards.values()
-        is_open = any(board.reason is not None for board in boards)
-        return exit_code_of({run.verdict for board in boards for run in board.runs}, fail_on, is_open=is_open)
+        found = [(run.verdict, run.is_worse) for board in boards for run in board.runs if run.verdict is not None]
+        return exit_code_of(found, fail_on, is_open=any(board.reason is not None for board in boards))
 
 
 def rank_results(runs: Sequence[Results], options: CompareOptions) -> Ranking:
@@ -95,7 +101,7 @@ def _leaderboard(
     # Every run against every other one: who is shown to be better, and by how much each differs from the first.
     better_than = [0] * len(runs)  # of how many others each is shown to be the better
     worse_than = [0] * len(runs)
-    to_first: dict[int, tuple[Estimate | None, DifferenceVerdict]] = {}
+    to_first: dict[int, tuple[Estimate, DifferenceVerdict, bool]] = {}
     for first, second in combinations(range(len(runs)), 2):
         pairs = Pairs(kept[0].ids, kept[first].new, kept[second].new)
         question = Question(name, pairs, clusters, options.scope, ends, values[0].higher_is_better)
@@ -106,7 +112,8 @@ def _leaderboard(
             better_than[ahead] += 1
             worse_than[behind] += 1
         if first == 0 and found is not None:
-            to_first[second] = found, replace(question, margin=options.margin).verdict(found)
+            asked = replace(question, margin=options.margin)
+            to_first[second] = found, asked.verdict(found), asked.is_worse(found)
 
     ranked = []
     for at, run in enumerate(runs):
@@ -114,7 +121,7 @@ def _leaderboard(
         mean = sample.means()[1]
         simultaneous = None if mean is None else mean.at(1.0 - ALPHA / (metrics * len(runs)), ends)
         ranks = 1 + worse_than[at], len(runs) - better_than[at]
-        ranked.append(RankedRun(run.name, simultaneous, ranks, *to_first.get(at, (None, None))))
+        ranked.append(RankedRun(run.name, simultaneous, ranks, *to_first.get(at, ())))
     sign = -1.0 if values[0].higher_is_better else 1.0
     ranked.sort(key=lambda one: math.inf if one.mean is None else sign * one.mean.value)
 

@@ -97,6 +97,10 @@ class Question:
             return "worse" if high < 0.0 else "better" if low > 0.0 else "no difference shown"
         return "inferior" if high < -self.margin else "non-inferior" if low > -self.margin else "undecided"
 
+    def is_worse(self, found: Estimate) -> bool:
+        """Return whether the new run is shown to be worse, and not within what a metric may lose."""
+        return replace(self, margin=None).verdict(found) == "worse" and self.verdict(found) != "non-inferior"
+
 
 def answer_all(questions: Sequence[Question], adjust: Levels, max_missing: float) -> list[MetricComparison]:
     """Answer questions that are asked together, allowing for their number."""
@@ -171,6 +175,7 @@ def _answer(asked: AskedQuestion, level: float, max_missing: float) -> MetricCom
         answer,
         verdict=verdict if reason is None else "undecided",
         reason=reason,
+        is_worse=reason is None and question.is_worse(found),
         base=base,
         new=new,
         difference=found,

@@ -85,16 +85,38 @@ class Clusters:
         if self.range is not None and not -math.inf < self.range[0] < self.range[1] < math.inf:
             raise UsageError(f"a range is (least, greatest) with least < greatest, or None, got {self.range}")
 
-    def add(self, values: Sequence[float], *, count: int = 1) -> None:
-        """Add one whole cluster, or `count` equal ones; one without values is none."""
+    def add(self, values: Sequence[float]) -> None:
+        """Add one whole cluster; one without values is none."""
         if len(values) == 0:
             return
         total, exponent = exact_sum(values)
-        if self.range is not None:
-            for value in (min(values), max(values)):
-                if not self.range[0] <= value <= self.range[1]:
-                    raise _outside(f"the value {value!r}", self.range)
-        self._put(len(values), count, count * total, count * total * total, exponent)
+        self._refuse_outside(values)
+        self._put(len(values), 1, total, total * total, exponent)
+
+    def add_each(self, values: Sequence[float]) -> None:
+        """Add every value as a cluster of its own: what `add` would do, in one pass."""
+        if len(values) == 0:
+            return
+        total = squares = exponent = 0
+        # Scores are often equal, and equal ones are counted together.
+        for value, count in Counter(values).items():
+            top, finer = exact_sum((value,))
+            if finer > exponent:
+                total <<= finer - exponent
+                squares <<= 2 * (finer - exponent)
+                exponent = finer
+            top <<= exponent - finer
+            total += count * top
+            squares += count * top * top
+        self._refuse_outside(values)
+        self._put(1, len(values), total, squares, exponent)
+
+    def _refuse_outside(self, values: Sequence[float]) -> None:
+        if self.range is None:
+            return
+        for value in (min(values), max(values)):
+            if not self.range[0] <= value <= self.range[1]:
+                raise _outside(f"the value {value!r}", self.range)
 
     def add_total(self, size: int, total: float, *, count: int = 1) -> None:
         """Add `count` clusters, each of `size` values that sum to `total`: an integer, or the exact sum."""
@@ -291,10 +313,9 @@ def estimate_mean(
     """
     summary = Clusters(range)
     if clusters is None:
-        # Every value is a cluster of its own, for which all corrections are the same. Scores are often equal.
+        # Every value is a cluster of its own, for which all corrections are the same.
         correction = "CR1"
-        for value, count in Counter(values).items():
-            summary.add((value,), count=count)
+        summary.add_each(values)
     else:
         for group in group_by_cluster(values, clusters):
             summary.add(group)
