@@ -18,6 +18,7 @@ from adjudge.comparison._read import read_results
 from adjudge.comparison._results import CaseFacts, MetricValues, Results
 from adjudge.comparison._verdicts import Question, answer_all, benjamini_hochberg_levels, holm_levels
 from adjudge.errors import UsageError, closest
+from adjudge.statistics import Range
 
 SHOWN = 3  # ids in a message
 _NOTHING = CaseFacts()
@@ -94,7 +95,7 @@ def compare_results(base: Results, new: Results, options: CompareOptions = Compa
         if theirs is None:
             continue
         pairs = pair_up(_with_lost(ours, theirs, ids[0]), _with_lost(theirs, ours, ids[1]))
-        ends = ours.range if ours.range == theirs.range else None
+        ends = range_of([ours, theirs])
         question = Question(name, pairs, clusters, options.scope, ends, ours.higher_is_better)
         if name not in gated:
             exploratory.append(replace(question, is_gated=False))
@@ -176,6 +177,20 @@ def _with_lost(metric: MetricValues, other: MetricValues, ids: Mapping[str, None
     missing = other.values.keys() - metric.values.keys()
     lost = {key: (None,) for key in other.values if key in missing and key in ids} if missing else {}
     return {**metric.values, **lost} if lost else metric.values
+
+
+def range_of(metrics: Sequence[MetricValues]) -> Range:
+    """Return the range that holds every run's; where nobody says one, scores from 0 to 1 are taken to end there.
+
+    Costs and times have no upper end, however small they are.
+    """
+    known = [one.range for one in metrics if one.range is not None]
+    if known:
+        return min(low for low, _ in known), max(high for _, high in known)
+    if not all(one.is_gated and one.higher_is_better for one in metrics):
+        return None
+    found = {value for one in metrics for values in one.values.values() for value in values} - {None}
+    return (0.0, 1.0) if all(0.0 <= value <= 1.0 for value in found) else None  # type: ignore[operator]  # not None
 
 
 def join_facts(runs: Sequence[Results]) -> dict[str, CaseFacts]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from adjudge.comparison._compare import CompareOptions, clusters_by, gated_metrics, join_facts, mismatches_of
+from adjudge.comparison._compare import CompareOptions, clusters_by, gated_metrics, join_facts, mismatches_of, range_of
 from adjudge.comparison._comparison import DifferenceVerdict, FailOn, exit_code_of
 from adjudge.comparison._pairs import Pairs, pair_up
 from adjudge.comparison._results import Results
@@ -90,7 +90,7 @@ def _leaderboard(
     name: str, runs: Sequence[Results], clusters: Mapping[str, str], options: CompareOptions, metrics: int
 ) -> Leaderboard:
     values = [one.metrics[name] for one in runs]
-    ends = values[0].range if all(one.range == values[0].range for one in values) else None
+    ends = range_of(values)
     shared = [key for key in values[0].values if all(key in one.values for one in values)]
     # Only cases that all runs have a score for, so that every difference is about the same ones.
     scored = [pair_up({key: one.values[key] for key in shared}, one.values) for one in values]

@@ -142,7 +142,7 @@ def write_changes(found: Found, path: str) -> None:
 def write_comparison_junit(found: Found, path: str) -> None:
     """Write a JUnit report: a test for each metric that decides."""
     with whole_file(path) as file:
-        file.write(junit_xml(checks_of(found), name="adjudge compare"))
+        file.write(junit_xml(checks_of(found), name=f"adjudge compare: {title_of(found)}"))
 
 
 def comparison_annotations(found: Found) -> str:
