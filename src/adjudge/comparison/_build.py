@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
@@ -310,6 +310,12 @@ def small(value: msgspec.Raw, place: object) -> Any:
     if len(value) > LARGEST_PART:
         raise bad_results(place, f"{len(value):,} bytes where {LARGEST_PART:,} are enough")
     return msgspec.json.decode(value)
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """Return the sum of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 def _kind(value: object) -> str:

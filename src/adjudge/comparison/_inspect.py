@@ -27,6 +27,7 @@ from adjudge.comparison._build import (
     digest_of,
     small,
     text_of,
+    total,
 )
 from adjudge.comparison._results import Results
 from adjudge.errors import DataError, TrajectoryError
@@ -145,9 +146,9 @@ class _Samples:
         used = [models[model]] if model in models else list(models.values())
         costs = {
             "latency": sample.working_time if sample.working_time is not None else sample.total_time,
-            "prompt_tokens": _sum(one.input_tokens for one in used),
-            "completion_tokens": _sum(one.output_tokens for one in used),
-            "cost": _sum(one.total_cost for one in used),
+            "prompt_tokens": total(one.input_tokens for one in used),
+            "completion_tokens": total(one.output_tokens for one in used),
+            "cost": total(one.total_cost for one in used),
         }
         self.samples.append(_Read(case, sample.epoch, scores, costs))
         metadata = small(sample.metadata, place) if self.found.keep else None
@@ -222,8 +223,3 @@ def _question(given: Any) -> Any:
     if not isinstance(given, list):
         return given
     return [[one.get("role"), one.get("content")] if isinstance(one, dict) else one for one in given]
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

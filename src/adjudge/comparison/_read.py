@@ -25,26 +25,42 @@ BOM = b"\xef\xbb\xbf"
 START = 1 << 16  # bytes by which a file is recognised
 LONGEST_LINE = 1 << 26  # bytes
 KNOWN = (
-    "run files and score files of adjudge, reports of adjudge check, CRAG-MM results, Inspect logs,"
-    " and tables (CSV, JSON lines, Parquet) with an id and a score"
+    "run files and score files of adjudge, reports of adjudge check, CRAG-MM results, Inspect logs, NeMo Evaluator"
+    " bundles, Harbor jobs, samples of lm-evaluation-harness, results of promptfoo and DeepEval, and tables (CSV, JSON"
+    " lines, Parquet) with an id and a score"
 )
 
 # Keys of the object that a document is, and its reader.
 DOCUMENTS: Sequence[tuple[frozenset[str], str]] = (
     (frozenset({"schema", "verdict", "results"}), "_checks:read_report"),
     (frozenset({"eval", "samples"}), "_inspect:read_log"),
+    (frozenset({"evalId", "results"}), "_test_tools:read_promptfoo"),
+    (frozenset({"testRunData"}), "_test_tools:read_latest_test_run"),
+    (frozenset({"testCases"}), "_test_tools:read_test_run"),
+    (frozenset({"benchmark", "run_id", "config"}), "_benchmarks:read_bundle"),
+    (frozenset({"task_name", "trial_name", "agent_info"}), "_benchmarks:read_trial"),
+    (frozenset({"stats", "n_total_trials"}), "_benchmarks:read_trial"),
 )
 # Keys of the first object of JSON lines, or of an array, and its reader.
 LINES: Sequence[tuple[frozenset[str], str]] = (
     (frozenset({"id", "scorer", "value", "status"}), "_tables:read_scores"),
     (frozenset({"id", "verdict", "judge", "status"}), "_tables:read_verdicts"),
+    (frozenset({"doc_id", "doc", "target", "filtered_resps"}), "_benchmarks:read_harness"),
+    (frozenset({"problem_idx", "reward"}), "_benchmarks:read_problems"),
+    (frozenset({"testIdx", "promptIdx", "success"}), "_test_tools:read_promptfoo_lines"),
 )
 
-# What a folder holds: a pattern of names, and the reader of the one file of that name.
+# What a folder holds: a pattern of names, and the reader of all such files; without one, the file is read by itself.
 FOLDERS: Sequence[tuple[str, str]] = (
     ("turn_evaluation_results_all.csv", ""),
     ("turn_evaluation_results_all.parquet", ""),
+    ("samples_*.jsonl", "_benchmarks:read_harness_folder"),
+    ("*/samples_*.jsonl", "_benchmarks:read_harness_folder"),
+    ("eval-*.json", "_benchmarks:read_bundles"),
+    ("*/eval-*.json", "_benchmarks:read_bundles"),
+    ("*/result.json", "_benchmarks:read_job"),
     ("*.eval", ""),
+    ("test_run_*.json", ""),
 )
 
 
@@ -150,13 +166,20 @@ def _read_lines(path: Path, keys: frozenset[str], keep: Sequence[str]) -> Result
 def _read_folder(path: Path, keep: Sequence[str]) -> Results:
     """Read the one thing in a folder that can be read."""
     for pattern, reader in FOLDERS:
-        found = sorted(one for one in path.glob(pattern) if one.is_file())
+        # A link in somebody's folder may lead anywhere.
+        found = sorted(one for one in path.glob(pattern) if one.is_file() and not _is_linked(one, path))
+        if found and reader:
+            return _reader(reader)(path, found, keep)
         if len(found) > 1:
             names = ", ".join(one.name for one in found[:5])
             raise UsageError(f"{path} holds {len(found)} files of results ({names}): name one of them")
         if found:
-            return _reader(reader)(found[0], keep) if reader else read_results(found[0], keep=keep)
+            return read_results(found[0], keep=keep)
     raise _unknown(path)
+
+
+def _is_linked(file: Path, folder: Path) -> bool:
+    return file.is_symlink() or (file.parent != folder and file.parent.is_symlink())
 
 
 def _reader(place: str) -> Callable[..., Results]:

@@ -122,7 +122,7 @@ def read_lines(path: Path, kind: type[T]) -> Iterator[Sequence[T]]:
                 pass
         # Read again by the slow reader, which takes half characters, and says which line is wrong.
         found: list[T] = []
-        for number, columns in _readable(path, chunk.rows()):
+        for number, columns in readable(path, chunk.rows()):
             try:
                 found.append(msgspec.convert(columns, kind))
             except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -130,7 +130,7 @@ def read_lines(path: Path, kind: type[T]) -> Iterator[Sequence[T]]:
         yield found
 
 
-def _readable(path: Path, rows: Iterable[RowRead]) -> Iterator[tuple[int, dict[str, Any]]]:
+def readable(path: Path, rows: Iterable[RowRead]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give rows with their numbers; one that cannot be read ends the reading."""
     for number, columns, fault in rows:
         if columns is None:
@@ -140,7 +140,7 @@ def _readable(path: Path, rows: Iterable[RowRead]) -> Iterator[tuple[int, dict[s
 
 def read_table(path: Path, kind: Format, key: str | None, scores: Sequence[str], keep: Sequence[str] = ()) -> Results:
     """Read a table: an id, one score or several, and whatever other columns it has."""
-    rows = _readable(path, read_rows(str(path), kind))
+    rows = readable(path, read_rows(str(path), kind))
     first = next(rows, None)
     if first is None:
         raise bad_results(path, "it holds no rows")
@@ -207,7 +207,7 @@ def _add_scorers(path: Path, found: ResultsBuilder) -> None:
     """Add the scores of further scorers, where there is a file of them beside the results."""
     if not path.is_file():
         return
-    for number, row in _readable(path, read_rows(str(path), "csv")):
+    for number, row in readable(path, read_rows(str(path), "csv")):
         place, name = Place(path, number), str(row.get("scorer"))
         value = found.number(row.get("value"), name, place) if row.get("status") == "scored" else None
         found.rows(name).add(f"{row.get('session_id')}:{row.get('turn_idx')}", {"": value})
