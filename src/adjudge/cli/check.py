@@ -27,7 +27,7 @@ from adjudge.errors import AdjudgeError, printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal
-    from adjudge.scenarios import CheckResult, Comparison, PassEstimate, ScenarioRun
+    from adjudge.scenarios import BaselineChanges, CheckResult, PassEstimate, ScenarioRun
 
 UNDECIDED = 3
 WORDS = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}
@@ -50,7 +50,14 @@ OPTIONS = (
     click.option("--junit", help="Write a JUnit report to this file."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
     click.option("--markdown", help="Write a summary that can be posted as a comment to this file."),
-    click.option("--baseline", help="A --json report of an earlier check: say what changed since."),
+    click.option("--baseline", help="The run file or --json report of an earlier check: say what changed since."),
+    click.option(
+        "--baseline-missing",
+        type=click.Choice(["refuse", "pass"]),
+        default="refuse",
+        show_default=True,
+        help="What to do where that file is not there; pass the first time.",
+    ),
     click.option("--github", is_flag=True, help="Print annotations for GitHub, and add to its step summary."),
     click.option("--langfuse", is_flag=True, help="Send the scores to Langfuse; keys come from LANGFUSE_*."),
     click.option(
@@ -246,8 +253,8 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
     if is_repeated:
         lines += _pass_lines(result.run, min(one.runs for one in scenarios))
-    if result.comparison is not None:
-        lines += _change_lines(result.comparison)
+    if result.changes is not None:
+        lines += _change_lines(result.changes)
     gate = Text(f"\ngate: {result.headline}", style="bold")
     console.print(Text("\n".join(lines)), gate, sep="\n", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -259,7 +266,7 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     console.print(table)
 
 
-def _change_lines(comparison: "Comparison") -> list[str]:
+def _change_lines(comparison: "BaselineChanges") -> list[str]:
     """Return what changed since the baseline: the counts, then the scenarios of each kind."""
     lines = [f"since {_show(comparison.baseline)}: {comparison.headline}"]
     for kind in comparison.counts:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adjudge.comparison._read import read_results
     from adjudge.comparison._reports import (
         comparison_annotations,
+        describe_metric,
         interval,
         json_of,
         number,
@@ -49,6 +50,7 @@ __all__ = [
     "compare",
     "compare_results",
     "comparison_annotations",
+    "describe_metric",
     "interval",
     "json_of",
     "number",
@@ -90,6 +92,7 @@ __getattr__, __dir__ = lazy_names(
         "_read": ("read_results",),
         "_reports": (
             "comparison_annotations",
+            "describe_metric",
             "interval",
             "json_of",
             "number",

@@ -16,7 +16,7 @@ from adjudge.comparison._comparison import Comparison
 from adjudge.comparison._pairs import Scope, Values, pair_up
 from adjudge.comparison._read import read_results
 from adjudge.comparison._results import CaseFacts, MetricValues, Results
-from adjudge.comparison._verdicts import Question, answer_all, benjamini_hochberg_levels, holm_levels
+from adjudge.comparison._verdicts import MetricQuestion, answer_all, benjamini_hochberg_levels, holm_levels
 from adjudge.errors import UsageError, closest
 from adjudge.statistics import Range
 
@@ -88,15 +88,15 @@ def compare_results(base: Results, new: Results, options: CompareOptions = Compa
     facts = join_facts((base, new))
     ids = _ids(base), _ids(new)
     clusters = clusters_by(facts, options.cluster)
-    decisive: list[Question] = []
-    exploratory: list[Question] = []
+    decisive: list[MetricQuestion] = []
+    exploratory: list[MetricQuestion] = []
     for name, ours in base.metrics.items():
         theirs = new.metrics.get(name)
         if theirs is None:
             continue
         pairs = pair_up(_with_lost(ours, theirs, ids[0]), _with_lost(theirs, ours, ids[1]))
         ends = range_of([ours, theirs])
-        question = Question(name, pairs, clusters, options.scope, ends, ours.higher_is_better)
+        question = MetricQuestion(name, pairs, clusters, options.scope, ends, ours.higher_is_better)
         if name not in gated:
             exploratory.append(replace(question, is_gated=False))
             continue
@@ -208,7 +208,7 @@ def clusters_by(facts: Mapping[str, CaseFacts], column: str | None) -> dict[str,
     return found
 
 
-def _slices(question: Question, facts: Mapping[str, CaseFacts], by: str) -> Iterator[Question]:
+def _slices(question: MetricQuestion, facts: Mapping[str, CaseFacts], by: str) -> Iterator[MetricQuestion]:
     """Ask the same for each value of a column, for each tag, or for one tag."""
     groups: dict[str, list[int]] = {}
     for at, key in enumerate(question.pairs.ids):

@@ -18,7 +18,7 @@ from adjudge.comparison._compare import CompareOptions, clusters_by, gated_metri
 from adjudge.comparison._comparison import DifferenceVerdict, FailOn, exit_code_of
 from adjudge.comparison._pairs import Pairs, pair_up
 from adjudge.comparison._results import Results
-from adjudge.comparison._verdicts import ALPHA, AskedQuestion, Question, share_missing
+from adjudge.comparison._verdicts import ALPHA, AskedQuestion, MetricQuestion, share_missing
 from adjudge.statistics import Estimate
 
 
@@ -104,7 +104,7 @@ def _leaderboard(
     to_first: dict[int, tuple[Estimate, DifferenceVerdict, bool]] = {}
     for first, second in combinations(range(len(runs)), 2):
         pairs = Pairs(kept[0].ids, kept[first].new, kept[second].new)
-        question = Question(name, pairs, clusters, options.scope, ends, values[0].higher_is_better)
+        question = MetricQuestion(name, pairs, clusters, options.scope, ends, values[0].higher_is_better)
         found = AskedQuestion.of(question).interval(level)
         verdict = "undecided" if found is None else question.verdict(found)
         if verdict in ("better", "worse"):
@@ -117,7 +117,7 @@ def _leaderboard(
 
     ranked = []
     for at, run in enumerate(runs):
-        sample = Question(name, kept[at], clusters, options.scope, ends).sample(kept[at])
+        sample = MetricQuestion(name, kept[at], clusters, options.scope, ends).sample(kept[at])
         mean = sample.means()[1]
         simultaneous = None if mean is None else mean.at(1.0 - ALPHA / (metrics * len(runs)), ends)
         ranks = 1 + worse_than[at], len(runs) - better_than[at]

@@ -55,7 +55,7 @@ def benjamini_hochberg_levels(p_values: Sequence[float]) -> tuple[list[float], l
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class MetricQuestion:
     """By how much do the runs differ in one metric, over these pairs? Asked with all others, before any is answered.
 
     With a margin, the difference is tested against that, else against 0.
@@ -102,7 +102,7 @@ class Question:
         return replace(self, margin=None).verdict(found) == "worse" and self.verdict(found) != "non-inferior"
 
 
-def answer_all(questions: Sequence[Question], adjust: Levels, max_missing: float) -> list[MetricComparison]:
+def answer_all(questions: Sequence[MetricQuestion], adjust: Levels, max_missing: float) -> list[MetricComparison]:
     """Answer questions that are asked together, allowing for their number."""
     if not questions:
         return []
@@ -119,14 +119,14 @@ def answer_all(questions: Sequence[Question], adjust: Levels, max_missing: float
 class AskedQuestion:
     """A question over its complete pairs, before the others are known: the difference at 95 %, and its p-value."""
 
-    question: Question
+    question: MetricQuestion
     sample: Sample
     found: Estimate | None
     exact: float | None  # the p-value of an exact test, where one is valid
     p: float | None
 
     @classmethod
-    def of(cls, question: Question, pairs: Pairs | None = None) -> "AskedQuestion":
+    def of(cls, question: MetricQuestion, pairs: Pairs | None = None) -> "AskedQuestion":
         """Ask about the complete pairs of a question, or about others."""
         sample = question.sample(question.pairs.complete() if pairs is None else pairs)
         found = sample.difference()
@@ -194,7 +194,7 @@ def share_missing(pairs: Pairs) -> float:
 
 
 def _worst_cases(
-    question: Question, verdict: DifferenceVerdict, level: float
+    question: MetricQuestion, verdict: DifferenceVerdict, level: float
 ) -> tuple[tuple[float, float] | None, bool | None]:
     """Return the interval that holds whatever the missing scores are, and whether the verdict does, too.
 
@@ -214,7 +214,7 @@ def _worst_cases(
     return (low.low, high.high), question.verdict(low) == question.verdict(high) == verdict
 
 
-def _why_open(question: Question, answer: MetricComparison, max_missing: float) -> str | None:
+def _why_open(question: MetricQuestion, answer: MetricComparison, max_missing: float) -> str | None:
     """Return why missing scores leave a question open; None where the complete pairs may answer it.
 
     That takes few missing ones, and about as many in both runs: as many as chance would give to each (a sign test).
@@ -240,7 +240,7 @@ def _detectable(found: Estimate, level: float) -> float | None:
     return max(found.high - found.value, found.value - found.low)
 
 
-def _needed(question: Question, sample: Sample, detectable: float | None) -> int | None:
+def _needed(question: MetricQuestion, sample: Sample, detectable: float | None) -> int | None:
     """Return how many cases, or repeats of each, detect the margin: the error shrinks with the root of their number."""
     if question.margin is None or detectable is None:
         return None

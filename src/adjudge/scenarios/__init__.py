@@ -13,7 +13,7 @@ from adjudge.lazy import lazy_names
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
-    from adjudge.scenarios._baseline import Baseline, Comparison, ScenarioChange, ScenarioStanding, load_baseline
+    from adjudge.scenarios._baseline import Baseline, BaselineChanges, ScenarioChange, ScenarioStanding, load_baseline
     from adjudge.scenarios._check import CheckOptions, CheckResult, check
     from adjudge.scenarios._gate import Decision, Gate, GateFinding, Threshold, Verdict, decide, load_gate
     from adjudge.scenarios._load import ScenarioPlace, load_agent_names, load_scenarios, write_starter
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Baseline",
+    "BaselineChanges",
     "CheckOptions",
     "CheckResult",
-    "Comparison",
     "Decision",
     "Gate",
     "GateFinding",
@@ -89,7 +89,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_baseline": ("Baseline", "Comparison", "ScenarioChange", "ScenarioStanding", "load_baseline"),
+        "_baseline": ("Baseline", "BaselineChanges", "ScenarioChange", "ScenarioStanding", "load_baseline"),
         "_check": ("CheckOptions", "CheckResult", "check"),
         "_gate": ("Decision", "Gate", "GateFinding", "Threshold", "Verdict", "decide", "load_gate"),
         "_load": ("ScenarioPlace", "load_agent_names", "load_scenarios", "write_starter"),

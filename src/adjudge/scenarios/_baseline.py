@@ -1,6 +1,6 @@
 """What changed since an earlier check: scenarios of its `--json` report against those of this one.
 
-    baseline = load_baseline("main.json")
+    baseline = load_baseline("main.run")                    or main.json, the report of --json
     compare_with(baseline, result.run.results, known=ids of all scenarios, selected or not)
 
 A comparison says what changed, and decides nothing. It never takes a fault for a change of the agent: a scenario that
@@ -14,9 +14,11 @@ from typing import Any, Literal, TypeAlias
 
 from adjudge.errors import RowError, UsageError
 from adjudge.model import decode_json
+from adjudge.runs import RunFile
 from adjudge.scenarios._run import Outcome, outcome_of
 from adjudge.scenarios._summary import WORST_FIRST
 
+SQLITE = b"SQLite format 3\0"
 SCHEMA = 1  # of the report that `--json` writes
 
 Change: TypeAlias = Literal["worse", "better", "undecided", "decided", "new", "gone"]
@@ -53,7 +55,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BaselineChanges:
     """The scenarios that changed since a baseline, those that got worse first, and how many did not change."""
 
     baseline: str
@@ -74,8 +76,11 @@ class Comparison:
 
 
 def load_baseline(file: str | Path) -> Baseline:
-    """Read a report that `adjudge check --json` wrote; `UsageError` says why it cannot be compared with."""
+    """Read the run file of a check, or the report that `--json` wrote; `UsageError` says why it cannot be used."""
     try:
+        with Path(file).open("rb") as start:
+            if start.read(len(SQLITE)) == SQLITE:
+                return Baseline(str(file), _standings(_results_of(file), file))
         whole = decode_json(Path(file).read_bytes())
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}", code="cannot-read") from None
@@ -84,6 +89,15 @@ def load_baseline(file: str | Path) -> Baseline:
     if not isinstance(whole, dict) or whole.get("schema") != SCHEMA or not isinstance(whole.get("results"), list):
         raise _not_a_report(file, f"it needs schema {SCHEMA} and results")
     return Baseline(str(file), _standings(whole["results"], file))
+
+
+def _results_of(file: str | Path) -> list[Any]:
+    """Return the results that a run file of a check holds; a row that was not reached is undecided."""
+    results: list[Any] = []
+    for row in RunFile(file).rows():
+        detail = row.scores[0].detail if row.scores else None
+        results.append(detail or {"id": (row.case.row or {}).get("group_id"), "status": "error", "pass": None})
+    return results
 
 
 def _standings(results: Sequence[Any], file: str | Path = "") -> dict[str, ScenarioStanding]:
@@ -104,7 +118,7 @@ def _not_a_report(file: str | Path, why: str) -> UsageError:
     return UsageError(f"{file} is not a report of adjudge check --json: {why}", code="bad-baseline")
 
 
-def compare_with(baseline: Baseline, results: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> Comparison:
+def compare_with(baseline: Baseline, results: Sequence[Mapping[str, Any]], *, known: Iterable[str]) -> BaselineChanges:
     """Compare results with a baseline; a scenario that is `known` and did not run this time is not gone."""
     before, now, known = baseline.standings, _standings(results), set(known)
     changes, unchanged = [], 0
@@ -118,7 +132,7 @@ def compare_with(baseline: Baseline, results: Sequence[Mapping[str, Any]], *, kn
         else:
             changes.append(ScenarioChange(name, kind, one, other))
     changes.sort(key=lambda one: CHANGES.index(one.change))
-    return Comparison(baseline.file, tuple(changes), unchanged)
+    return BaselineChanges(baseline.file, tuple(changes), unchanged)
 
 
 def _change(before: ScenarioStanding | None, now: ScenarioStanding | None) -> Change | None:

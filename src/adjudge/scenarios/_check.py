@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.agents import wait_for_agent
 from adjudge.errors import UsageError
@@ -14,7 +14,7 @@ from adjudge.judges import quality_judge
 from adjudge.model import Trajectory
 from adjudge.runs import Progress, new_run_file
 from adjudge.scenarios._agent import Receive, agent_for
-from adjudge.scenarios._baseline import Comparison, compare_with, load_baseline
+from adjudge.scenarios._baseline import BaselineChanges
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
@@ -35,7 +35,8 @@ class CheckOptions:
 
     `endpoint` is where a local OTLP endpoint listens, `HOST:PORT` or `PORT`, 0 for any free one; None for none.
     `select` says which of the scenarios run, `wait` how many seconds to wait until an agent behind a URL answers.
-    `baseline` is the JSON report of an earlier check, to say what changed since.
+    `baseline` is the run file or the JSON report of an earlier check, to say what changed since, and for the rules of a
+    gate that has them; `baseline_missing` says what becomes of a check without it.
     """
 
     agent: Any = None
@@ -54,6 +55,7 @@ class CheckOptions:
     wait: float | None = None
     agents: AgentNames = field(default_factory=dict)
     baseline: str | Path | None = None
+    baseline_missing: Literal["refuse", "pass"] = "refuse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class CheckResult:
     decision: Decision
     signal: int | None = None
     places: Mapping[str, ScenarioPlace] = field(default_factory=dict)
-    comparison: Comparison | None = None
+    changes: BaselineChanges | None = None
 
     @property
     def headline(self) -> str:
@@ -99,13 +101,16 @@ def check(
     if (options.agent is None) == (options.traces is None):
         raise UsageError("give an agent, or the traces of what it did")
     if options.traces is not None and options.endpoint is not None:
-        message = "--otlp-endpoint needs --agent: saved traces are read with --traces"
-        raise UsageError(message, code="bad-option")
+        raise UsageError("--otlp-endpoint needs --agent: saved traces are read with --traces", code="bad-option")
     # Everything that can be wrong with the call is found before the agent is asked.
-    baseline = None if options.baseline is None else load_baseline(options.baseline)
     located = locate_scenarios(scenarios)
     everything = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
+    earlier = None
+    if options.baseline is not None or gate.baseline is not None:
+        from adjudge.scenarios._against import find_baseline
+
+        earlier = find_baseline(options.baseline, gate.baseline, may_miss=options.baseline_missing == "pass")
     if gate.agents or options.agents:
         # What is said in the call comes before what a scenario says, and that before the gate.
         everything = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in everything]
@@ -148,17 +153,34 @@ def check(
         # What a stopped run holds may look like a pass: the stop is a finding of its own, and the first.
         stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")
         decision = Decision((stopped, *decision.findings))
-    warnings = [_name_unmatched(files, options)] if files is not None and files.unmatched else []
-    if len(loaded) < len(everything):
-        left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
-        warnings.append(f"only {len(loaded)} of {len(everything)} scenarios ran, as selected{left}")
-    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
-    if unjudged:
-        warnings.append(_name_unjudged(unjudged))
-    places = {scenario.id: place for scenario, place in located if place is not None}
+    warnings: list[str] = []
+    if earlier is not None and session.signal is None:
+        findings, warnings = earlier.judge(run.results)
+        decision = Decision((*decision.findings, *findings))
+    warnings += _warnings_of(files, options, loaded, len(everything), unchecked)
     run = replace(run, warnings=(*run.warnings, *warnings))
-    comparison = None if baseline is None else compare_with(baseline, run.results, known=[one.id for one in everything])
-    return CheckResult(run, decision, session.signal, places, comparison)
+    changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
+    places = {scenario.id: place for scenario, place in located if place is not None}
+    return CheckResult(run, decision, session.signal, places, changes)
+
+
+def _warnings_of(
+    files: "TraceFiles | None",
+    options: CheckOptions,
+    loaded: Sequence[Scenario],
+    number: int,
+    unchecked: Sequence[str],
+) -> list[str]:
+    """Return warnings of what nobody looked at: files, scenarios, thresholds, criteria."""
+    warnings = [_name_unmatched(files, options)] if files is not None and files.unmatched else []
+    if len(loaded) < number:
+        left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
+        warnings.append(f"only {len(loaded)} of {number} scenarios ran, as selected{left}")
+    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if options.judge is None else 0
+    if unjudged:
+        which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
+        warnings.append(f"{which} expected_answer_criteria, and there is no --judge that looks at them")
+    return warnings
 
 
 def _judge_of(options: CheckOptions) -> Any:
@@ -175,12 +197,6 @@ def _saved_traces(place: str | Path, everything: Sequence[Scenario], selected: S
     files = TraceFiles.of(place, {one.id: one.agents for one in everything})
     ids = {one.id for one in selected}
     return replace(files, records={name: found for name, found in files.records.items() if name in ids})
-
-
-def _name_unjudged(number: int) -> str:
-    """Return a warning that nobody looks at the criteria of so many scenarios."""
-    which = "a scenario has" if number == 1 else f"{number} scenarios have"
-    return f"{which} expected_answer_criteria, and there is no --judge that looks at them"
 
 
 def _receive_from(endpoint: "OtlpEndpoint") -> Receive:

@@ -18,13 +18,16 @@ a file:
 
     [agents]                                       names of agents that a record cannot know
     call_model = "research"
+
+    [baseline]                                     what must not be worse than in an earlier run (`_against.py`)
+    run = "main.run"
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from adjudge.errors import UsageError, closest
 from adjudge.judges import QUALITY, Calibration, load_calibration
@@ -32,6 +35,9 @@ from adjudge.scenarios._load import read_toml, text_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.statistics import estimate_mean
 from adjudge.traces import AgentNames, read_agent_names
+
+if TYPE_CHECKING:
+    from adjudge.scenarios._against import BaselineRules
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 """What a gate says of a run."""
@@ -60,7 +66,8 @@ class Gate:
     `max_unscored` of the runs may lack an answer that was asked for, and every number needs `min_rows` values: else
     the gate is undecided. `tags` hold gates of their own for the scenarios of a tag. With `require_calibrated` the
     judge of the quality, or one that a scorer asks (`judge_reward`), has to be the one that this was measured with.
-    `agents` gives names to agents that records cannot name; what a scenario says of its own comes first.
+    `agents` gives names to agents that records cannot name; what a scenario says of its own comes first. `baseline`
+    says what must not be worse than in an earlier run.
     """
 
     workflow: Threshold | None = Threshold(1.0)
@@ -72,6 +79,7 @@ class Gate:
     confidence: float = 0.95
     require_calibrated: Calibration | None = None
     agents: AgentNames = field(default_factory=dict)
+    baseline: "BaselineRules | None" = None
 
     def check(self, scenarios: Sequence[Scenario], *, judge: str | None) -> None:
         """Raise `UsageError` if the gate wants a number that no run of these scenarios with this judge can have."""
@@ -257,7 +265,9 @@ def _describe_judge(known: Calibration) -> GateFinding:
 
 
 _KEYS = tuple(each.name for each in fields(Gate))
-_TAG_KEYS = tuple(name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated", "agents"))
+_TAG_KEYS = tuple(
+    name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated", "agents", "baseline")
+)
 
 
 def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
@@ -294,7 +304,19 @@ def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
         raise _bad(f"{where}: require_calibrated must be the path of a calibration, got {known!r}")
     calibration = load_calibration(folder / known) if isinstance(known, str) else known
     agents = read_agent_names(given.get("agents", {}), f"{where}: agents")
-    return Gate(**found, tags=inner, confidence=confidence, require_calibrated=calibration, agents=agents)
+    baseline = None
+    if "baseline" in given:
+        from adjudge.scenarios._against import read_rules
+
+        baseline = read_rules(given["baseline"], f"{where}: baseline", folder)
+    return Gate(
+        **found,
+        tags=inner,
+        confidence=confidence,
+        require_calibrated=calibration,
+        agents=agents,
+        baseline=baseline,
+    )
 
 
 def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None, max_unscored: float) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from adjudge.runs import RunFile
 from adjudge.scenarios._account import account_of
-from adjudge.scenarios._baseline import Comparison, ScenarioStanding
+from adjudge.scenarios._baseline import BaselineChanges, ScenarioStanding
 from adjudge.scenarios._check import CheckResult
 from adjudge.scenarios._run import Outcome, outcome_of
 from adjudge.scenarios._summary import WORST_FIRST, ScenarioSummary, summaries_of
@@ -62,7 +62,7 @@ class _Page:
 
 def markdown_of(result: CheckResult, *, largest: int = COMMENT) -> str:
     """Return the summary of a check, in at most so many bytes."""
-    run, findings, comparison = result.run, result.decision.findings, result.comparison
+    run, findings, comparison = result.run, result.decision.findings, result.changes
     scenarios = summaries_of(run.results)
     ends = ", ".join(f"{number:,} {outcome}" for outcome, number in run.outcomes.items())
     runs = f"{_count(len(run.results), 'run')} of {_count(len(scenarios), 'scenario')}"
@@ -100,7 +100,7 @@ def _severity(scenario: ScenarioSummary) -> int:
     return WORST_FIRST.index(scenario.outcome)
 
 
-def _problems(scenarios: Sequence[ScenarioSummary], comparison: Comparison | None) -> list[Sequence[str]]:
+def _problems(scenarios: Sequence[ScenarioSummary], comparison: BaselineChanges | None) -> list[Sequence[str]]:
     """Return a row for each scenario that did not pass."""
     changes = {} if comparison is None else {one.id: one for one in comparison.changes}
     rows: list[Sequence[str]] = []

@@ -14,7 +14,7 @@ from adjudge.errors import UsageError
 from adjudge.judges import QUALITY
 from adjudge.runs import RunFile
 from adjudge.scenarios._account import account_of
-from adjudge.scenarios._baseline import SCHEMA, Comparison
+from adjudge.scenarios._baseline import SCHEMA, BaselineChanges
 from adjudge.scenarios._check import CheckResult
 from adjudge.scenarios._markdown import markdown_of
 from adjudge.scenarios._run import outcome_of
@@ -99,7 +99,7 @@ def write_json(result: CheckResult, path: str) -> None:
         "counts": run.counts,
         "run": str(run.file),
         "warnings": list(run.warnings),
-        "baseline": None if result.comparison is None else _comparison(result.comparison),
+        "baseline": None if result.changes is None else _comparison(result.changes),
         "results": results,
     }
     # Half a character is legal in Python and in no file; replaced, the rest of the report can be read.
@@ -109,7 +109,7 @@ def write_json(result: CheckResult, path: str) -> None:
         file.write(inert.encode("ascii") + b"\n")
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _comparison(comparison: BaselineChanges) -> dict[str, Any]:
     return {
         "file": comparison.baseline,
         "counts": {**comparison.counts, "unchanged": comparison.unchanged},

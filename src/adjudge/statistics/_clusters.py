@@ -90,7 +90,10 @@ class Clusters:
         if len(values) == 0:
             return
         total, exponent = exact_sum(values)
-        self._refuse_outside(values)
+        if self.range is not None:
+            for value in (min(values), max(values)):
+                if not self.range[0] <= value <= self.range[1]:
+                    raise _outside(f"the value {value!r}", self.range)
         self._put(len(values), 1, total, total * total, exponent)
 
     def add_each(self, values: Sequence[float]) -> None:
@@ -101,6 +104,8 @@ class Clusters:
         # Scores are often equal, and equal ones are counted together.
         for value, count in Counter(values).items():
             top, finer = exact_sum((value,))
+            if self.range is not None and not self.range[0] <= value <= self.range[1]:
+                raise _outside(f"the value {value!r}", self.range)
             if finer > exponent:
                 total <<= finer - exponent
                 squares <<= 2 * (finer - exponent)
@@ -108,15 +113,7 @@ class Clusters:
             top <<= exponent - finer
             total += count * top
             squares += count * top * top
-        self._refuse_outside(values)
         self._put(1, len(values), total, squares, exponent)
-
-    def _refuse_outside(self, values: Sequence[float]) -> None:
-        if self.range is None:
-            return
-        for value in (min(values), max(values)):
-            if not self.range[0] <= value <= self.range[1]:
-                raise _outside(f"the value {value!r}", self.range)
 
     def add_total(self, size: int, total: float, *, count: int = 1) -> None:
         """Add `count` clusters, each of `size` values that sum to `total`: an integer, or the exact sum."""
