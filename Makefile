@@ -26,10 +26,12 @@ check: $(VENV)/.dev  ## style, types, layers, generated docs
 	$(BIN)/python tools/house.py
 	$(BIN)/python tools/reference.py --check
 
-oracle: $(VENV)/.oracle $(VENV)/litellm/.ready $(VENV)/deepeval/.ready  ## differential tests against the peer packages
-	$(BIN)/python -m pytest -q -W default tests/oracle --ignore tests/oracle/test_litellm.py --ignore tests/oracle/test_deepeval.py
+oracle: $(VENV)/.oracle $(VENV)/litellm/.ready $(VENV)/deepeval/.ready $(VENV)/lm-eval/.ready $(VENV)/promptfoo/.ready  ## differential tests against the peer packages
+	ADJUDGE_PROMPTFOO=$(CURDIR)/$(VENV)/promptfoo/node_modules/.bin/promptfoo \
+	    $(BIN)/python -m pytest -q -W default tests/oracle --ignore tests/oracle/test_litellm.py --ignore tests/oracle/test_deepeval.py
 	$(VENV)/litellm/bin/python -m pytest -q -W default tests/oracle/test_litellm.py
-	$(VENV)/deepeval/bin/python -m pytest -q -W default -p no:deepeval tests/oracle/test_deepeval.py
+	$(VENV)/deepeval/bin/python -m pytest -q -W default -p no:deepeval tests/oracle/test_deepeval.py tests/oracle/test_results_deepeval.py
+	$(VENV)/lm-eval/bin/python -m pytest -q -W default tests/oracle/test_results_lm_eval.py
 
 integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready $(FRAMEWORKS)  ## on real servers and frameworks: llama.cpp, MLflow, Phoenix, LangGraph, ...
 	ADJUDGE_MLFLOW=$(CURDIR)/$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(CURDIR)/$(VENV)/arize-phoenix/bin/phoenix \
@@ -111,11 +113,17 @@ $(VENV)/.integration: $(VENV)/.dev requirements/integration.txt
 	$(BIN)/pip install --quiet --no-deps -r requirements/integration.txt
 	@touch $@
 
-$(VENV)/litellm/.ready $(VENV)/deepeval/.ready: $(VENV)/%/.ready: requirements/dev.txt requirements/servers.txt
+$(VENV)/litellm/.ready $(VENV)/deepeval/.ready $(VENV)/lm-eval/.ready: $(VENV)/%/.ready: requirements/dev.txt requirements/servers.txt
 	$(PYTHON) -m venv $(VENV)/$*
 	$(VENV)/$*/bin/pip install --quiet --require-hashes -r requirements/dev.txt
 	$(VENV)/$*/bin/pip install --quiet $$(grep ^$* requirements/servers.txt)
 	$(VENV)/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# promptfoo is a package of Node.js.
+$(VENV)/promptfoo/.ready: requirements/promptfoo.txt
+	mkdir -p $(VENV)/promptfoo
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/promptfoo $$(grep ^promptfoo requirements/promptfoo.txt)
 	@touch $@
 
 $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready: $(VENV)/%/.ready: requirements/servers.txt

@@ -131,6 +131,7 @@ class _Samples:
         self.found = ResultsBuilder(str(path), keep)
         self.samples: list[_Read] = []
         self.texts: Counter[str] = Counter()  # values of a scorer that are words and not marks
+        self.numeric: set[str] = set()  # scorers that give numbers, too
 
     def take(self, sample: _Sample, header: _Header | None) -> None:
         place = f"{self.path}, sample {str(sample.id)[:40]!r}"
@@ -165,6 +166,8 @@ class _Samples:
                 if not isinstance(inner, dict | list):
                     self._add(scores, f"{name}.{key}", inner, place)
             return
+        if isinstance(value, int | float):
+            self.numeric.add(name)
         try:
             scores[name] = self.found.number(value, name, place, MARKS)
         except DataError:
@@ -174,11 +177,9 @@ class _Samples:
     def results(self, header: _Header | None) -> Results:
         found = self.found
         names = dict.fromkeys(name for sample in self.samples for name in sample.scores or ())
-        numbers = {
-            name for sample in self.samples for name, value in (sample.scores or {}).items() if value is not None
-        }
         for name, count in self.texts.items():
-            if name in numbers:
+            # Where all others are words, a C may be an answer of A to D as well as a mark.
+            if name in self.numeric:
                 found.notes.append(f"{found.name}: {count:,} values of {name} are words and count as missing")
             else:
                 found.notes.append(f"{found.name}: {name} gives words and not numbers: it is left out")
