@@ -35,7 +35,8 @@ class CheckOptions:
 
     `endpoint` is where a local OTLP endpoint listens, `HOST:PORT` or `PORT`, 0 for any free one; None for none.
     `select` says which of the scenarios run, `wait` how many seconds to wait until an agent behind a URL answers.
-    `baseline` is the JSON report of an earlier check, to say what changed since.
+    `baseline` is the JSON report of an earlier check, to say what changed since. With `stop_early` the scenarios come
+    in random order, and the check ends as soon as the gate is decided.
     """
 
     agent: Any = None
@@ -54,6 +55,7 @@ class CheckOptions:
     wait: float | None = None
     agents: AgentNames = field(default_factory=dict)
     baseline: str | Path | None = None
+    stop_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +143,11 @@ def check(
         if endpoint is not None:
             agent = replace(agent, receive=_receive_from(endpoint))
         how = {"retry_failed": options.retry_failed, "watch": watch, "signals": signals}
-        run, session = asyncio.run(execute(loaded, agent, judge, path, config, **how))
+        run, session = asyncio.run(
+            execute(loaded, agent, judge, path, config, gate if options.stop_early else None, **how)
+        )
 
-    decision = decide(gate, run.results)
+    decision = decide(gate, run.results, run.early)
     if session.stopped is not None:
         # What a stopped run holds may look like a pass: the stop is a finding of its own, and the first.
         stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")

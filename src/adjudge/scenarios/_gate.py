@@ -21,10 +21,12 @@ a file:
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from adjudge.errors import UsageError, closest
 from adjudge.judges import QUALITY, Calibration, load_calibration
@@ -32,6 +34,9 @@ from adjudge.scenarios._load import read_toml, text_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.statistics import estimate_mean
 from adjudge.traces import AgentNames, read_agent_names
+
+if TYPE_CHECKING:
+    from adjudge.runs import EarlyStop, TargetFinding
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 """What a gate says of a run."""
@@ -160,56 +165,91 @@ class Decision:
         return EXIT_CODES[self.verdict]
 
 
-def decide(gate: Gate, results: Iterable[Result]) -> Decision:
+def decide(gate: Gate, results: Iterable[Result], early: "EarlyStop | None" = None) -> Decision:
     """Hold the results of a run (those of `run_scenarios`) against a gate.
+
+    `early` is how the run ended, where it might stop early. What it left open then decides nothing.
 
     >>> passed = {"id": "a", "status": "scored", "pass": True, "tags": [], "quality": None, "scores": {}}
     >>> decide(Gate(), [passed, {**passed, "id": "b", "pass": False}]).reasons[1]
     'workflow: 0.5000 (n 2, 95 % interval 0.0945 .. 0.9055) is below 1'
     """
     rows = list(results)
-    # The gate of a tag counts only the runs of that tag; confidence is the whole gate's.
-    parts = [("", gate, rows)]
-    for tag, inner in gate.tags.items():
-        tagged = [row for row in rows if tag in row["tags"]]
-        parts.append((f"tags.{tag}.", replace(inner, confidence=gate.confidence, require_calibrated=None), tagged))
+    settled = {} if early is None else {one.name: one for one in early.findings}
     findings: list[GateFinding] = []
-    for place, part, runs in parts:
+    if early is not None and early.spared:
+        words = f"decided after {len(early.cases):,} of {early.total:,} runs; {early.spared:,} were spared"
+        findings.append(GateFinding("spared", "pass", words, float(early.spared), n=early.total))
+    # The gate of a tag counts only the runs of that tag; confidence is the whole gate's.
+    for tag, part in {"": gate, **gate.tags}.items():
+        place = f"tags.{tag}." if tag else ""
+        runs = [row for row in rows if not tag or tag in row["tags"]]
         if not runs:
-            findings.append(GateFinding(f"{place}unscored", "undecided", "there are no runs"))
+            if early is None or not early.spared:
+                findings.append(GateFinding(f"{place}unscored", "undecided", "there are no runs"))
         elif part.max_unscored < 1.0:
             missing = sum(run["status"] != "scored" for run in runs)
             share, most = missing / len(runs), part.max_unscored
             verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
             words = f"{missing} of {len(runs)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
             findings.append(GateFinding(f"{place}unscored", verdict, words, share, n=len(runs)))
-        if part.workflow is not None:
-            findings.append(_compare(part, part.workflow, f"{place}workflow", runs, [run["pass"] for run in runs]))
-        for name, threshold in part.quality.items():
-            qualities = [{**(run["quality"] or {}), "overall": run.get("average_quality")} for run in runs]
-            values = [quality.get(name) for quality in qualities]
-            findings.append(_compare(part, threshold, f"{place}quality.{name}", runs, values))
-        for name, threshold in part.scorers.items():
-            values = [run["scores"].get(name, {}).get("value") for run in runs]
-            # Which runs should have a scorer's number, and how large it may be, is not known: none counts as missing.
-            findings.append(_compare(part, threshold, f"{place}scorers.{name}", runs, values, is_share=False))
-        if part.require_calibrated is not None:
+        for number in numbers_of(part, tag):
+            needed, found = max(1, part.min_rows), settled.get(number.name)
+            # Where nothing was spared the mean of these runs is known; a lower end had its looks, and gets no other.
+            if early is None or found is None or not (early.spared or number.threshold.lower_end):
+                findings.append(_compare(number, runs, needed, gate.confidence))
+            elif found.verdict is not None or not early.spared:
+                findings.append(_settle(found, needed))
+        if not tag and part.require_calibrated is not None:
             findings.append(_describe_judge(part.require_calibrated))
     return Decision(tuple(findings))
 
 
-def _compare(
-    gate: Gate,
-    threshold: Threshold,
-    name: str,
-    rows: Sequence[Result],
-    values: Sequence[float | None],
-    *,
-    is_share: bool = True,
-) -> GateFinding:
-    """Compare the mean of the values with a threshold; None is the value of a run that has none."""
+class GateNumber(NamedTuple):
+    """A number that a gate has a threshold on, and how it is read from the result of a run.
+
+    Which runs should have the number of a `scorer`, and how large it may be, no result says.
+    """
+
+    name: str
+    threshold: Threshold
+    read: Callable[[Result], Any]
+    scorer: str | None = None
+
+
+def numbers_of(gate: Gate, tag: str = "") -> list[GateNumber]:
+    """Return the numbers that a gate has thresholds on, without those of its tags; `tag` is its own, if it has one."""
+    place = f"tags.{tag}." if tag else ""
+    found = [] if gate.workflow is None else [GateNumber(f"{place}workflow", gate.workflow, itemgetter("pass"))]
+    for name, threshold in gate.quality.items():
+        found.append(GateNumber(f"{place}quality.{name}", threshold, partial(_quality, name)))
+    for name, threshold in gate.scorers.items():
+        found.append(GateNumber(f"{place}scorers.{name}", threshold, partial(_score, name), name))
+    return found
+
+
+def _quality(name: str, result: Result) -> Any:
+    return result.get("average_quality") if name == "overall" else (result["quality"] or {}).get(name)
+
+
+def _score(name: str, result: Result) -> Any:
+    return result["scores"].get(name, {}).get("value")
+
+
+def _settle(found: "TargetFinding", needed: int) -> GateFinding:
+    """Return what looking at a number all along found; what it did not show is not reached."""
+    one = found.estimate
+    if one is None or one.n < needed:
+        n = 0 if one is None else one.n
+        return GateFinding(found.name, "undecided", f"too few runs have this number: {n}, {needed} needed", n=n)
+    return GateFinding(found.name, found.verdict or "fail", found.reason, one.value, one.low, one.high, one.n)
+
+
+def _compare(number: GateNumber, rows: Sequence[Result], needed: int, confidence: float) -> GateFinding:
+    """Compare the mean of a number with its threshold."""
+    name, threshold, is_share = number.name, number.threshold, number.scorer is None
+    values = [number.read(row) for row in rows]
     known = [float(value) for value in values if value is not None]
-    needed = max(1, gate.min_rows)
     if len(known) < needed:
         reason = f"too few runs have this number: {len(known)}, {needed} needed"
         return GateFinding(name, "undecided", reason, n=len(known))
@@ -221,7 +261,7 @@ def _compare(
         # Wilson's interval is for shares; other numbers vary in their own way and get Student's t.
         method="wilson" if all(value in (0.0, 1.0) for value in known) else "t",
         range=(0.0, 1.0) if all(0.0 <= value <= 1.0 for value in known) else None,
-        confidence=gate.confidence,
+        confidence=confidence,
     )
     assert found is not None  # noqa: S101 (there are values)
     interval = bounds = ""

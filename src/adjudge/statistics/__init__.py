@@ -24,6 +24,7 @@ from adjudge.statistics._hypotheses import McNemar, benjamini_hochberg, holm, mc
 from adjudge.statistics._mean import Mean, Method, Moments, mean_of
 from adjudge.statistics._power import Design, minimum_detectable_effect, power, sample_size
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
+from adjudge.statistics._sequential import Side, ThresholdTest
 
 __all__ = [
     "FEW_CLUSTERS",
@@ -41,6 +42,8 @@ __all__ = [
     "Moments",
     "Range",
     "Reliability",
+    "Side",
+    "ThresholdTest",
     "agreement",
     "benjamini_hochberg",
     "bootstrap_mean",
