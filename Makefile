@@ -48,6 +48,7 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 	$(BIN)/python benchmarks/everyday.py
 	$(BIN)/python benchmarks/intervals.py
 	$(BIN)/python benchmarks/compare.py
+	$(BIN)/python benchmarks/stopping.py
 	$(BIN)/python benchmarks/crag.py
 	$(BIN)/python benchmarks/traces.py
 	$(BIN)/python benchmarks/environments.py

@@ -107,6 +107,23 @@ class Price(click.ParamType[tuple[float, float]]):
         return prompt, completion
 
 
+class ScoreThreshold(click.ParamType[tuple[str, float]]):
+    """What the mean of a score has to be at least: `0.8`, or `score=0.8`."""
+
+    name = "[score=]number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        """Read the name, which may be missing, and the number."""
+        if isinstance(value, tuple):
+            return value
+        score, _, number = str(value).rpartition("=")
+        try:
+            least = float(number)
+        except ValueError:
+            self.fail(f"{value!r} is not a threshold: write 0.8 or qa_f1_reward=0.8", param, ctx)
+        return score.strip(), least
+
+
 MAP = click.option(
     "--map", "columns", multiple=True, type=ColumnMapping(), help="Give an argument its column. Repeatable."
 )
@@ -139,6 +156,16 @@ LIMITS = (
     click.option(
         "--max-unscored", default="5%", show_default=True, type=Share(), help="Share of rows that may have no score."
     ),
+)
+THRESHOLDS = (
+    click.option(
+        "--threshold",
+        "thresholds",
+        multiple=True,
+        type=ScoreThreshold(),
+        help="What a mean has to be at least, else exit code 1: 0.8, or qa_f1_reward=0.8. Repeatable.",
+    ),
+    click.option("--stop-early", is_flag=True, help="Take rows in random order, stop once --threshold is decided."),
 )
 JUDGING = (
     click.option("--base-url", help="Address of an OpenAI-compatible endpoint."),

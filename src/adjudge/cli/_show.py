@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from adjudge.errors import printable
 
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport, Corrected
-    from adjudge.runs import Finished, Progress, Summary, Tally
+    from adjudge.runs import Finished, Progress, Summary, Tally, TargetFinding
     from adjudge.statistics import Estimate
 
 PATIENCE = 2.0  # seconds before a progress bar appears
@@ -107,6 +107,8 @@ def show_finished(
             click.echo(f"adjudge: warning: {printable(warning, most=500)}", err=True)
         if finished.signal is None and finished.summary is not None:
             show_summary(finished.summary, Terminal(stderr=to_stderr))
+            if finished.findings and finished.summary.early is None:
+                show_findings(finished.findings, Terminal(stderr=to_stderr))
     line = f"the run is in {finished.file}"
     to_resume = f"to resume: {again} {finished.file}"
     if finished.signal is not None:
@@ -118,11 +120,20 @@ def show_finished(
     return finished.exit_code
 
 
+def show_findings(findings: Sequence[TargetFinding], console: Terminal, of: str = "") -> None:
+    """Print what the thresholds found, of an agent where there are several."""
+    words = {"pass": "pass", "fail": "FAIL", None: "open"}
+    for one in findings:
+        console.say(f"{words[one.verdict]}: {printable(one.name)}{of} {one.reason}")
+
+
 def show_summary(summary: Summary, console: Terminal) -> None:
-    """Print the table of a summary, then what its numbers leave out, and warnings."""
+    """Print the table of a summary, then what its numbers leave out, how it was decided early, and warnings."""
+    early = summary.early
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("scorer", overflow="fold")
-    for name in ("rows", "scored", "unscored", "error", "mean", "95 % interval"):
+    interval = "95 % interval" if early is None else "at any time"
+    for name in ("rows", "scored", "unscored", "error", "mean", interval):
         table.add_column(name, justify="right", no_wrap=True)
     for tally in summary.tallies:
         counts = [tally.counts[status] for status in ("scored", "unscored", "error")]
@@ -139,6 +150,9 @@ def show_summary(summary: Summary, console: Terminal) -> None:
     for tally in summary.tallies:
         if tally.missing:
             show_missing(tally.scorer, tally, console)
+    if early is not None:
+        console.say(early.headline)
+        show_findings(early.findings, console)
     if summary.cascade is not None:
         _show_cascade(summary.cascade, console)
     if summary.agreement is not None:

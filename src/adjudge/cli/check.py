@@ -69,6 +69,7 @@ OPTIONS = (
         flag_value="0",
         help="Listen for the agent's spans on [HOST:]PORT, or on any free port, and judge by them.",
     ),
+    click.option("--stop-early", is_flag=True, help="Take scenarios in random order, stop once the gate is decided."),
     click.option("--workers", default=16, show_default=True, type=click.IntRange(min=1), help="Runs in flight."),
     click.option("--deadline", type=SECONDS, help="Seconds a run may take in all.  [default: 120 or more]"),
     click.option("--run", help="The run file; one that exists is resumed."),

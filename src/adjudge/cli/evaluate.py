@@ -17,6 +17,7 @@ from adjudge.cli._options import (
     LIMITS,
     MAP,
     NO_CODE,
+    THRESHOLDS,
     exit_on_sigterm,
     new_command,
     refuse_unwritable,
@@ -44,15 +45,16 @@ Examples:
   adjudge evaluate cases.jsonl --agent http://localhost:8000/chat --wait 60 --judge openai:gpt-4.1 --run july.run
 
 \b
-Exit codes: 0 evaluated; 2 the call is wrong; 3 undecided (stopped, no cases, or more than
---max-unscored have no score); 130 and 143 interrupted. To resume, run the same command with --run.""",
+Exit codes: 0 evaluated; 1 below a --threshold; 2 the call is wrong; 3 undecided (stopped, no
+cases, or more than --max-unscored have no score); 130 and 143 interrupted. To resume, run the same
+command with --run.""",
 )
 @click.argument("cases")
 @click.option("--agent", "agents", multiple=True, help="Who answers: module:function, a URL, openai:MODEL. Repeatable.")
 @click.option("--scorer", "scorers", multiple=True, help="A reward, module:function, a judge. Repeatable.")
 @click.option("--judge", help="local, openai:MODEL, anthropic:MODEL, panel:A,B, cascade:local,B ...")
 @MAP
-@with_options(*AGENT_OPTIONS, *JUDGING, *LIMITS, *BUDGETS)
+@with_options(*AGENT_OPTIONS, *JUDGING, *LIMITS, *THRESHOLDS, *BUDGETS)
 @click.option("--limit", type=click.IntRange(min=1), help="Only so many cases, from the beginning.")
 @click.option("--run", help="The run file; one that exists is resumed. With several agents, one beside it for each.")
 @click.option("--out", help="Write one score a line here, in input order; for one agent.")
@@ -124,8 +126,10 @@ def _show_agents(done: "Mapping[str | None, Finished]", json_file: str | None) -
 
     runs = {agent: one for agent, one in done.items() if one.summary is not None}
     first = next(iter(runs.values()), None)
+    # Where a run stops depends on its scores: an interval that knows nothing of that would be too narrow.
+    is_early = any(one.summary is not None and one.summary.early is not None for one in runs.values())
     differences = {
-        agent: {} if first is None or one is first else score_differences(one.file, first.file)
+        agent: {} if first is None or one is first or is_early else score_differences(one.file, first.file)
         for agent, one in runs.items()
     }
     if len(done) > 1:
@@ -148,14 +152,16 @@ def _print_table(
 ) -> None:
     from rich.text import Text
 
-    from adjudge.cli._show import new_table, show_missing
+    from adjudge.cli._show import new_table, show_findings, show_missing
 
     # By scorer, so that the agents are below one another; it has to fit 80 columns.
     by_scorer: dict[str, list[tuple[str | None, Tally]]] = {}
     for agent, one in runs.items():
         for tally in () if one.summary is None else one.summary.tallies:
             by_scorer.setdefault(tally.scorer, []).append((agent, tally))
-    table = new_table("agent", "scored", "mean", "95 % interval", "to the first")
+    early = {agent: one.summary.early for agent, one in runs.items() if one.summary is not None and one.summary.early}
+    interval = "interval" if early else "95 % interval"
+    table = new_table("agent", "scored", "mean", interval, "to the first")
     for name, tallies in by_scorer.items():
         table.add_row(Text(printable(name), style="bold"))
         for at, (agent, tally) in enumerate(tallies):
@@ -170,6 +176,10 @@ def _print_table(
         for agent, tally in tallies:
             if tally.missing:
                 show_missing(f"{name} of {agent}", tally, console)
+    for agent, one in runs.items():
+        if agent in early:
+            console.say(f"{printable(str(agent))}: {early[agent].headline}")
+        show_findings(one.findings, console, f" of {printable(str(agent))}")
 
 
 def _change(found: "Estimate | None") -> str:
@@ -196,5 +206,17 @@ def _as_json(agent: str | None, one: "Finished", differences: "Mapping[str, Esti
             if change is None
             else {key: getattr(change, key) for key in ("value", "low", "high", "n")},
         }
+    early = None if one.summary is None else one.summary.early
     about = {"agent": agent, "run": str(one.file), "rows": one.summary.rows if one.summary is not None else 0}
-    return {**about, "undecided": one.undecided, "warnings": list(one.warnings), "scores": scores}
+    thresholds = [
+        {"score": found.name, "min": found.min, "verdict": found.verdict, "reason": found.reason}
+        for found in one.findings
+    ]
+    about |= {"spared": 0 if early is None else early.spared}
+    return {
+        **about,
+        "thresholds": thresholds,
+        "undecided": one.undecided,
+        "warnings": list(one.warnings),
+        "scores": scores,
+    }

@@ -12,6 +12,7 @@ from adjudge.cli._options import (
     JUDGING,
     LIMITS,
     MAP,
+    THRESHOLDS,
     Share,
     dry_run_option,
     exit_on_sigterm,
@@ -76,13 +77,13 @@ final_response, prediction or candidate. Several references are a list. --map re
 names any other column.
 
 \b
-The key is read from OPENAI_API_KEY or ANTHROPIC_API_KEY. Exit codes: 0 judged; 2 the call is
-wrong; 3 undecided (stopped, no rows, or more than --max-unscored have no score); 130 and 143
-interrupted. To resume a run that did not end: adjudge resume FILE""",
+The key is read from OPENAI_API_KEY or ANTHROPIC_API_KEY. Exit codes: 0 judged; 1 below a
+--threshold; 2 the call is wrong; 3 undecided (stopped, no rows, or more than --max-unscored have
+no score); 130 and 143 interrupted. To resume a run that did not end: adjudge resume FILE""",
 )
 @click.argument("rows")
 @click.option("--judge", required=True, help="local, openai:MODEL, anthropic:MODEL, panel:A,B, cascade:local,B ...")
-@with_options(*JUDGING, *LIMITS, CANARIES, *BUDGETS)
+@with_options(*JUDGING, *LIMITS, *THRESHOLDS, CANARIES, *BUDGETS)
 @click.option("--run", help="The run file; one that exists is resumed, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
 @click.option("--calibration", help="A calibration of the judge, by adjudge judge calibrate: corrects the mean.")

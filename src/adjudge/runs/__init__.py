@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         resume_run,
         score_run,
     )
+    from adjudge.runs._stopping import EarlyStop, Stopping, Target, TargetFinding, UnscoredLimit
     from adjudge.runs._store import new_run_file
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Calibrated",
     "CaseRead",
     "CostEstimate",
+    "EarlyStop",
     "Evaluation",
     "Finished",
     "GivenAgain",
@@ -69,8 +71,12 @@ __all__ = [
     "RunState",
     "RunTask",
     "Session",
+    "Stopping",
     "Summary",
     "Tally",
+    "Target",
+    "TargetFinding",
+    "UnscoredLimit",
     "aevaluate",
     "attack_judge",
     "calibrate_file",
@@ -130,6 +136,7 @@ __getattr__, __dir__ = lazy_names(
             "resume_run",
             "score_run",
         ),
+        "_stopping": ("EarlyStop", "UnscoredLimit", "Stopping", "Target", "TargetFinding"),
         "_store": ("new_run_file",),
     },
 )

@@ -18,8 +18,7 @@ from typing import Self, TypeAlias
 from adjudge.errors import RunError
 from adjudge.files import connect, has_schema
 from adjudge.model import ChatModel, ChatReply
-from adjudge.runs._records import checksum, decode_as
-from adjudge.runs._store import join_inserts
+from adjudge.runs._records import checksum, decode_as, join_inserts
 
 Entry: TypeAlias = tuple[bytes, bytes]
 """A request's key and its reply as JSON."""

@@ -64,7 +64,9 @@ def read_cases(
         )
     else:
         check_cases(cases)
-        found = (_from_object(case, number) for number, case in enumerate(cases, 1))
+        found = (
+            case if isinstance(case, CaseRead) else _from_object(case, number) for number, case in enumerate(cases, 1)
+        )
     if trajectories is None:
         return found
     if isinstance(trajectories, Mapping):
@@ -129,9 +131,7 @@ def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
     )
 
 
-def _from_object(case: "Case | Mapping[str, Any] | CaseRead", number: int) -> CaseRead:
-    if isinstance(case, CaseRead):
-        return case
+def _from_object(case: "Case | Mapping[str, Any]", number: int) -> CaseRead:
     if isinstance(case, Case):
         return CaseRead(case.id, row_of(case))
     if isinstance(case, Mapping):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import AdjudgeError, Caught, UsageError
+from adjudge.errors import AdjudgeError, Caught, RunStopped, UsageError
 from adjudge.model import Message, Score, asking, gathering
 from adjudge.runs._agent import AgentCalls
 from adjudge.runs._ask import Asker, Clock, Row
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from adjudge.model import Judge, Judgement, Status
     from adjudge.runs._cache import Entry
     from adjudge.runs._source import Source
+    from adjudge.runs._stopping import Stopper
 
 ENOUGH = 64  # rows that a judge is given at once, where they come one by one
 PATIENCE = 1.0  # seconds that rows wait for others to be judged together with
@@ -146,16 +147,17 @@ class Engine:
         self._room = getattr(job.agent, "together", None) or room
         self._stop = asyncio.Event()
         self._clocks: dict[Clock, float] = {}  # clocks of the rows in progress, with the seconds that each row has
-        self._error: AdjudgeError | None = None
+        self.failure: AdjudgeError | None = None
         self._agent = None if job.agent is None else AgentCalls(job.agent, asker, source, self._clocks, deadline)
         self._gathering = Gathering()
+        self.stopper: Stopper | None = None  # of a run that may end before all its cases are needed
         self._batches = any(hasattr(judge, "ajudge_many") for judge in job.judges)  # whether anybody takes many rows
         asker.on_stop = self.stop
 
     def stop(self, error: AdjudgeError) -> None:
         """Take no more work and let the calls in flight end; `run` then raises the error."""
-        self._error = self._error or error
-        self.asker.stopping = self._error
+        self.failure = self.failure or error
+        self.asker.stopping = self.failure
         self._source.close()
         self._stop.set()
 
@@ -176,8 +178,8 @@ class Engine:
             for task in (*tasks, stopped, clocks):
                 task.cancel()
             results = await asyncio.gather(*tasks, stopped, clocks, return_exceptions=True)
-        if self._error is not None:
-            raise self._error
+        if self.failure is not None:
+            raise self.failure
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, asyncio.CancelledError):
                 raise result
@@ -257,6 +259,17 @@ class Engine:
             is_scored = is_scored and worst == "scored"
         self.journal.put(*writes, entries=entries if is_scored else ())
         self.progress.done += len(found)
+        if self.stopper is not None:
+            for case, given in zip(unit, found, strict=True):
+                self.look_at(case.seq, given)
+
+    def look_at(self, seq: int, scores: Sequence[Score]) -> None:
+        """Show the scores of a case to the stopper; a run that it decides needs no other case."""
+        if self.stopper is None:
+            return
+        if self.stopper.finish(seq, scores):
+            self.stop(RunStopped("the thresholds are decided", code="decided"))
+        self._source.advance(self.stopper.looked_at)
 
     async def _fill(self, unit: Sequence[CaseRecord], rows: Sequence[Row], scores: list[list[Score] | None]) -> None:
         """Fill in the scores of a unit's cases."""

@@ -190,6 +190,8 @@ class _Estimator:
                 found.unknown.append(f"what the agent will say: {words}")
             if self._later_turns:
                 found.unknown.append("what is said before the later turns of a conversation")
+        if config.stop_early:
+            found.unknown.append("how many of these rows an early decision spares")
         found.unknown += [f"what the scorer {name} calls" for name in self._opaque]
         if found.calls:
             found.unknown.append("retries, and replies that have to be asked for twice")

@@ -6,7 +6,7 @@ result.counts, result.summary.tallies[0].mean, result.file
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from adjudge.judges import Calibration
     from adjudge.model import Judge
     from adjudge.runs._cases import Cases
+    from adjudge.runs._stopping import TargetFinding
     from adjudge.runs._summary import Summary
     from adjudge.statistics import Estimate
 
@@ -33,11 +34,12 @@ class RunResult:
     """The result of a run, read from its file when it is used; `adjudge.open_run` reads everything else.
 
     `counts` are the rows by outcome (a row counts as its worst score) and add up to the number of cases. A row that a
-    stopped run did not reach is an error, `not-run`.
+    stopped run did not reach is an error, `not-run`; one that an early decision did not need is `spared`.
     """
 
     file: Path
     warnings: tuple[str, ...] = ()
+    thresholds: Mapping[str, float] | Sequence[tuple[str, float]] = ()  # those of the run's config
 
     @property
     def plan(self) -> Plan:
@@ -53,6 +55,13 @@ class RunResult:
     def summary(self) -> Summary:
         """The tallies of every scorer, with means and intervals."""
         return RunFile(self.file).summary
+
+    @property
+    def findings(self) -> tuple[TargetFinding, ...]:
+        """What each threshold found; `summary.early` says how many cases an early decision spared."""
+        from adjudge.runs._stopping import findings_of
+
+        return findings_of(self.summary, self.thresholds)
 
     @property
     def scores(self) -> Iterator[RowScore]:
@@ -121,7 +130,7 @@ async def aevaluate(
     if session.stopped is not None:
         message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to resume"
         raise RunStopped(message, code=session.stopped.code) from session.stopped
-    return RunResult(path, session.warnings)
+    return RunResult(path, session.warnings, work.config.thresholds)
 
 
 def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -> Plan:

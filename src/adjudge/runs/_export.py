@@ -17,7 +17,7 @@ from adjudge.judges import Calibration, CanaryReport, CascadeTally, Corrected, c
 from adjudge.model import Judge, Judgement, Score
 from adjudge.runs._cases import number_of
 from adjudge.runs._plan import Plan
-from adjudge.runs._records import CaseRecord, write_meta
+from adjudge.runs._records import EARLY, CaseRecord, write_meta
 from adjudge.runs._score_file import label_of, repeat_warnings, score_line
 from adjudge.runs._store import Store
 from adjudge.runs._summary import Summary, Tally
@@ -30,12 +30,20 @@ PAGE = 1024  # cases looked at together; a tally's sums are made page by page, s
 def scored_cases(
     store: Store, job_names: Sequence[str], missing: str
 ) -> Iterator[list[tuple[CaseRecord, list[Score]]]]:
-    """Give the cases with their scores, a page at a time; a case that was not reached is an error of that reason."""
+    """Give the cases with their scores, a page at a time; a case that was not reached is an error of that reason.
+
+    Cases that an early decision spared are left out.
+    """
+    early = store.meta(EARLY) and store.early_stop()
+    counted = None if early is None else frozenset(early.cases)
     last = -1
     while cases := store.cases(last, PAGE):
         scores = store.scores(cases[0].seq, cases[-1].seq)
-        yield [(case, scores.get(case.seq) or [Score.error(missing) for _ in job_names]) for case in cases]
         last = cases[-1].seq
+        if counted is not None:
+            cases = [case for case in cases if case.seq in counted]
+        if cases:
+            yield [(case, scores.get(case.seq) or [Score.error(missing) for _ in job_names]) for case in cases]
 
 
 Lines = Callable[[Any, Sequence[str], Sequence[Score]], bytes]
@@ -73,6 +81,13 @@ def summarise(
                 repeats.add(sort_ids((label_of(case.id), case.seq + 1) for case, _ in page))
         warnings = () if repeats is None else tuple(repeat_warnings(repeats))
     known = known_in(store)
+    early = store.meta(EARLY) and store.early_stop()
+    if early is not None:
+        # An interval for one look does not hold after many: only those that the decision rests on are shown.
+        shown = {one.name: one.estimate for one in early.findings}
+        for tally in tallies:
+            found = shown.get(tally.scorer)
+            tally.ends = (None, None) if found is None else (found.low, found.high)
     return Summary(
         rows,
         tallies,
@@ -80,7 +95,8 @@ def summarise(
         canaries=canaries_of(store) if plan.config.get("canaries") else None,
         cascade=None if cascade is None else cascade.report(known.rule),
         agreement=known.agreement,
-        corrected=None if known.calibration is None or not tallies else known.corrected(tallies[judged]),
+        early=early,
+        corrected=None if known.calibration is None or not tallies or early else known.corrected(tallies[judged]),
     )
 
 

@@ -132,6 +132,10 @@ def _check_shard(shard: _Shard, shards: Sequence[_Shard], *, partial: bool) -> N
         if theirs[name] != value:
             message = f"{shard.path} and {first.path} are runs of different jobs: {name} is {theirs[name]}, not {value}"
             raise RunError(message, code="run-mismatch")
+    if shard.store.early_stop() is not None:
+        message = f"{shard.path} was decided early, so its rows are a sample and not a shard"
+        advice = "run the same command with --run and without --stop-early"
+        raise UsageError(f"{message}: to finish it, {advice}", code="not-complete")
     total, done = shard.store.count(), sum(shard.store.counts().values())
     if shard.store.meta(COMPLETE) != total:
         message = f"{shard.path} does not hold all its cases yet"

@@ -7,9 +7,9 @@ Plan         the same by name, as the run file keeps it: settings, never a key
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -43,7 +43,8 @@ class RunConfig:
     path of the replies kept across runs, `user` for the one in the user's cache folder, or `off`. About the share
     `canaries` of the rows gets a second answer that is known to be bad, to see whether the judge accepts it. `seed`
     makes every random choice repeatable. `accept_changes` resumes a run although the source of its agent or scorers has
-    changed, and records that.
+    changed, and records that. `thresholds` say what the means of scores have to be at least, by name; with
+    `stop_early` the cases come in a random order, and the run ends as soon as the thresholds are decided.
     """
 
     workers: int = 32
@@ -58,6 +59,8 @@ class RunConfig:
     canaries: float = 0.0
     seed: int = 0
     accept_changes: bool = False
+    thresholds: Mapping[str, float] | Sequence[tuple[str, float]] = ()
+    stop_early: bool = False
 
     def __post_init__(self) -> None:
         if self.workers < 1:
@@ -74,6 +77,8 @@ class RunConfig:
                 raise UsageError(f"{name} must not be negative, got {value}")
         if self.max_cost is not None and self.price is None:
             raise UsageError("max_cost needs price: dollars for a million prompt and a million completion tokens")
+        if self.stop_early and self.canaries:
+            raise UsageError("canaries need the whole run: leave them or stop_early out", code="bad-option")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +261,12 @@ class Plan:
 
     def run_config(self) -> RunConfig:
         """Return the limits that the run began with."""
-        known = {one.name for one in fields(RunConfig)}
-        given = {name: value for name, value in self.config.items() if name in known}
-        if given.get("price") is not None:
-            given["price"] = tuple(given["price"])
-        return RunConfig(**given)
+        import msgspec
+
+        try:
+            return msgspec.convert(self.config, RunConfig)
+        except msgspec.ValidationError as error:
+            raise RunError(f"its limits cannot be read: {error}", code="run-damaged") from None
 
     def check_same(self, other: Self, path: Path) -> None:
         """Raise `RunError` if the other plan would give other scores."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adjudge.errors import RunError, UsageError
 from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
@@ -24,6 +24,9 @@ from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_case,
 from adjudge.runs._score_file import check_place
 from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
+
+if TYPE_CHECKING:
+    from adjudge.runs._stopping import EarlyStop
 
 NOT_RUN = "not-run: the run ended before this row"
 PAGE = 256
@@ -54,7 +57,7 @@ class RowScore(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """One case of a run with what happened to it; a case that was not reached has no scores."""
+    """One case of a run with what happened to it; a case that was not reached, or was spared, has no scores."""
 
     case: RunCase
     trajectory: RowTrajectory | None
@@ -117,11 +120,20 @@ class RunFile:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows are scored, unscored and errors; a row that was not reached is an error."""
+        """How many rows are scored, unscored and errors; a row that was not reached is an error.
+
+        A run that was decided early has `spared` rows, too.
+        """
         with Store.read(self.file) as store:
             counts = store.counts()
             missing = store.count() - sum(counts.values())
         return {**counts, "error": counts["error"] + missing}
+
+    @property
+    def early_stop(self) -> EarlyStop | None:
+        """How the run was decided before all its cases were needed; None where it was not."""
+        with Store.read(self.file) as store:
+            return store.early_stop()
 
     @property
     def summary(self) -> Summary:
@@ -137,12 +149,16 @@ class RunFile:
     def rows(self) -> Iterator[RunRow]:
         """Give the cases, in order of input, each with what the agent did and its scores."""
         with Store.read(self.file) as store:
+            early = store.early_stop()
+            counted = None if early is None else frozenset(early.cases)
             last = -1
             while cases := store.cases(last, PAGE):
                 done = store.trajectories(cases[0].seq, cases[-1].seq)
                 scores = store.scores(cases[0].seq, cases[-1].seq)
                 for case in cases:
-                    trajectory, given = None, scores.get(case.seq)
+                    # What came back after an early decision is not part of the result.
+                    is_spared = counted is not None and case.seq not in counted
+                    trajectory, given = None, None if is_spared else scores.get(case.seq)
                     if (record := done.get(case.seq)) is not None:
                         trajectory = RowTrajectory(case.id, record.trajectory, record.fault, record.seconds)
                     known = RunCase(case.id, case.row, case.fault)
@@ -152,6 +168,12 @@ class RunFile:
     def cases(self) -> Iterator[RunCase]:
         """Give the cases, in order of input."""
         return (row.case for row in self.rows())
+
+    def spared(self) -> Iterator[RunCase]:
+        """Give the cases that an early decision spared, in order of input."""
+        if (early := self.early_stop) is not None:
+            counted = frozenset(early.cases)
+            yield from (case for number, case in enumerate(self.cases()) if number not in counted)
 
     def trajectories(self) -> Iterator[RowTrajectory]:
         """Give what the agent did, in order of the cases; cases that it was not asked about are left out."""

@@ -17,7 +17,7 @@ Nothing is updated in place: a row is written once, with a checksum over its key
 
 import math
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -37,6 +37,8 @@ APPLICATION = 0x41444A47  # "ADJG": by which `file` and we recognise a run file
 RUN_ID = "id"  # the name in `meta` of the run's own id, which also binds the files beside it
 SUM = 8  # bytes of a checksum
 AGAIN = "again"  # the name in `meta` of the cases that are asked again, with the last request before that
+BATCH = 32  # rows of one statement
+EARLY = "early"  # the name in `meta` of how thresholds settled the run
 COMPLETE = "complete"  # the name in `meta` of the number of cases, written once all have been read
 
 MIGRATIONS = (
@@ -317,3 +319,22 @@ def check_kind(connection: sqlite3.Connection, path: object) -> int:
 def _plain(text: str) -> str:
     """Return text that SQLite can hold: lone surrogates are shown, not kept."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def join_inserts(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
+    """Join inserts of one kind to statements of many rows.
+
+    SQLite releases the interpreter's lock for every statement; with one for each row the journal's thread would wait
+    for the event loop that often.
+    """
+    groups: dict[str, list[tuple[Any, ...]]] = {}
+    for statement, values in writes:
+        if statement.startswith("INSERT"):
+            groups.setdefault(statement, []).append(values)
+        else:
+            yield statement, values
+    for statement, rows in groups.items():
+        head, _, places = statement.partition(" VALUES ")
+        for start in range(0, len(rows), BATCH):
+            part = rows[start : start + BATCH]
+            yield f"{head} VALUES {', '.join([places] * len(part))}", [value for row in part for value in row]

@@ -1,5 +1,7 @@
 """One session of a run: opens and locks the file, connects all parts, and closes them again whatever happens."""
 
+from __future__ import annotations
+
 import asyncio
 import signal
 from collections.abc import Callable, Iterator
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, Caught, DataError, RunError, RunStopped, UsageError
 from adjudge.judges import Calibration
@@ -30,10 +32,15 @@ from adjudge.runs._plan import (
     plan_from,
     write_plan,
 )
-from adjudge.runs._records import RUN_ID, write_meta
+from adjudge.runs._records import EARLY, RUN_ID, write_meta
 from adjudge.runs._source import Source
 from adjudge.runs._store import Store
 
+if TYPE_CHECKING:
+    from adjudge.runs._stopping import EarlyStop, Stopping
+
+PAGE = 1024  # cases read at once to put them in order
+AHEAD = 2  # cases for each worker that a run which may stop early asks beyond those that it has looked at
 TICK = 0.25  # seconds between two looks at the progress
 
 
@@ -52,6 +59,7 @@ class RunTask:
     signals: bool = False  # whether SIGINT and SIGTERM stop the run properly
     watch: Callable[[Progress], None] | None = None
     calibration: Calibration | None = None  # what was measured of the judge
+    stopping: Stopping | None = None  # what the run may be stopped for, where not the thresholds of its config
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +70,22 @@ class Session:
     stopped: AdjudgeError | None = None
     signal: int | None = None
     warnings: tuple[str, ...] = ()
+    early: EarlyStop | None = None  # how the run ended, where it might stop early
 
 
 async def run_session(work: RunTask) -> Session:
     """Do one session of a run; `RunError` where the file cannot be used, any other error that stops it is returned."""
+    if work.config.thresholds or work.config.stop_early or work.stopping is not None:
+        from adjudge.runs._stopping import check_stopping
+
+        work = replace(work, stopping=check_stopping(work))
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
         warnings: list[str] = []
         plan = _agree(store, work, warnings)
+        if store.meta(EARLY) is not None:
+            # It is decided again, from the same cases, or now works through all of them.
+            store.commit([("DELETE FROM meta WHERE name = ?", (EARLY,))])
         if work.job.judge is not None:
             keep_known(store, work.job.judge, work.calibration)
         if work.retry_failed:
@@ -86,7 +102,7 @@ async def run_session(work: RunTask) -> Session:
         journal = Journal(store, cache)
         try:
             async with clients_of(work.job, work.config, cache):
-                stopped, number = await _work_through(work, journal, cache)
+                session = await _work_through(work, Session(plan), journal, cache)
         finally:
             # Shielded: what was paid for must reach the file even where the session itself is cancelled.
             await asyncio.shield(asyncio.ensure_future(journal.close()))
@@ -94,7 +110,7 @@ async def run_session(work: RunTask) -> Session:
             raise journal.fault
         if cache is not None and cache.fault is not None:
             warnings.append(f"the cache {cache.path} could not be used throughout: {cache.fault}")
-        return Session(plan, stopped, number, tuple(warnings))
+        return replace(session, warnings=tuple(warnings))
 
 
 def _agree(store: Store, work: RunTask, warnings: list[str]) -> Plan:
@@ -134,8 +150,8 @@ def _agree(store: Store, work: RunTask, warnings: list[str]) -> Plan:
     return older
 
 
-async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) -> tuple[AdjudgeError | None, int | None]:
-    """Work until the run is done or stopped; return the error and the signal that stopped it."""
+async def _work_through(work: RunTask, session: Session, journal: Journal, cache: Cache | None) -> Session:
+    """Work until the run is done, decided or stopped; return the session with how it ended."""
     config, job = work.config, work.job
     reached = await journal.read(Store.checkpoint)
     budget = Budget(config, reached.attempts, reached.tokens, reached.cost)
@@ -159,8 +175,10 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
             if not (source.complete and is_compared):
                 reading = asyncio.create_task(_read(work, source, engine))
                 # Other cases, and torn groups, must be found before anything is scored.
-                if source.complete or job.unit_column == GROUP:
+                if source.complete or job.unit_column == GROUP or work.stopping is not None:
                     await reading
+            if work.stopping is not None and engine.failure is None:
+                await _put_in_order(work, work.stopping, journal, source, engine)
             await engine.run()
         except AdjudgeError as error:
             if isinstance(error, RunError) and not isinstance(error, RunStopped):
@@ -177,7 +195,31 @@ async def _work_through(work: RunTask, journal: Journal, cache: Cache | None) ->
         if work.watch is not None:
             engine.progress.total = source.count
             work.watch(engine.measure())
-        return stopped, caught[0] if caught else None
+        early = None if engine.stopper is None else engine.stopper.decided
+        stopped = stopped if early is None else None
+        if early is not None and early.spared:
+            journal.put(write_meta(EARLY, early))
+        return replace(session, stopped=stopped, signal=caught[0] if caught else None, early=early)
+
+
+async def _put_in_order(work: RunTask, stopping: Stopping, journal: Journal, source: Source, engine: Engine) -> None:
+    """Put all cases into a random order, and look at those that earlier sessions finished."""
+    from adjudge.runs._stopping import Stopper
+
+    stopper = engine.stopper = Stopper(stopping, seed=work.config.seed, unit_column=work.job.unit_column)
+    last = -1
+    while page := await journal.read(Store.cases, last, PAGE):
+        for case in page:
+            stopper.add(case)
+        last = page[-1].seq
+    units = stopper.start()
+    # What is slow holds up the look at all that come after it: without an end to how far the work runs ahead, most
+    # cases would have been asked by the time that a decision is seen.
+    source.put_in_order(units, most_ahead=max(AHEAD * work.config.workers, stopper.largest))
+    for first in range(0, last + 1, PAGE):
+        done = await journal.read(Store.scores, first, first + PAGE - 1)
+        for seq, scores in done.items():
+            engine.look_at(seq, scores)
 
 
 async def _read(work: RunTask, source: Source, engine: Engine) -> None:

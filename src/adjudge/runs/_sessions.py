@@ -1,5 +1,7 @@
 """What the commands do with runs: judge a file, resume, score again; each returns how it ended and its exit code."""
 
+from __future__ import annotations
+
 import asyncio
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.datasets import Format, read_rows, whole_file
 from adjudge.errors import ArgumentError, UsageError
@@ -25,6 +27,9 @@ from adjudge.runs._seal import GivenAgain, check_trust, is_sealed
 from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
 
+if TYPE_CHECKING:
+    from adjudge.runs._stopping import TargetFinding
+
 UNDECIDED = 3
 LOOKED_AT = 256  # rows whose columns are checked before anything is asked
 
@@ -33,13 +38,17 @@ Watch = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command's run ended; `undecided` says why its numbers decide nothing, or is None."""
+    """How a command's run ended; `undecided` says why its numbers decide nothing, or is None.
+
+    `findings` are what the thresholds found, where there are any.
+    """
 
     file: Path
     summary: Summary | None = None
     undecided: str | None = None
     signal: int | None = None
     warnings: tuple[str, ...] = ()
+    findings: tuple[TargetFinding, ...] = ()
 
     @property
     def is_stopped(self) -> bool:
@@ -48,10 +57,12 @@ class Finished:
 
     @property
     def exit_code(self) -> int:
-        """0 decided, 3 undecided, 130 or 143 interrupted."""
+        """0 decided, 1 a mean is below its threshold, 3 undecided, 130 or 143 interrupted."""
         if self.signal is not None:
             return 128 + self.signal
-        return UNDECIDED if self.undecided is not None else 0
+        if self.undecided is not None:
+            return UNDECIDED
+        return int(any(one.verdict == "fail" for one in self.findings))
 
 
 def judge_file(  # noqa: PLR0913 (each is an option of the command)
@@ -247,7 +258,13 @@ def rescore_run(
     with Store.read(path) as store:
         if store.meta(COMPLETE) is None:
             raise UsageError(f"{path} does not hold all its cases yet: adjudge resume {path}", code="not-complete")
-        return finish(RunTask(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
+        finished = finish(RunTask(target, job, plan, config, answers_of(store), signals=True, watch=watch), out)
+        early = store.early_stop()
+    if early is None:
+        return finished
+    # Where a run stops depends on its scores, so intervals that know nothing of that are too narrow.
+    warning = f"{path} was {early.headline}; only those {len(early.cases):,} were scored again"
+    return replace(finished, warnings=(*finished.warnings, warning))
 
 
 def finish(work: RunTask, out: str | None) -> Finished:
@@ -280,16 +297,30 @@ def finish(work: RunTask, out: str | None) -> Finished:
         undecided = "no rows"
     elif summary.failed_share > work.config.max_unscored:
         undecided = f"more than {work.config.max_unscored:.3g} of the rows have no score"
-    return Finished(work.path, summary, undecided, warnings=warnings)
+    findings: tuple[TargetFinding, ...] = ()
+    if work.config.thresholds:
+        from adjudge.runs._stopping import findings_of
+
+        findings = findings_of(summary, work.config.thresholds)
+        if undecided is None and not any(one.verdict == "fail" for one in findings):
+            undecided = next((f"{one.name}: {one.reason}" for one in findings if one.verdict is None), None)
+    return Finished(work.path, summary, undecided, warnings=warnings, findings=findings)
 
 
 def answers_of(store: Store) -> Iterator[CaseRead]:
-    """Give a run's cases with the answers of its agent; a case that the agent was not asked about is a fault."""
+    """Give a run's cases with the answers of its agent; a case that the agent was not asked about is a fault.
+
+    Cases that an early decision spared are left out.
+    """
     has_agent = plan_from(store.meta(PLAN), store.path).agent is not None
+    early = store.early_stop()
+    counted = None if early is None else frozenset(early.cases)
     last = -1
     while cases := store.cases(last, 256):
         done = store.trajectories(cases[0].seq, cases[-1].seq)
         for case in cases:
+            if counted is not None and case.seq not in counted:
+                continue
             record = done.get(case.seq)
             if record is None and has_agent and case.row is not None:
                 yield CaseRead(case.id, None, "not-run: the agent has not been asked about this case")

@@ -6,7 +6,7 @@ is not needed any more.
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 
@@ -50,6 +50,11 @@ class Source:
         self._taking = asyncio.Lock()
         self._more = asyncio.Event()
         self._closed = False
+        self._order: Iterator[Sequence[int]] | None = None  # units in an order of their own, by their cases' numbers
+        self._ordered: deque[tuple[int, list[CaseRecord]]] = deque()  # the next ones, each with where it ends there
+        self._end = 0  # where the last of them ends
+        self._looked_at = 0  # cases, from the beginning of that order, that are done with
+        self._most_ahead = 0  # cases that may be given out beyond them
 
     def close(self) -> None:
         """Give out no more work."""
@@ -122,6 +127,8 @@ class Source:
     async def take(self) -> list[CaseRecord] | None:
         """Return the next unit without scores; None when no unit is left."""
         async with self._taking:
+            if self._order is not None:
+                return await self._take_in_order(self._order)
             while not self._units and not self._closed:
                 # In this order: cases that are written after the look at `complete` set `more` again.
                 self._more.clear()
@@ -155,6 +162,35 @@ class Source:
         first = number_of(last)
         open_ = await self._journal.read(Store.open_canaries, first, number_of(swept + 1))
         self._units.extend([case] for case in open_)
+
+    def put_in_order(self, units: Iterable[Sequence[int]], *, most_ahead: int) -> None:
+        """Give out units, by the numbers of their cases, in this order; all cases have been read.
+
+        No more than so many cases are given out beyond those that `advance` says are done with.
+        """
+        self._order, self._most_ahead = iter(units), most_ahead
+
+    def advance(self, looked_at: int) -> None:
+        """Note how many cases, from the beginning of the order, are done with."""
+        self._looked_at = looked_at
+        self._more.set()
+
+    async def _take_in_order(self, order: Iterator[Sequence[int]]) -> list[CaseRecord] | None:
+        while not self._closed:
+            if not self._ordered:
+                units = list(islice(order, PAGE))
+                if not units:
+                    return None
+                for unit, cases in zip(units, await self._journal.read(Store.open_units, units), strict=True):
+                    self._end += len(unit)
+                    if cases:
+                        self._ordered.append((self._end, cases))
+            elif self._ordered[0][0] <= self._looked_at + self._most_ahead:
+                return self._ordered.popleft()[1]
+            else:
+                self._more.clear()
+                await self._more.wait()
+        return None
 
     async def known(self, seq: int) -> Mapping[bytes, ChatReply]:
         """Return the replies that one of the cases in `begun` got before the run was interrupted."""

@@ -8,13 +8,14 @@ left in the tail beside the file (see `_journal`) is written into it first.
 import os
 import secrets
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from adjudge.errors import RunError, UsageError
 from adjudge.files import FileLock, connect, roll_back, sqlite_fault, state_folder
@@ -24,6 +25,7 @@ from adjudge.runs._records import (
     AGAIN,
     APPLICATION,
     COMPLETE,
+    EARLY,
     MIGRATIONS,
     RUN_ID,
     VERSION,
@@ -31,6 +33,7 @@ from adjudge.runs._records import (
     TrajectoryRecord,
     Write,
     check_kind,
+    join_inserts,
     read_case,
     read_meta,
     read_reply,
@@ -39,13 +42,15 @@ from adjudge.runs._records import (
     write_meta,
 )
 
-BATCH = 32  # rows of one statement
+if TYPE_CHECKING:
+    from adjudge.runs._stopping import EarlyStop
+
 PENDING = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq > ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq LIMIT ?
 """
 CANARIES = "SELECT seq, unit, body, sum FROM cases WHERE seq <= ? AND seq < 0 ORDER BY seq DESC LIMIT ?"
-OPEN_CANARIES = """
+OPEN = """
     SELECT seq, unit, body, sum FROM cases
     WHERE seq BETWEEN ? AND ? AND NOT EXISTS (SELECT 1 FROM scores WHERE scores.seq = cases.seq) ORDER BY seq DESC
 """
@@ -190,6 +195,15 @@ class Store:
         found = self.rows("SELECT name, body, sum FROM meta WHERE name = ?", name)
         return read_meta(*found[0]) if found else None
 
+    def early_stop(self) -> "EarlyStop | None":
+        """Return how the run was decided before all its cases were needed; None where it was not."""
+        stored = self.meta(EARLY)
+        if stored is None:
+            return None
+        from adjudge.runs._stopping import read_early_stop
+
+        return read_early_stop(stored, self)
+
     def pending(self, after: int, most: int) -> list[CaseRecord]:
         """Return the next cases without scores, in order."""
         return [read_case(*row) for row in self.rows(PENDING, after, most)]
@@ -209,7 +223,11 @@ class Store:
 
     def open_canaries(self, first: int, last: int) -> list[CaseRecord]:
         """Return the canaries in that range that have no scores."""
-        return [read_case(*row) for row in self.rows(OPEN_CANARIES, first, last)]
+        return [read_case(*row) for row in self.rows(OPEN, first, last)]
+
+    def open_units(self, units: Iterable[Sequence[int]]) -> list[list[CaseRecord]]:
+        """Return those cases of each unit that have no scores; the cases of a unit follow one another."""
+        return [[read_case(*row) for row in reversed(self.rows(OPEN, unit[0], unit[-1]))] for unit in units]
 
     def case_sums(self, first: int, last: int) -> list[bytes]:
         """Return the checksums of the cases in that range."""
@@ -270,12 +288,17 @@ class Store:
         return int(self.rows("SELECT coalesce(max(seq), -1) + 1 FROM cases")[0][0])
 
     def counts(self) -> dict[str, int]:
-        """Return how many cases ended in each outcome; a case counts as its worst score."""
-        query = """SELECT max(CASE status WHEN 'error' THEN 2 WHEN 'unscored' THEN 1 ELSE 0 END) AS worst
+        """Return how many cases ended in each outcome; a case counts as its worst score, or as spared."""
+        query = """SELECT seq, max(CASE status WHEN 'error' THEN 2 WHEN 'unscored' THEN 1 ELSE 0 END) AS worst
                    FROM scores WHERE seq >= 0 GROUP BY seq"""
         names = ("scored", "unscored", "error")
-        found = self.rows(f"SELECT worst, count(*) FROM ({query}) GROUP BY worst")  # noqa: S608 (our own text)
-        return {**dict.fromkeys(names, 0), **{names[worst]: count for worst, count in found}}
+        early = self.meta(EARLY) and self.early_stop()
+        if early is None:
+            found = self.rows(f"SELECT worst, count(*) FROM ({query}) GROUP BY worst")  # noqa: S608 (our own text)
+            return {**dict.fromkeys(names, 0), **{names[worst]: count for worst, count in found}}
+        counted = frozenset(early.cases)
+        ends = Counter(worst for seq, worst in self.rows(query) if seq in counted)
+        return {**{name: ends[worst] for worst, name in enumerate(names)}, "spared": early.spared}
 
     def totals(self) -> tuple[int, int, int, float, int]:
         """Return calls, attempts, tokens, cost and failed calls so far; a call without a reply is an attempt, too."""
@@ -300,25 +323,6 @@ class Store:
         """Return the rows that a query finds; the caller checks their checksums."""
         with translate_errors(self.path):
             return self._connection.execute(query, values).fetchall()
-
-
-def join_inserts(writes: Iterable[Write]) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Join inserts of one kind to statements of many rows.
-
-    SQLite releases the interpreter's lock for every statement; with one for each row the journal's thread would wait
-    for the event loop that often.
-    """
-    groups: dict[str, list[tuple[Any, ...]]] = {}
-    for statement, values in writes:
-        if statement.startswith("INSERT"):
-            groups.setdefault(statement, []).append(values)
-        else:
-            yield statement, values
-    for statement, rows in groups.items():
-        head, _, places = statement.partition(" VALUES ")
-        for start in range(0, len(rows), BATCH):
-            part = rows[start : start + BATCH]
-            yield f"{head} VALUES {', '.join([places] * len(part))}", [value for row in part for value in row]
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -10,6 +10,7 @@ from adjudge.statistics import Mean, Moments, mean_of
 
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport, Corrected
+    from adjudge.runs._stopping import EarlyStop
 
 KINDS = 50  # kinds of reasons that a tally counts separately
 SHOWN = 3  # failed rows that a summary shows
@@ -25,6 +26,7 @@ class Tally:
     moments: Moments = field(default_factory=Moments)
     reasons: Counter[str] = field(default_factory=Counter)  # why rows have no number, by code
     failures: list[str] = field(default_factory=list)  # the first few, in words
+    ends: tuple[float | None, float | None] | None = None  # of a run that stopped early: the only interval to show
 
     def add(self, labels: Iterable[object], scores: Iterable[Score]) -> None:
         """Count scores; failures name their rows by the labels."""
@@ -65,9 +67,14 @@ class Tally:
 
     @property
     def mean(self) -> Mean | None:
-        """The mean over the scored rows, with its 95 % interval, cut to the scorer's range."""
-        # Student's interval may exceed what the scorer can give.
+        """The mean over the scored rows, with its 95 % interval, cut to the scorer's range.
+
+        Of a run that stopped early the interval is the one that holds at any time, or is missing.
+        """
         mean = mean_of(self.moments)
+        if mean is not None and self.ends is not None:
+            return Mean(mean.value, *self.ends, mean.n, "anytime")
+        # Student's interval may exceed what the scorer can give.
         if mean is None or mean.low is None or mean.high is None or self.range is None:
             return mean
         return replace(mean, low=max(mean.low, self.range[0]), high=min(mean.high, self.range[1]))
@@ -92,6 +99,7 @@ class Summary:
     canaries: "CanaryReport | None" = None  # how the judge did on answers that are known to be bad
     cascade: "CascadeReport | None" = None  # how many rows went to its second judge
     agreement: str | None = None  # how far the judge claims to agree with people, where it does
+    early: "EarlyStop | None" = None  # how the run was decided before all its cases were needed
     corrected: "Corrected | None" = None  # the judge's mean corrected for its errors, where it was calibrated
 
     @property

@@ -15,7 +15,8 @@ TYPE_CHECKING = False  # what type checkers take for true; typing itself would c
 if TYPE_CHECKING:
     from adjudge.scenarios._baseline import Baseline, BaselineChanges, ScenarioChange, ScenarioStanding, load_baseline
     from adjudge.scenarios._check import CheckOptions, CheckResult, check
-    from adjudge.scenarios._gate import Decision, Gate, GateFinding, Threshold, Verdict, decide, load_gate
+    from adjudge.scenarios._gate import Decision, Gate, GateFinding, Threshold, Verdict, decide
+    from adjudge.scenarios._gate_file import load_gate
     from adjudge.scenarios._load import ScenarioPlace, load_agent_names, load_scenarios, write_starter
     from adjudge.scenarios._reports import (
         check_langfuse,
@@ -91,7 +92,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "_baseline": ("Baseline", "BaselineChanges", "ScenarioChange", "ScenarioStanding", "load_baseline"),
         "_check": ("CheckOptions", "CheckResult", "check"),
-        "_gate": ("Decision", "Gate", "GateFinding", "Threshold", "Verdict", "decide", "load_gate"),
+        "_gate": ("Decision", "Gate", "GateFinding", "Threshold", "Verdict", "decide"),
+        "_gate_file": ("load_gate",),
         "_load": ("ScenarioPlace", "load_agent_names", "load_scenarios", "write_starter"),
         "_reports": (
             "check_langfuse",

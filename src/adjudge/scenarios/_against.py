@@ -26,7 +26,7 @@ from adjudge.comparison import (
 )
 from adjudge.errors import UsageError, closest
 from adjudge.scenarios._baseline import Baseline, BaselineChanges, compare_with, load_baseline
-from adjudge.scenarios._gate import GateFinding, Result, Verdict
+from adjudge.scenarios._gate import GateFinding, Result, Verdict, bad_gate
 from adjudge.scenarios._run import Outcome, outcome_of
 from adjudge.scenarios._summary import WORST_FIRST
 
@@ -48,7 +48,7 @@ class BaselineRules:
 def read_rules(given: Any, where: str, folder: Path) -> BaselineRules:
     """Return the rules of the table `[baseline]` of a gate file."""
     if not isinstance(given, Mapping):
-        raise _bad(f"{where} must be a table, got {given!r}")
+        raise bad_gate(f"{where} must be a table, got {given!r}")
     for key in given:
         if key not in KEYS:
             raise UsageError(f"{where}: a baseline has no {key!r}{closest(str(key), KEYS)}", code="unknown-key")
@@ -56,18 +56,20 @@ def read_rules(given: Any, where: str, folder: Path) -> BaselineRules:
     for tier in ("block", "warn"):
         found = given.get(tier, ["workflow"] if tier == "block" else [])
         if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise _bad(f'{where}: {tier} must be a list of numbers of the gate, such as ["workflow"], got {found!r}')
+            raise bad_gate(
+                f'{where}: {tier} must be a list of numbers of the gate, such as ["workflow"], got {found!r}'
+            )
         names[tier] = tuple(found)
     run = given.get("run")
     numbers: dict[str, Any] = {key: given[key] for key in ("margin", "max_missing") if key in given}
     if run is not None and not isinstance(run, str):
-        raise _bad(f"{where}: run must be a path, got {run!r}")
+        raise bad_gate(f"{where}: run must be a path, got {run!r}")
     for key, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _bad(f"{where}: {key} must be a number, got {value!r}")
+            raise bad_gate(f"{where}: {key} must be a number, got {value!r}")
     CompareOptions(**numbers)  # refuses what makes no sense
     if not names["block"] and not names["warn"]:
-        raise _bad(f"{where}: block and warn are both empty, so nothing would be compared")
+        raise bad_gate(f"{where}: block and warn are both empty, so nothing would be compared")
     return BaselineRules(None if run is None else folder / run, block=names["block"], warn=names["warn"], **numbers)
 
 
@@ -157,7 +159,3 @@ def _critical(results: Sequence[Result]) -> list[GateFinding]:
     more = f" and {len(named) - 3} more" if len(named) > 3 else ""
     reason = f"{words}; not {', '.join(map(repr, named[:3]))}{more}" if named else words
     return [GateFinding("baseline.critical", verdict, reason, passed / len(worst), n=len(worst))]
-
-
-def _bad(message: str) -> UsageError:
-    return UsageError(message, code="bad-gate")

@@ -15,7 +15,7 @@ from adjudge.model import Trajectory
 from adjudge.runs import Progress, new_run_file
 from adjudge.scenarios._agent import Receive, agent_for
 from adjudge.scenarios._baseline import BaselineChanges
-from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide, load_gate
+from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide
 from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
 from adjudge.scenarios._scenario import Scenario
@@ -24,6 +24,7 @@ from adjudge.traces import AgentNames
 
 if TYPE_CHECKING:
     from adjudge.receivers import OtlpEndpoint
+    from adjudge.scenarios._against import EarlierRun
     from adjudge.scenarios._traces import TraceFiles
 
 MOST_NAMED = 3  # names of files without a scenario in a warning
@@ -37,6 +38,7 @@ class CheckOptions:
     `select` says which of the scenarios run, `wait` how many seconds to wait until an agent behind a URL answers.
     `baseline` is the run file or the JSON report of an earlier check, to say what changed since, and for the rules of a
     gate that has them; `baseline_missing` says what becomes of a check without it.
+    With `stop_early` the scenarios come in random order, and the check ends as soon as the gate is decided.
     """
 
     agent: Any = None
@@ -56,6 +58,7 @@ class CheckOptions:
     agents: AgentNames = field(default_factory=dict)
     baseline: str | Path | None = None
     baseline_missing: Literal["refuse", "pass"] = "refuse"
+    stop_early: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +108,7 @@ def check(
     # Everything that can be wrong with the call is found before the agent is asked.
     located = locate_scenarios(scenarios)
     everything = [scenario for scenario, _ in located]
-    gate = Gate() if options.gate is None else load_gate(options.gate)
-    earlier = None
-    if options.baseline is not None or gate.baseline is not None:
-        from adjudge.scenarios._against import find_baseline
-
-        earlier = find_baseline(options.baseline, gate.baseline, may_miss=options.baseline_missing == "pass")
+    gate, earlier = (Gate(), None) if options.gate is None and options.baseline is None else _gate_of(options)
     if gate.agents or options.agents:
         # What is said in the call comes before what a scenario says, and that before the gate.
         everything = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in everything]
@@ -146,9 +144,11 @@ def check(
         if endpoint is not None:
             agent = replace(agent, receive=_receive_from(endpoint))
         how = {"retry_failed": options.retry_failed, "watch": watch, "signals": signals}
-        run, session = asyncio.run(execute(loaded, agent, judge, path, config, **how))
+        run, session = asyncio.run(
+            execute(loaded, agent, judge, path, config, gate if options.stop_early else None, **how)
+        )
 
-    decision = decide(gate, run.results)
+    decision = decide(gate, run.results, run.early)
     if session.stopped is not None:
         # What a stopped run holds may look like a pass: the stop is a finding of its own, and the first.
         stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")
@@ -162,6 +162,19 @@ def check(
     changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
     places = {scenario.id: place for scenario, place in located if place is not None}
     return CheckResult(run, decision, session.signal, places, changes)
+
+
+def _gate_of(options: CheckOptions) -> "tuple[Gate, EarlierRun | None]":
+    """Return the gate, and the baseline that it or the call names."""
+    from adjudge.scenarios._against import find_baseline
+    from adjudge.scenarios._gate_file import load_gate
+
+    gate = Gate() if options.gate is None else load_gate(options.gate)
+    if gate.baseline is None and options.baseline is None:
+        return gate, None
+    if gate.baseline is not None and options.stop_early:
+        raise UsageError("--stop-early spares scenarios that the [baseline] of the gate needs", code="bad-option")
+    return gate, find_baseline(options.baseline, gate.baseline, may_miss=options.baseline_missing == "pass")
 
 
 def _warnings_of(

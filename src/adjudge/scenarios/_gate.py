@@ -23,20 +23,20 @@ a file:
     run = "main.run"
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from adjudge.errors import UsageError, closest
-from adjudge.judges import QUALITY, Calibration, load_calibration
-from adjudge.scenarios._load import read_toml, text_of
+from adjudge.judges import Calibration
 from adjudge.scenarios._scenario import Scenario
 from adjudge.statistics import estimate_mean
-from adjudge.traces import AgentNames, read_agent_names
+from adjudge.traces import AgentNames
 
 if TYPE_CHECKING:
+    from adjudge.runs import EarlyStop, TargetFinding
     from adjudge.scenarios._against import BaselineRules
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
@@ -44,7 +44,6 @@ Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 
 Result: TypeAlias = Mapping[str, Any]
 
-METRICS = (*QUALITY, "overall")
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "undecided": 3}
 _ROUNDING = 1e-9  # a mean of numbers with decimals may miss a threshold by a rounding error, which must not count
 
@@ -89,15 +88,15 @@ class Gate:
         for place, gate in (("", self), *((f"tags.{tag}.", inner) for tag, inner in self.tags.items())):
             if gate.quality and judge is None:
                 name = next(iter(gate.quality))
-                raise _bad(f"the gate wants {place}quality.{name}, and no judge is given")
+                raise bad_gate(f"the gate wants {place}quality.{name}, and no judge is given")
             there = dict.fromkeys(use.make().name for one in scenarios for use in one.scorers)
             for name in gate.scorers:
                 if name not in there:
-                    raise _bad(f"the gate wants {place}scorers.{name}, which no scenario has{closest(name, there)}")
+                    raise bad_gate(f"the gate wants {place}scorers.{name}, which no scenario has{closest(name, there)}")
         known = dict.fromkeys(tag for one in scenarios for tag in one.tags)
         for tag in self.tags:
             if tag not in known:
-                raise _bad(f"the gate has the tag {tag!r}, which no scenario has{closest(tag, known)}")
+                raise bad_gate(f"the gate has the tag {tag!r}, which no scenario has{closest(tag, known)}")
 
     def narrow(self, scenarios: Sequence[Scenario]) -> tuple["Gate", tuple[str, ...]]:
         """Return the gate for some of its scenarios, and the names of the thresholds that have nothing to look at."""
@@ -168,56 +167,91 @@ class Decision:
         return EXIT_CODES[self.verdict]
 
 
-def decide(gate: Gate, results: Iterable[Result]) -> Decision:
+def decide(gate: Gate, results: Iterable[Result], early: "EarlyStop | None" = None) -> Decision:
     """Hold the results of a run (those of `run_scenarios`) against a gate.
+
+    `early` is how the run ended, where it might stop early. What it left open then decides nothing.
 
     >>> passed = {"id": "a", "status": "scored", "pass": True, "tags": [], "quality": None, "scores": {}}
     >>> decide(Gate(), [passed, {**passed, "id": "b", "pass": False}]).reasons[1]
     'workflow: 0.5000 (n 2, 95 % interval 0.0945 .. 0.9055) is below 1'
     """
     rows = list(results)
-    # The gate of a tag counts only the runs of that tag; confidence is the whole gate's.
-    parts = [("", gate, rows)]
-    for tag, inner in gate.tags.items():
-        tagged = [row for row in rows if tag in row["tags"]]
-        parts.append((f"tags.{tag}.", replace(inner, confidence=gate.confidence, require_calibrated=None), tagged))
+    settled = {} if early is None else {one.name: one for one in early.findings}
     findings: list[GateFinding] = []
-    for place, part, runs in parts:
+    if early is not None and early.spared:
+        words = f"decided after {len(early.cases):,} of {early.total:,} runs; {early.spared:,} were spared"
+        findings.append(GateFinding("spared", "pass", words, float(early.spared), n=early.total))
+    # The gate of a tag counts only the runs of that tag; confidence is the whole gate's.
+    for tag, part in {"": gate, **gate.tags}.items():
+        place = f"tags.{tag}." if tag else ""
+        runs = [row for row in rows if not tag or tag in row["tags"]]
         if not runs:
-            findings.append(GateFinding(f"{place}unscored", "undecided", "there are no runs"))
+            if early is None or not early.spared:
+                findings.append(GateFinding(f"{place}unscored", "undecided", "there are no runs"))
         elif part.max_unscored < 1.0:
             missing = sum(run["status"] != "scored" for run in runs)
             share, most = missing / len(runs), part.max_unscored
             verdict: Verdict = "undecided" if share > most + _ROUNDING else "pass"
             words = f"{missing} of {len(runs)} runs ({share:.1%}) lack an answer; at most {most * 100:.4g}% may"
             findings.append(GateFinding(f"{place}unscored", verdict, words, share, n=len(runs)))
-        if part.workflow is not None:
-            findings.append(_compare(part, part.workflow, f"{place}workflow", runs, [run["pass"] for run in runs]))
-        for name, threshold in part.quality.items():
-            qualities = [{**(run["quality"] or {}), "overall": run.get("average_quality")} for run in runs]
-            values = [quality.get(name) for quality in qualities]
-            findings.append(_compare(part, threshold, f"{place}quality.{name}", runs, values))
-        for name, threshold in part.scorers.items():
-            values = [run["scores"].get(name, {}).get("value") for run in runs]
-            # Which runs should have a scorer's number, and how large it may be, is not known: none counts as missing.
-            findings.append(_compare(part, threshold, f"{place}scorers.{name}", runs, values, is_share=False))
-        if part.require_calibrated is not None:
+        for number in numbers_of(part, tag):
+            needed, found = max(1, part.min_rows), settled.get(number.name)
+            # Where nothing was spared the mean of these runs is known; a lower end had its looks, and gets no other.
+            if early is None or found is None or not (early.spared or number.threshold.lower_end):
+                findings.append(_compare(number, runs, needed, gate.confidence))
+            elif found.verdict is not None or not early.spared:
+                findings.append(_settle(found, needed))
+        if not tag and part.require_calibrated is not None:
             findings.append(_describe_judge(part.require_calibrated))
     return Decision(tuple(findings))
 
 
-def _compare(
-    gate: Gate,
-    threshold: Threshold,
-    name: str,
-    rows: Sequence[Result],
-    values: Sequence[float | None],
-    *,
-    is_share: bool = True,
-) -> GateFinding:
-    """Compare the mean of the values with a threshold; None is the value of a run that has none."""
+class GateNumber(NamedTuple):
+    """A number that a gate has a threshold on, and how it is read from the result of a run.
+
+    Which runs should have the number of a `scorer`, and how large it may be, no result says.
+    """
+
+    name: str
+    threshold: Threshold
+    read: Callable[[Result], Any]
+    scorer: str | None = None
+
+
+def numbers_of(gate: Gate, tag: str = "") -> list[GateNumber]:
+    """Return the numbers that a gate has thresholds on, without those of its tags; `tag` is its own, if it has one."""
+    place = f"tags.{tag}." if tag else ""
+    found = [] if gate.workflow is None else [GateNumber(f"{place}workflow", gate.workflow, itemgetter("pass"))]
+    for name, threshold in gate.quality.items():
+        found.append(GateNumber(f"{place}quality.{name}", threshold, partial(_quality, name)))
+    for name, threshold in gate.scorers.items():
+        found.append(GateNumber(f"{place}scorers.{name}", threshold, partial(_score, name), name))
+    return found
+
+
+def _quality(name: str, result: Result) -> Any:
+    return result.get("average_quality") if name == "overall" else (result["quality"] or {}).get(name)
+
+
+def _score(name: str, result: Result) -> Any:
+    return result["scores"].get(name, {}).get("value")
+
+
+def _settle(found: "TargetFinding", needed: int) -> GateFinding:
+    """Return what looking at a number all along found; what it did not show is not reached."""
+    one = found.estimate
+    if one is None or one.n < needed:
+        n = 0 if one is None else one.n
+        return GateFinding(found.name, "undecided", f"too few runs have this number: {n}, {needed} needed", n=n)
+    return GateFinding(found.name, found.verdict or "fail", found.reason, one.value, one.low, one.high, one.n)
+
+
+def _compare(number: GateNumber, rows: Sequence[Result], needed: int, confidence: float) -> GateFinding:
+    """Compare the mean of a number with its threshold."""
+    name, threshold, is_share = number.name, number.threshold, number.scorer is None
+    values = [number.read(row) for row in rows]
     known = [float(value) for value in values if value is not None]
-    needed = max(1, gate.min_rows)
     if len(known) < needed:
         reason = f"too few runs have this number: {len(known)}, {needed} needed"
         return GateFinding(name, "undecided", reason, n=len(known))
@@ -229,7 +263,7 @@ def _compare(
         # Wilson's interval is for shares; other numbers vary in their own way and get Student's t.
         method="wilson" if all(value in (0.0, 1.0) for value in known) else "t",
         range=(0.0, 1.0) if all(0.0 <= value <= 1.0 for value in known) else None,
-        confidence=gate.confidence,
+        confidence=confidence,
     )
     assert found is not None  # noqa: S101 (there are values)
     interval = bounds = ""
@@ -264,108 +298,6 @@ def _describe_judge(known: Calibration) -> GateFinding:
     )
 
 
-_KEYS = tuple(each.name for each in fields(Gate))
-_TAG_KEYS = tuple(
-    name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated", "agents", "baseline")
-)
-
-
-def load_gate(source: str | Path | Mapping[str, Any] | Gate) -> Gate:
-    """Return the gate of a TOML file, or of a mapping of the same form.
-
-    An unknown key and a value that makes no sense raise `UsageError`, with what was probably meant. Without `workflow`,
-    every workflow has to pass; the gate of a tag has only the thresholds that it names.
-
-    >>> load_gate({"workflow": 0.9, "quality": {"overall": 0.8}}).quality["overall"]
-    Threshold(min=0.8, lower_end=False)
-    """
-    if isinstance(source, Gate):
-        return source
-    if isinstance(source, Mapping):
-        return _gate(source, "the gate", Path())
-    path = Path(source)
-    return _gate(read_toml(text_of(path), str(path)), str(path), path.parent)
-
-
-def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
-    _table(given, where, _KEYS, "a gate")
-    # Defaults differ: the whole gate is strict, the gate of a tag has only what it names.
-    found = _numbers(given, where, default=Threshold(1.0), max_unscored=0.0)
-    inner: dict[str, Gate] = {}
-    for name, one in _table(given.get("tags", {}), f"{where}: tags").items():
-        place = f"{where}: tags.{name}"
-        table = _table(one, place, _TAG_KEYS, "the gate of a tag")
-        inner[name] = Gate(**_numbers(table, place, default=None, max_unscored=1.0))
-    confidence = _number(given.get("confidence", 0.95), f"{where}: confidence")
-    if not 0.5 <= confidence < 1.0:
-        raise _bad(f"{where}: confidence must be from 0.5 to below 1, got {confidence!r}")
-    known = given.get("require_calibrated")
-    if known is not None and not isinstance(known, str | Calibration):
-        raise _bad(f"{where}: require_calibrated must be the path of a calibration, got {known!r}")
-    calibration = load_calibration(folder / known) if isinstance(known, str) else known
-    agents = read_agent_names(given.get("agents", {}), f"{where}: agents")
-    baseline = None
-    if "baseline" in given:
-        from adjudge.scenarios._against import read_rules
-
-        baseline = read_rules(given["baseline"], f"{where}: baseline", folder)
-    return Gate(
-        **found,
-        tags=inner,
-        confidence=confidence,
-        require_calibrated=calibration,
-        agents=agents,
-        baseline=baseline,
-    )
-
-
-def _numbers(given: Mapping[str, Any], where: str, *, default: Threshold | None, max_unscored: float) -> dict[str, Any]:
-    rows = given.get("min_rows", 1)
-    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
-        raise _bad(f"{where}: min_rows must be a whole number, at least 1, got {rows!r}")
-    share = _number(given.get("max_unscored", max_unscored), f"{where}: max_unscored")
-    if not 0.0 <= share <= 1.0:
-        raise _bad(f"{where}: max_unscored is a share from 0 to 1, got {share!r}")
-    quality = _table(given.get("quality", {}), f"{where}: quality", METRICS, "the quality")
-    scorers = _table(given.get("scorers", {}), f"{where}: scorers")
-    workflow = given.get("workflow")
-    return {
-        "workflow": default if workflow is None else _threshold(workflow, f"{where}: workflow", is_share=True),
-        "quality": {name: _threshold(one, f"{where}: quality.{name}", is_share=True) for name, one in quality.items()},
-        "scorers": {name: _threshold(one, f"{where}: scorers.{name}") for name, one in scorers.items()},
-        "max_unscored": share,
-        "min_rows": rows,
-    }
-
-
-def _threshold(given: Any, where: str, *, is_share: bool = False) -> Threshold:
-    bare = given if isinstance(given, Mapping) else {"min": given}
-    table = _table(bare, where, ("min", "lower_end"), "a threshold")
-    if "min" not in table:
-        raise _bad(f"{where}: a threshold needs min")
-    least, lower_end = _number(table["min"], f"{where}: min"), table.get("lower_end", False)
-    if not isinstance(lower_end, bool):
-        raise _bad(f"{where}: lower_end is true or false, got {lower_end!r}")
-    if is_share and not 0.0 <= least <= 1.0:
-        raise _bad(f"{where}: must be from 0 to 1, got {least!r}: 90 % is 0.9")
-    return Threshold(least, lower_end)
-
-
-def _number(given: Any, where: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise _bad(f"{where} must be a number, got {given!r}")
-    return float(given)
-
-
-def _table(given: Any, where: str, known: tuple[str, ...] | None = None, what: str = "") -> Mapping[str, Any]:
-    """Return a table that has only the known keys; any, where none are known."""
-    if not isinstance(given, Mapping):
-        raise _bad(f"{where} must be a table, got {given!r}")
-    for key in given:
-        if known is not None and key not in known:
-            raise UsageError(f"{where}: {what} has no {key!r}{closest(str(key), known)}", code="unknown-key")
-    return given
-
-
-def _bad(message: str) -> UsageError:
+def bad_gate(message: str) -> UsageError:
+    """Return the error for a gate that makes no sense."""
     return UsageError(message, code="bad-gate")

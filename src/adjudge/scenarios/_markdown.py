@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from adjudge.runs import RunFile
 from adjudge.scenarios._account import account_of
 from adjudge.scenarios._baseline import BaselineChanges, ScenarioStanding
 from adjudge.scenarios._check import CheckResult
@@ -134,7 +133,7 @@ def _accounts(result: CheckResult) -> list[Sequence[str]]:
     """Return what was asked and done in the first run of each scenario that did not pass."""
     accounts: dict[str, Sequence[str]] = {}
     # Runs are in the order of their results.
-    for one, row in zip(result.run.results, RunFile(result.run.file).rows(), strict=False):
+    for one, row in zip(result.run.results, result.run.rows(), strict=False):
         if one["id"] in accounts or outcome_of(one) == "passed":
             continue
         account = account_of(row)

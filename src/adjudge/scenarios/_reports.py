@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from adjudge.datasets import whole_file
 from adjudge.errors import UsageError
 from adjudge.judges import QUALITY
-from adjudge.runs import RunFile
 from adjudge.scenarios._account import account_of
 from adjudge.scenarios._baseline import SCHEMA, BaselineChanges
 from adjudge.scenarios._check import CheckResult
@@ -88,8 +87,7 @@ def write_json(result: CheckResult, path: str) -> None:
     page or template takes a part for markup.
     """
     decision, run = result.decision, result.run
-    rows = RunFile(run.file).rows()
-    results = [{**one, **account_of(row)} for one, row in zip(run.results, rows, strict=False)]
+    results = [{**one, **account_of(row)} for one, row in zip(run.results, run.rows(), strict=False)]
     whole = {
         "schema": SCHEMA,
         "verdict": decision.verdict,
@@ -97,6 +95,7 @@ def write_json(result: CheckResult, path: str) -> None:
         "gate": [asdict(one) for one in decision.findings],
         "passes": run.passes,
         "counts": run.counts,
+        "spared": 0 if run.early is None else run.early.spared,
         "run": str(run.file),
         "warnings": list(run.warnings),
         "baseline": None if result.changes is None else _comparison(result.changes),

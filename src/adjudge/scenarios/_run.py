@@ -4,7 +4,7 @@
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb
@@ -14,8 +14,21 @@ from typing import Any, Literal
 from adjudge.calling import run_sync
 from adjudge.errors import RunStopped, UsageError
 from adjudge.judges import quality_judge
-from adjudge.runs import CaseRead, Job, Plan, RunConfig, RunFile, RunTask, Session, new_run_file, run_session
+from adjudge.runs import (
+    CaseRead,
+    EarlyStop,
+    Job,
+    Plan,
+    RunConfig,
+    RunFile,
+    RunRow,
+    RunTask,
+    Session,
+    new_run_file,
+    run_session,
+)
 from adjudge.scenarios._agent import ScenarioAgent, agent_for
+from adjudge.scenarios._gate import Gate
 from adjudge.scenarios._load import load_scenarios
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._score import NAME, ScenarioScorer, case_row
@@ -85,6 +98,7 @@ class ScenarioRun:
     file: Path
     results: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...] = ()
+    early: EarlyStop | None = None  # how it ended, where it might stop early
 
     @property
     def counts(self) -> dict[str, int]:
@@ -104,6 +118,12 @@ class ScenarioRun:
         """How many results have a `pass` that is true, false and None."""
         found = Counter(result["pass"] for result in self.results)
         return {"passed": found[True], "failed": found[False], "undecided": found[None]}
+
+    def rows(self) -> Iterator[RunRow]:
+        """Give what happened in each run, in the order of the results."""
+        counted = None if self.early is None else frozenset(self.early.cases)
+        rows = enumerate(RunFile(self.file).rows())
+        return (row for number, row in rows if counted is None or number in counted)
 
     def pass_at(self, k: int) -> Mapping[str, PassEstimate]:
         """Return pass@k of every scenario: the chance that at least one of k tries passes."""
@@ -235,22 +255,31 @@ async def execute(
     judge: Any,
     path: Path,
     config: RunConfig,
+    stop_for: Gate | None = None,
     **options: Any,
 ) -> tuple[ScenarioRun, Session]:
-    """Run one session and return its results with how it ended; `options` are fields of `RunTask`."""
+    """Run one session and return its results with how it ended; `options` are fields of `RunTask`.
+
+    With `stop_for` it ends as soon as this gate is decided.
+    """
+    if stop_for is not None:
+        from adjudge.scenarios._stopping import stopping_of
+
+        options["stopping"] = stopping_of(stop_for, scenarios)
     scorer = ScenarioScorer(scenarios, judge)
     # Repeats are cases of their own with one group id, so that a resumed run repeats only those that are missing.
     rows = [case_row(one, repeat) for one in scenarios for repeat in range(1, one.repeats + 1)]
     plan = Plan("evaluate", scorers=(NAME,), resumed_by=RESUME_HINT)
     cases = [CaseRead(row["id"], row) for row in rows]
     session = await run_session(RunTask(path, Job((scorer,), agent), plan, config, cases, **options))
+    # A run that was interrupted may not hold all rows, and one that was decided early does not count all of them.
     scores = RunFile(path).scores() if session.signal is None else ()
+    by_id = {row["id"]: row for row in rows}
     results: list[dict[str, Any]] = []
-    # A run that was interrupted may not hold all rows.
-    for row, one in zip(rows, scores, strict=False):
+    for one in scores:
         kept = one.score.detail
-        results.append(scorer.explain(one.score, row, agent.traces.get(row["id"])) if kept is None else kept)
-    return ScenarioRun(path, tuple(results), session.warnings), session
+        results.append(scorer.explain(one.score, by_id[one.id], agent.traces.get(one.id)) if kept is None else kept)
+    return ScenarioRun(path, tuple(results), session.warnings, session.early), session
 
 
 def limits_of(scenarios: Sequence[Scenario]) -> RunConfig:

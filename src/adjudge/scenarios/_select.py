@@ -78,7 +78,10 @@ def _failed_in(file: str | Path) -> set[str]:
     if run.plan.names != (NAME,):
         raise UsageError(f"{file} is not the run of a check: its scores are {', '.join(run.plan.names)}")
     failed: set[str] = set()
+    spared = {case.id for case in run.spared()}
     for row in run.rows():
+        if row.case.id in spared:
+            continue
         detail = None if not row.scores else row.scores[0].detail
         # A row without a result ended in an error, or was not reached.
         if not isinstance(detail, dict) or outcome_of(detail) != "passed":

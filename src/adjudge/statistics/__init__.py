@@ -25,6 +25,7 @@ from adjudge.statistics._mean import Mean, Method, Moments, mean_of
 from adjudge.statistics._power import Design, minimum_detectable_effect, power, sample_size
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
 from adjudge.statistics._repeats import fixed_cases_difference, fixed_cases_mean, permutation_p
+from adjudge.statistics._sequential import Side, ThresholdTest
 
 __all__ = [
     "FEW_CLUSTERS",
@@ -42,6 +43,8 @@ __all__ = [
     "Moments",
     "Range",
     "Reliability",
+    "Side",
+    "ThresholdTest",
     "agreement",
     "benjamini_hochberg",
     "bootstrap_mean",
