@@ -56,9 +56,7 @@ def read_rules(given: Any, where: str, folder: Path) -> BaselineRules:
     for tier in ("block", "warn"):
         found = given.get(tier, ["workflow"] if tier == "block" else [])
         if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise bad_gate(
-                f'{where}: {tier} must be a list of numbers of the gate, such as ["workflow"], got {found!r}'
-            )
+            raise bad_gate(f'{where}: {tier} must be a list of names such as ["workflow"], got {found!r}')
         names[tier] = tuple(found)
     run = given.get("run")
     numbers: dict[str, Any] = {key: given[key] for key in ("margin", "max_missing") if key in given}
