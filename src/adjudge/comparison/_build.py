@@ -212,8 +212,10 @@ class ResultsBuilder:
         return Results(self.name, metrics, self.cases, notes=tuple(self.notes))
 
     def _check_keep(self) -> None:
+        # What cases are grouped by may be a tag, too.
+        tags = {"tag", "tags"}.union(*(fact.tags for fact in self.cases.values())) if self.keep else set()
         for name in self.keep:
-            if name not in self._kept:
+            if name not in self._kept and name not in tags:
                 known = sorted(self._kept)
                 message = f"{self.name} has no column {name!r}{closest(name, known)}{listed(known)}"
                 raise UsageError(message, code="missing-column")

@@ -10,6 +10,7 @@ case under the same id.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from adjudge.comparison._comparison import Comparison
@@ -18,6 +19,7 @@ from adjudge.comparison._read import read_results
 from adjudge.comparison._results import CaseFacts, MetricValues, Results
 from adjudge.comparison._verdicts import MetricQuestion, answer_all, benjamini_hochberg_levels, holm_levels
 from adjudge.errors import UsageError, closest
+from adjudge.rewards import get_scorer
 from adjudge.statistics import Range
 
 SHOWN = 3  # ids in a message
@@ -74,11 +76,23 @@ def open_results(
     id: str | None = None,  # noqa: A002 (the word that users expect)
     scores: Sequence[str] = (),
 ) -> Results:
-    """Read one side of a comparison: a path, something that has its run file in `file`, or `Results` as they are."""
+    """Read one side of a comparison: a path, something that has its run file in `file`, or `Results` as they are.
+
+    A table of answers, which has no scores, is scored by the scorers that decide.
+    """
     if isinstance(source, Results):
         return source
     keep = [column for column in (options.cluster, options.by) if column is not None]
-    return read_results(getattr(source, "file", source), id=id, scores=scores, keep=keep)
+    path = getattr(source, "file", source)
+    try:
+        return read_results(path, id=id, scores=scores, keep=keep)
+    except UsageError as error:
+        # A table without scores, and scorers that may give them.
+        if error.code != "no-scores" or not options.scorers:
+            raise
+    from adjudge.comparison._answers import score_answers
+
+    return score_answers(Path(path), options.scorers, keep)
 
 
 def compare_results(base: Results, new: Results, options: CompareOptions = CompareOptions()) -> Comparison:  # noqa: B008 (frozen)
@@ -124,6 +138,8 @@ def compare_results(base: Results, new: Results, options: CompareOptions = Compa
 def gated_metrics(runs: Sequence[Results], wanted: Sequence[str]) -> list[str]:
     """Return the metrics that decide: those wanted, or all that every run has and that can."""
     shared = [name for name in runs[0].metrics if all(name in one.metrics for one in runs)]
+    # A scorer may be named by where it is; its metric has its name.
+    wanted = [get_scorer(name).name if name not in shared and ":" in name else name for name in wanted]
     for name in wanted:
         if name not in shared:
             lacking = next(one.name for one in runs if name not in one.metrics)

@@ -88,11 +88,11 @@ def _case_of(row: RunRow, found: ResultsBuilder) -> str:
     elif cluster is None:
         cluster = group
     case = case_id(label, found.name)
-    found.fact(case, columns, cluster=cluster, tags=columns.get("tags"), digest=_digest(columns))
+    found.fact(case, columns, cluster=cluster, tags=columns.get("tags"), digest=digest_of_case(columns))
     return case
 
 
-def _digest(columns: Mapping[str, Any]) -> str | None:
+def digest_of_case(columns: Mapping[str, Any]) -> str | None:
     """Return the digest of what was asked: all turns of a scenario, the question of any other row."""
     scenario = columns.get("scenario")
     question = scenario.get("turns") if isinstance(scenario, dict) else None

@@ -172,9 +172,11 @@ def _columns(
             raise UsageError(message, code="missing-column")
     there = [name for name in usual if name in columns]
     if not given and len(there) != 1:
+        code = "no-scores" if what == "score" and not there else "missing-column"
         which = f"more than one column that may be the {what}: {', '.join(there)}" if there else f"no column {what!r}"
-        message = f"{path} has {which}; name it with --{what} COLUMN{listed(list(columns))}"
-        raise UsageError(message, code="missing-column")
+        hint = ", or let a --scorer score its answers" if code == "no-scores" else ""
+        message = f"{path} has {which}; name it with --{what} COLUMN{hint}{listed(list(columns))}"
+        raise UsageError(message, code=code)
     return given or there
 
 

@@ -8,7 +8,7 @@ open_run("july.run")                                           that file, read b
 from typing import TYPE_CHECKING
 
 from adjudge.lazy import lazy_names
-from adjudge.runs._score_file import score_file
+from adjudge.runs._score_file import row_label, score_file
 from adjudge.runs._summary import Summary, Tally
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ __all__ = [
     "plain_message",
     "rescore_run",
     "resume_run",
+    "row_label",
     "run_session",
     "score_differences",
     "score_file",
