@@ -121,17 +121,18 @@ def run_file_of(run: str, agent: str) -> str:
 def _show_agents(done: "Mapping[str | None, Finished]", json_file: str | None) -> None:
     """Print several agents side by side, with how far each differs from the first, and write the same as JSON."""
     from adjudge.cli._show import Terminal
+    from adjudge.comparison import compare
     from adjudge.datasets import whole_file
-    from adjudge.runs import score_differences
 
     runs = {agent: one for agent, one in done.items() if one.summary is not None}
     first = next(iter(runs.values()), None)
     # Where a run stops depends on its scores: an interval that knows nothing of that would be too narrow.
     is_early = any(one.summary is not None and one.summary.early is not None for one in runs.values())
-    differences = {
-        agent: {} if first is None or one is first or is_early else score_differences(one.file, first.file)
-        for agent, one in runs.items()
-    }
+    differences: dict[str | None, Mapping[str, Estimate]] = dict.fromkeys(runs, {})
+    for agent, one in runs.items():
+        if first is not None and one is not first and not is_early:
+            found = compare(first.file, one.file, max_missing=1.0)
+            differences[agent] = {metric.name: metric.difference for metric in found.gated if metric.difference}
     if len(done) > 1:
         _print_table(runs, differences, Terminal(stderr=json_file == "-"))
     if json_file is None:

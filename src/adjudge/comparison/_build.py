@@ -105,6 +105,7 @@ class ResultsBuilder:
         self.keep = tuple(keep)
         self.cases: dict[str, CaseFacts] = {}
         self.notes: list[str] = []
+        self.spared: list[str] = []
         self._rows: dict[str, Rows] = {}
         self._known: dict[str, dict[str, Any]] = {}
         self._kept: set[str] = set()
@@ -209,7 +210,7 @@ class ResultsBuilder:
                 metrics[name] = MetricValues(rows.by_case(part), **known)
         if not any(metric.values for metric in metrics.values()):
             raise bad_results(self.name, "it holds no scores")
-        return Results(self.name, metrics, self.cases, notes=tuple(self.notes))
+        return Results(self.name, metrics, self.cases, frozenset(self.spared), tuple(self.notes))
 
     def _check_keep(self) -> None:
         # What cases are grouped by may be a tag, too.

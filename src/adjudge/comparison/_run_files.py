@@ -5,7 +5,7 @@
 A row without a score, whatever the cause, has None. A check run is read as its gate reads it (`_checks.py`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,31 @@ def read_run(path: Path, keep: Sequence[str] = ()) -> Results:
     return found.results()
 
 
+def _counted_rows(run: RunFile, found: ResultsBuilder) -> Iterator[RunRow]:
+    """Give the rows of a run; those that an early decision spared are only named."""
+    early = run.early_stop
+    if early is None:
+        yield from run.rows()
+        return
+    counted = frozenset(early.cases)
+    for number, row in enumerate(run.rows()):
+        if number in counted:
+            yield row
+        else:
+            found.spared.append(_case_of(row, found))
+    if found.spared:
+        of = len(counted) + len(found.spared)
+        why = "when it stopped depended on its scores, so an interval of a difference is only rough"
+        found.notes.append(f"decided early, after {len(counted):,} of {of:,} cases: {why}")
+
+
 def _read_scores(run: RunFile, found: ResultsBuilder) -> None:
     names = run.plan.names
     for name, range_ in zip(names, run.plan.ranges, strict=True):
         found.describe(name, range=range_)
     tables = [found.rows(name) for name in names]
     unknown = set(names)  # scorers whose provenance no row has shown yet
-    for row in run.rows():
+    for row in _counted_rows(run, found):
         case = _case_of(row, found)
         for rows, score in zip(tables, row.scores or (), strict=False):
             rows.add(case, {"": score.value, **score.parts})
@@ -61,7 +79,7 @@ def _add_origins(scores: Mapping[str, Score], unknown: set[str], found: ResultsB
 def _read_check(run: RunFile, found: ResultsBuilder) -> None:
     # The version of the scorer names the judge of the quality, where there is one.
     describe_check(found, "".join(run.plan.editions).partition(_BY_QUALITY)[2] or None)
-    for row in run.rows():
+    for row in _counted_rows(run, found):
         score = row.scores[0] if row.scores else None
         result = None if score is None else score.detail
         if score is not None and score.notes and "result" in score.notes:

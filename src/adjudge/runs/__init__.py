@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjudge.runs._cases import CaseRead, plain_message
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
-    from adjudge.runs._evaluate import RunResult, aevaluate, evaluate, score_differences
+    from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
     from adjudge.runs._merge import merge_runs, pack_run
     from adjudge.runs._plan import Job, Plan, RunConfig, make_job
     from adjudge.runs._reading import (
@@ -97,7 +97,6 @@ __all__ = [
     "resume_run",
     "row_label",
     "run_session",
-    "score_differences",
     "score_file",
     "score_run",
 ]
@@ -111,7 +110,7 @@ __getattr__, __dir__ = lazy_names(
         "_cases": ("CaseRead", "plain_message"),
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
-        "_evaluate": ("RunResult", "aevaluate", "evaluate", "score_differences"),
+        "_evaluate": ("RunResult", "aevaluate", "evaluate"),
         "_merge": ("merge_runs", "pack_run"),
         "_plan": ("Job", "Plan", "RunConfig", "make_job"),
         "_reading": (

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.calling import run_sync
-from adjudge.errors import RunStopped, UsageError
+from adjudge.errors import RunStopped
 from adjudge.runs._cases import check_cases
 from adjudge.runs._export import check_calibration
-from adjudge.runs._plan import CONVERSATION, GROUP, Job, Plan, RunConfig, make_job
+from adjudge.runs._plan import Job, Plan, RunConfig, make_job
 from adjudge.runs._reading import RowScore, RunFile
 from adjudge.runs._store import new_run_file
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from adjudge.runs._cases import Cases
     from adjudge.runs._stopping import TargetFinding
     from adjudge.runs._summary import Summary
-    from adjudge.statistics import Estimate
 
 
 @dataclass(frozen=True)
@@ -142,37 +141,3 @@ def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -
     if by_name and all(isinstance(one, str) for one in (*specs, judge or "", agent or "")):
         return Plan("evaluate", scorers=tuple(specs), judge=judge, agent=agent, by_name=True)
     return Plan("evaluate", scorers=tuple(scorer.name for scorer in job.scorers))
-
-
-def score_differences(run: str | Path, other: str | Path) -> dict[str, Estimate]:
-    """Return how much greater the mean of each score is in a run than in another, over the cases that both scored.
-
-    Cases are compared in pairs, in their order; those of one conversation are a cluster. Runs of other cases are
-    refused.
-    """
-    from adjudge.statistics import paired_difference
-
-    ours, theirs = RunFile(run), RunFile(other)
-    ranges = dict(zip(ours.plan.names, ours.plan.ranges, strict=True))
-    pairs: dict[str, list[tuple[float, float, str]]] = {name: [] for name in ranges if name in theirs.plan.names}
-    for one, two in zip(ours.rows(), theirs.rows(), strict=False):
-        if one.case.id != two.case.id:
-            message = f"{run} and {other} are runs of other cases ({one.case.id!r} and {two.case.id!r})"
-            raise UsageError(message, code="run-mismatch")
-        columns = one.case.row or {}
-        cluster = str(columns.get(CONVERSATION) or columns.get(GROUP) or ("row", one.case.id))
-        first = dict(zip(ours.plan.names, one.scores or (), strict=False))
-        second = dict(zip(theirs.plan.names, two.scores or (), strict=False))
-        for name in pairs.keys() & first.keys() & second.keys():
-            mine, yours = first[name].value, second[name].value
-            if mine is not None and yours is not None:
-                pairs[name].append((mine, yours, cluster))
-    differences: dict[str, Estimate] = {}
-    for name, found in pairs.items():
-        clusters = [cluster for _, _, cluster in found]
-        grouped = clusters if len(set(clusters)) < len(clusters) else None
-        mean = [one for one, _, _ in found], [one for _, one, _ in found]
-        estimate = paired_difference(mean[0], mean[1], grouped, range=ranges[name]) if found else None
-        if estimate is not None:
-            differences[name] = estimate
-    return differences
