@@ -26,8 +26,7 @@ from adjudge.comparison._build import (
     total,
 )
 from adjudge.comparison._results import Results
-from adjudge.comparison._tables import Place, read_lines, readable
-from adjudge.datasets import read_rows
+from adjudge.comparison._tables import read_lines, readable
 from adjudge.errors import UsageError
 
 _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[^_]*)\.jsonl")
@@ -71,8 +70,7 @@ def _add_samples(found: ResultsBuilder, path: Path, prefix: str = "") -> None:
     directions = known.higher_is_better.get(task, {})
     origin = {"task_version": str(known.versions[task])} if task in known.versions else {}
     left_out: dict[str, None] = {}
-    for number, row in readable(path, read_rows(str(path), "jsonl")):
-        place = Place(path, number, "line")
+    for place, row in readable(path, "jsonl"):
         case = f"{prefix}{case_id(row.get('doc_id'), place)}"
         names = row.get("metrics")
         for name in names if isinstance(names, list) else ():
