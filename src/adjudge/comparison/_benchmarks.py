@@ -23,6 +23,7 @@ from adjudge.comparison._build import (
     digest_of,
     read_bytes,
     small,
+    text_of,
     total,
 )
 from adjudge.comparison._results import Results
@@ -73,11 +74,11 @@ def _add_samples(found: ResultsBuilder, path: Path, prefix: str = "") -> None:
     for place, row in readable(path, "jsonl"):
         case = f"{prefix}{case_id(row.get('doc_id'), place)}"
         names = row.get("metrics")
-        for name in names if isinstance(names, list) else ():
-            value = row.get(name) if isinstance(name, str) else None
+        for name in map(text_of, names if isinstance(names, list) else ()):
+            value = row.get(name)
             # What some metrics need of a row is not a number: its mean is not theirs.
             if isinstance(value, list | dict | str):
-                left_out[str(name)] = None
+                left_out[name] = None
                 continue
             # A row stands there once for every filter of the responses.
             metric = f"{prefix}{name}" if row.get("filter") in (None, "none") else f"{prefix}{name},{row['filter']}"
