@@ -23,11 +23,11 @@ from adjudge.comparison._build import (
     digest_of,
     read_bytes,
     small,
+    text_of,
     total,
 )
 from adjudge.comparison._results import Results
-from adjudge.comparison._tables import Place, read_lines, readable
-from adjudge.datasets import read_rows
+from adjudge.comparison._tables import read_lines, readable
 from adjudge.errors import UsageError
 
 _SAMPLES = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[^_]*)\.jsonl")
@@ -71,15 +71,14 @@ def _add_samples(found: ResultsBuilder, path: Path, prefix: str = "") -> None:
     directions = known.higher_is_better.get(task, {})
     origin = {"task_version": str(known.versions[task])} if task in known.versions else {}
     left_out: dict[str, None] = {}
-    for number, row in readable(path, read_rows(str(path), "jsonl")):
-        place = Place(path, number, "line")
+    for place, row in readable(path, "jsonl"):
         case = f"{prefix}{case_id(row.get('doc_id'), place)}"
         names = row.get("metrics")
-        for name in names if isinstance(names, list) else ():
-            value = row.get(name) if isinstance(name, str) else None
+        for name in map(text_of, names if isinstance(names, list) else ()):
+            value = row.get(name)
             # What some metrics need of a row is not a number: its mean is not theirs.
             if isinstance(value, list | dict | str):
-                left_out[str(name)] = None
+                left_out[name] = None
                 continue
             # A row stands there once for every filter of the responses.
             metric = f"{prefix}{name}" if row.get("filter") in (None, "none") else f"{prefix}{name},{row['filter']}"

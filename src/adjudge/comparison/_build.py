@@ -283,10 +283,10 @@ def decode_as(kind: type[T], content: bytes, place: object) -> T:
     """Read JSON as a kind; what it does not ask for is passed over and takes no memory."""
     try:
         return msgspec.json.decode(content, type=kind)
-    except msgspec.ValidationError as error:
-        raise bad_results(place, str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        # A number that no float can hold is right JSON, and of the right type.
+        if isinstance(error, msgspec.ValidationError) and "out of range" not in str(error):
+            raise bad_results(place, str(error)) from None
     # Python's tools write NaN, and half characters: the slow reader takes both, as texts.
     if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
         raise bad_results(place, "not plain JSON, and too large to see why")
@@ -312,7 +312,8 @@ def small(value: msgspec.Raw, place: object) -> Any:
     """Return a part of a document that is not large."""
     if len(value) > LARGEST_PART:
         raise bad_results(place, f"{len(value):,} bytes where {LARGEST_PART:,} are enough")
-    return msgspec.json.decode(value)
+    # Only here is it looked into: a number may be one that no float holds.
+    return decode_as(Any, bytes(value), place)
 
 
 def total(values: Iterable[float | None]) -> float | None:

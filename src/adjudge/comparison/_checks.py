@@ -46,7 +46,7 @@ def check_results(results: Iterable[Mapping[str, Any]], name: str) -> Results:
     """Return the results of `run_scenarios` as one side of a comparison.
 
     >>> check_results([{"id": "refund", "pass": True}], "now").metrics["workflow"].values
-    {'refund': [1.0]}
+    {'refund': (1.0,)}
     """
     found = ResultsBuilder(name)
     describe_check(found)

@@ -98,6 +98,9 @@ def _read(place: Path, key: str | None, scores: tuple[str, ...], keep: Sequence[
     try:
         if place.is_dir():
             return _read_folder(place, keep)
+        if place.exists() and not place.is_file():
+            # Opening a pipe could wait for ever, and what is in one can be read only once.
+            raise UsageError(f"{place} is neither a file nor a folder", code="cannot-read")
         with place.open("rb") as file:
             start = file.read(START)
     except OSError as error:

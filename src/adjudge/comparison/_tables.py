@@ -9,7 +9,7 @@ Rows with the same id are repeats of one case. A table's columns are named with 
 they are guessed only if there is nothing to choose from.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -20,7 +20,7 @@ import msgspec
 from adjudge.comparison._build import ResultsBuilder, bad_results, case_id, digest_of, listed
 from adjudge.comparison._results import Results
 from adjudge.conversations import RATE_RANGES
-from adjudge.datasets import Format, RowRead, read_chunks, read_rows
+from adjudge.datasets import Format, read_chunks
 from adjudge.errors import UsageError, closest
 from adjudge.statistics import Range
 
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
     path: Path
     number: int
-    word: str = "row"
+    word: str
 
     def __str__(self) -> str:
         return f"{self.path}, {self.word} {self.number}"
@@ -122,7 +122,9 @@ def read_lines(path: Path, kind: type[T]) -> Iterator[Sequence[T]]:
                 pass
         # Read again by the slow reader, which takes half characters, and says which line is wrong.
         found: list[T] = []
-        for number, columns in readable(path, chunk.rows()):
+        for number, columns, fault in chunk.rows():
+            if columns is None:
+                raise bad_results(path, (fault or "").removeprefix("bad-row: "))
             try:
                 found.append(msgspec.convert(columns, kind))
             except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -130,17 +132,19 @@ def read_lines(path: Path, kind: type[T]) -> Iterator[Sequence[T]]:
         yield found
 
 
-def readable(path: Path, rows: Iterable[RowRead]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Give rows with their numbers; one that cannot be read ends the reading."""
-    for number, columns, fault in rows:
-        if columns is None:
-            raise bad_results(path, (fault or "").removeprefix("bad-row: "))
-        yield number, columns
+def readable(path: Path, kind: Format) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Give the rows of a table with their places; one that cannot be read ends the reading."""
+    for chunk in read_chunks(str(path), kind):
+        word = chunk.word if kind == "jsonl" else "row"
+        for number, columns, fault in chunk.rows():
+            if columns is None:
+                raise bad_results(path, (fault or "").removeprefix("bad-row: "))
+            yield Place(path, number, word), columns
 
 
 def read_table(path: Path, kind: Format, key: str | None, scores: Sequence[str], keep: Sequence[str] = ()) -> Results:
     """Read a table: an id, one score or several, and whatever other columns it has."""
-    rows = readable(path, read_rows(str(path), kind))
+    rows = readable(path, kind)
     first = next(rows, None)
     if first is None:
         raise bad_results(path, "it holds no rows")
@@ -152,8 +156,7 @@ def read_table(path: Path, kind: Format, key: str | None, scores: Sequence[str],
     metrics = _columns(path, columns, "score", scores, SCORES)
     reference = next((name for name in ("reference", "references", "ground_truth") if name in columns), "")
     knows_more = bool(keep) or not columns.keys().isdisjoint(("question", "conversation_id", "tags"))
-    for number, row in rows:
-        place = Place(path, number)
+    for place, row in rows:
         case = case_id(row.get(id_column), place)
         found.add(case, {name: found.number(row.get(name), name, place) for name in metrics})
         if knows_more:
@@ -180,13 +183,12 @@ def _columns(
     return given or there
 
 
-def _read_turns(path: Path, rows: Iterator[tuple[int, dict[str, Any]]], keep: Sequence[str]) -> Results:
+def _read_turns(path: Path, rows: Iterator[tuple[Place, dict[str, Any]]], keep: Sequence[str]) -> Results:
     """Read the results of a CRAG-MM evaluation: each turn is a case, each session a cluster."""
     found = ResultsBuilder(str(path.parent if path.stem == CRAG_ALL else path), keep)
     for rate, range_ in RATE_RANGES.items():
         found.describe(rate, range=range_, is_gated=rate in _GATED_RATES, higher_is_better=rate not in _LESS_IS_BETTER)
-    for number, row in rows:
-        place = Place(path, number)
+    for place, row in rows:
         session = case_id(row.get("session_id"), place)
         case = f"{session}:{case_id(row.get('turn_idx'), place)}"
         is_scored = row.get("status", "scored") == "scored"
@@ -209,7 +211,7 @@ def _add_scorers(path: Path, found: ResultsBuilder) -> None:
     """Add the scores of further scorers, where there is a file of them beside the results."""
     if not path.is_file():
         return
-    for number, row in readable(path, read_rows(str(path), "csv")):
-        place, name = Place(path, number), str(row.get("scorer"))
+    for place, row in readable(path, "csv"):
+        name = str(row.get("scorer"))
         value = found.number(row.get("value"), name, place) if row.get("status") == "scored" else None
         found.rows(name).add(f"{row.get('session_id')}:{row.get('turn_idx')}", {"": value})
