@@ -155,9 +155,7 @@ def main() -> int:
         bar = f"false {setting.wrong} <= {LEVEL:.0%}" if setting.wrong else f"asked <= {MOST_ASKED:.0%}"
         print(f"{setting.name:32}{shares['pass']:6.2%} {shares['fail']:6.2%} {asked:6.1%}   {bar} {_word(is_met)}")
     hurried = [simulate(SETTINGS[0], run, by_completion=True)[0] for run in range(RUNS // 10)]
-    print(
-        f"in order of completion, a mean just below: {hurried.count('pass') / len(hurried):.0%} false passes"
-    )
+    print(f"in order of completion, a mean just below: {hurried.count('pass') / len(hurried):.0%} false passes")
     print(f"{process_time() - began:.0f} s of CPU")
     return 0 if met else 1
 
