@@ -94,6 +94,17 @@ class TestJudgeRun:
         assert done.returncode == 3
         assert b"were spared" not in done.stdout
 
+    def test_stopped(self, tmp_path: Path) -> None:
+        """A run that a budget stopped passes and fails nothing, whatever its mean is so far."""
+        write_rows(tmp_path / "rows.jsonl", 30)
+        for least in ("0.1", "0.9"):
+            options = ("--threshold", least, "--max-calls", "29", "--workers", "1", "--max-unscored", "50%")
+            with ChatServer(by_number) as server:
+                named = arguments(server, *options, run=f"{least}.run")
+                done = adjudge(*named, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+            assert done.returncode == 3
+            assert b"open: openai:m" in done.stdout
+
     @pytest.mark.parametrize(
         ("options", "words"),
         [
