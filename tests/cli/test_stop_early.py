@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import pytest
 from adjudge import open_run
 from adjudge.testing import ChatServer
 from cli.checking import write_scenarios
-from cli.command import adjudge, said, write
-from cli.judging import KEY, arguments, by_number, lines, write_rows
+from cli.command import PATIENCE, adjudge, said, write
+from cli.judging import KEY, arguments, begin, by_number, lines, write_rows
 from sinks.junit_rules import check_junit
 
 AGENT = ("--agent", "agent:answer", "--run", "check.run", "--stop-early")
@@ -64,6 +65,26 @@ class TestJudgeRun:
         assert resumed.returncode == code
         assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
+    def test_kill_and_resume(self, tmp_path: Path) -> None:
+        """A run that is killed on its way to the decision comes to the same one, with the same rows."""
+        write_rows(tmp_path / "rows.jsonl", 300)
+        early = ("--threshold", "0.63", "--stop-early", "--workers", "8")
+        with ChatServer(by_number, latency_s=0.1) as server:
+            whole = adjudge(*arguments(server, *early, run="whole.run"), cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+            before = server.counts.calls
+            process = begin(tmp_path, *arguments(server, *early, out="cut.jsonl"))
+            deadline = time.monotonic() + PATIENCE
+            while server.counts.calls < before + 30 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            process.kill()
+            process.communicate(timeout=PATIENCE)
+            assert open_run(tmp_path / "a.run").early_stop is None
+            resumed = adjudge("resume", "a.run", "--out", "again.jsonl", cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+        assert (whole.returncode, resumed.returncode) == (0, 0), resumed.stderr
+        assert decided(resumed.stdout) == decided(whole.stdout)
+        assert decided(whole.stdout)[0] > 100
+        assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
     def test_undecided(self, tmp_path: Path) -> None:
         """Where the endpoint is down nothing is decided: exit code 3, neither 0 nor 1."""
         write_rows(tmp_path / "rows.jsonl", 10)
@@ -72,6 +93,17 @@ class TestJudgeRun:
         done = adjudge(*named, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
         assert done.returncode == 3
         assert b"were spared" not in done.stdout
+
+    def test_stopped(self, tmp_path: Path) -> None:
+        """A run that a budget stopped passes and fails nothing, whatever its mean is so far."""
+        write_rows(tmp_path / "rows.jsonl", 30)
+        for least in ("0.1", "0.9"):
+            options = ("--threshold", least, "--max-calls", "29", "--workers", "1", "--max-unscored", "50%")
+            with ChatServer(by_number) as server:
+                named = arguments(server, *options, run=f"{least}.run")
+                done = adjudge(*named, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+            assert done.returncode == 3
+            assert b"open: openai:m" in done.stdout
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -213,6 +245,33 @@ class TestCheck:
         verdicts = {one["name"]: one["verdict"] for one in self.report(tmp_path)["gate"]}
         assert verdicts["tags.common.workflow"] == "fail"
         assert "undecided" not in verdicts.values()
+
+    @pytest.mark.parametrize(("least", "code"), [(0.6, 0), (0.999, 1)])
+    def test_lower_end(self, tmp_path: Path, least: float, code: int) -> None:
+        """A lower end is that of all scenarios of the kind; what all looks together do not show is a fail."""
+        write_scenarios(tmp_path, {f"s{n}": f"q{n}" for n in range(40)})
+        (tmp_path / "gate.toml").write_text(f"workflow = {{ min = {least}, lower_end = true }}")
+        done = adjudge("check", "scenarios", *AGENT, "--gate", "gate.toml", "--json", "out.json", cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        whole = self.report(tmp_path)
+        (workflow,) = (one for one in whole["gate"] if one["name"] == "workflow")
+        assert (workflow["low"] >= least) == (code == 0)
+        assert "at any time" in workflow["reason"]
+        assert (whole["spared"] > 0) == (code == 0)
+
+    def test_retry_failed(self, tmp_path: Path) -> None:
+        """What ended in an error is asked again in the same order, and the runs that count are those of a good run."""
+        write_scenarios(tmp_path, {f"s{n}": "raise" if n % 4 == 0 else f"q{n}" for n in range(60)})
+        (tmp_path / "gate.toml").write_text("workflow = 0.6\nmax_unscored = 0.5\n")
+        command = ("check", "scenarios", *AGENT, "--gate", "gate.toml", "--json", "out.json", "--accept-changes")
+        assert adjudge(*command, cwd=tmp_path).returncode == 0
+        first = self.report(tmp_path)
+        assert first["passes"]["undecided"] > 0
+        (tmp_path / "agent.py").write_text((tmp_path / "agent.py").read_text().replace('== "raise"', "is None"))
+        assert adjudge(*command, "--retry-failed", cwd=tmp_path).returncode == 0
+        again = self.report(tmp_path)
+        assert again["passes"]["undecided"] == 0
+        assert again["spared"] > first["spared"]
 
     def test_agent_down(self, tmp_path: Path) -> None:
         """An agent that is down is exit code 3, with every scenario asked."""

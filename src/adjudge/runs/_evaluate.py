@@ -6,8 +6,8 @@ result.counts, result.summary.tallies[0].mean, result.file
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ class RunResult:
 
     file: Path
     warnings: tuple[str, ...] = ()
-    thresholds: Mapping[str, float] | Sequence[tuple[str, float]] = ()  # those of the run's config
+    config: RunConfig = field(default_factory=RunConfig)
 
     @property
     def plan(self) -> Plan:
@@ -60,7 +60,7 @@ class RunResult:
         """What each threshold found; `summary.early` says how many cases an early decision spared."""
         from adjudge.runs._stopping import findings_of
 
-        return findings_of(self.summary, self.thresholds)
+        return findings_of(self.summary, self.config)
 
     @property
     def scores(self) -> Iterator[RowScore]:
@@ -129,7 +129,7 @@ async def aevaluate(
     if session.stopped is not None:
         message = f"{session.stopped.message}; what was done is in {path}: call again with run={str(path)!r} to resume"
         raise RunStopped(message, code=session.stopped.code) from session.stopped
-    return RunResult(path, session.warnings, work.config.thresholds)
+    return RunResult(path, session.warnings, work.config)
 
 
 def _plan_of(job: Job, scorers: Any, judge: Any, agent: Any, *, by_name: bool) -> Plan:

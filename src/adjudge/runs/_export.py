@@ -87,7 +87,8 @@ def summarise(
         shown = {one.name: one.estimate for one in early.findings}
         for tally in tallies:
             found = shown.get(tally.scorer)
-            tally.ends = (None, None) if found is None else (found.low, found.high)
+            is_whole = found is not None and found.low is not None and found.high is not None
+            tally.ends = (found.low, found.high) if found is not None and is_whole else (None, None)
     return Summary(
         rows,
         tallies,

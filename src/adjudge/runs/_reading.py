@@ -181,8 +181,8 @@ class RunFile:
 
     def scores(self) -> Iterator[RowScore]:
         """Give every score, in order of the cases and scorers."""
-        names = self.plan.names
         with Store.read(self.file) as store:
+            names = plan_from(store.meta(PLAN), self.file).names
             for page in scored_cases(store, names, NOT_RUN):
                 for case, scores in page:
                     for name, score in zip(names, scores, strict=True):

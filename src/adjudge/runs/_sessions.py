@@ -301,7 +301,10 @@ def finish(work: RunTask, out: str | None) -> Finished:
     if work.config.thresholds:
         from adjudge.runs._stopping import findings_of
 
-        findings = findings_of(summary, work.config.thresholds)
+        findings = findings_of(summary, work.config)
+        if session.stopped is not None:
+            # What a stopped run holds may look like a pass.
+            findings = tuple(replace(one, verdict=None) for one in findings)
         if undecided is None and not any(one.verdict == "fail" for one in findings):
             undecided = next((f"{one.name}: {one.reason}" for one in findings if one.verdict is None), None)
     return Finished(work.path, summary, undecided, warnings=warnings, findings=findings)

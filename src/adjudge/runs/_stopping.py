@@ -28,6 +28,7 @@ from adjudge.statistics import Estimate, Side, ThresholdTest
 
 if TYPE_CHECKING:
     from adjudge.model import Score
+    from adjudge.runs._plan import RunConfig
     from adjudge.runs._records import CaseRecord
     from adjudge.runs._run import RunTask
     from adjudge.runs._store import Store
@@ -185,20 +186,24 @@ def _named(thresholds: Thresholds, names: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def findings_of(summary: Summary, thresholds: Thresholds) -> tuple[TargetFinding, ...]:
-    """Hold the means of a run against its thresholds, unless it was decided early."""
+def findings_of(summary: Summary, config: RunConfig) -> tuple[TargetFinding, ...]:
+    """Hold the means of a run against its thresholds, unless it was decided early.
+
+    Where too many rows have no score, that leaves every threshold open.
+    """
     if summary.early is not None:
         return summary.early.findings
     findings: list[TargetFinding] = []
     tallies = {tally.scorer: tally for tally in summary.tallies}
-    for name, least in _named(thresholds, tuple(tallies)).items():
+    is_open = summary.failed_share > config.max_unscored
+    for name, least in _named(config.thresholds, tuple(tallies)).items():
         mean = tallies[name].mean
         if mean is None:
             findings.append(TargetFinding(name, least, None))
             continue
         estimate = Estimate(mean.value, None, mean.low, mean.high, mean.n, None, None, mean.method)
-        is_reached = mean.value >= least - ROUNDING
-        findings.append(TargetFinding(name, least, "pass" if is_reached else "fail", estimate))
+        verdict: Literal["pass", "fail"] = "pass" if mean.value >= least - ROUNDING else "fail"
+        findings.append(TargetFinding(name, least, None if is_open else verdict, estimate))
     return tuple(findings)
 
 
