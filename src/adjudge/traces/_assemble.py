@@ -88,7 +88,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         completion_tokens=used.completion_tokens,
         cost=used.cost,
     )
-    return map_agents(found, names)
+    return map_agents(found, names, is_trace=True)
 
 
 def faults_of(record: Record, *, parent: str | None = None) -> tuple[str, ...]:
