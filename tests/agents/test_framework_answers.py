@@ -106,3 +106,26 @@ def test_strange_roles_over_http() -> None:
     with serving(lambda asked: {"response": "x", "messages": STRANGE}) as url:
         result = run_scenario({"id": "s", "question": "q", "tools_should_include": ["search"]}, url)
     assert (result["pass"], "'robot', which is not known" in result["reasons"][0]) == (None, True)
+
+
+INSPECT = [
+    {"id": "m1", "role": "user", "content": "q", "source": "input"},
+    {
+        "id": "m2",
+        "role": "assistant",
+        "content": [{"type": "reasoning", "reasoning": "I search."}, {"type": "text", "text": ""}],
+        "tool_calls": [{"id": "c1", "function": "search", "arguments": {"q": "x"}, "type": "function"}],
+        "model": "mockllm/model",
+    },
+    {"id": "m3", "role": "tool", "content": "found", "tool_call_id": "c1", "function": "search"},
+    {"id": "m4", "role": "assistant", "content": "Found.", "source": "generate", "model": "mockllm/model"},
+]
+
+
+def test_messages_of_inspect_over_http() -> None:
+    """Messages as Inspect writes them, which an agent behind HTTP returns, show their calls."""
+    with serving(lambda asked: {"messages": INSPECT}) as url:
+        for tool, passed in (("search", True), ("nothing", False)):
+            scenario = {"id": "s", "question": "q", "tools_should_include": [tool]}
+            assert run_scenario(scenario, url)["pass"] is passed
+        assert run_scenario({"id": "s", "question": "q"}, url)["response"] == "Found."

@@ -74,10 +74,10 @@ def load_messages(messages: object) -> Trajectory:
     with reading():
         read = _read_chat(data, unknown)
         # Nothing but an answer, as a text is: what was done for it is not here. Google's ADK leaves out the question.
-        if read and all(one.role == "assistant" and not one.tool_calls for one in read):
+        if len(read) == 1 and read[0].role == "assistant" and not read[0].tool_calls:
             begin = plain_object(data[0]) if isinstance(data, list) else data
             if not isinstance(begin, Mapping) or "author" not in begin:
-                unknown = {"tools": ALONE, "agents": ALONE, **unknown}
+                unknown.setdefault("tools", ALONE)
         return read_conversation(read, unknown)
 
 
