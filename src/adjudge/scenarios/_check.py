@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._select import Selection
-from adjudge.traces import AgentNames
+from adjudge.traces import AgentNames, RememberedNames
 
 if TYPE_CHECKING:
     from adjudge.receivers import OtlpEndpoint
@@ -106,9 +106,13 @@ def check(
     located = locate_scenarios(scenarios)
     everything = [scenario for scenario, _ in located]
     gate = Gate() if options.gate is None else load_gate(options.gate)
+    looked_for: set[str] = set()  # names that a record had
     if gate.agents or options.agents:
         # What is said in the call comes before what a scenario says, and that before the gate.
-        everything = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in everything]
+        everything = [
+            replace(one, agents=RememberedNames({**gate.agents, **one.agents, **options.agents}, looked_for))
+            for one in everything
+        ]
     judge = None if options.judge is None else _judge_of(options)
     if options.gate is not None:
         gate.check(everything, judge=None if judge is None else judge.name)
@@ -149,16 +153,15 @@ def check(
         stopped = GateFinding("run", "undecided", f"it was stopped: {session.stopped.reason}")
         decision = Decision((stopped, *decision.findings))
     warnings = [_name_unmatched(files, options)] if files is not None and files.unmatched else []
+    warnings += _name_idle(options, looked_for) if looked_for else ()
     if len(loaded) < len(everything):
-        left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
-        warnings.append(f"only {len(loaded)} of {len(everything)} scenarios ran, as selected{left}")
+        warnings.append(_name_left(len(loaded), len(everything), unchecked))
     unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
     if unjudged:
         warnings.append(_name_unjudged(unjudged))
-    places = {scenario.id: place for scenario, place in located if place is not None}
     run = replace(run, warnings=(*run.warnings, *warnings))
     comparison = None if baseline is None else compare_with(baseline, run.results, known=[one.id for one in everything])
-    return CheckResult(run, decision, session.signal, places, comparison)
+    return CheckResult(run, decision, session.signal, {one.id: at for one, at in located if at is not None}, comparison)
 
 
 def _judge_of(options: CheckOptions) -> Any:
@@ -175,6 +178,19 @@ def _saved_traces(place: str | Path, everything: Sequence[Scenario], selected: S
     files = TraceFiles.of(place, {one.id: one.agents for one in everything})
     ids = {one.id for one in selected}
     return replace(files, records={name: found for name, found in files.records.items() if name in ids})
+
+
+def _name_left(ran: int, number: int, unchecked: Sequence[str]) -> str:
+    """Return a warning that not all scenarios ran."""
+    left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
+    return f"only {ran} of {number} scenarios ran, as selected{left}"
+
+
+def _name_idle(options: CheckOptions, looked_for: Collection[str]) -> Iterator[str]:
+    """Give a warning with the names of agents that no record has: typing mistakes, more often than not."""
+    idle = [name for name in options.agents if name not in looked_for and name != "*"]
+    if idle:
+        yield f"no record has the name {', '.join(map(ascii, idle))}, which --map-agent or a table names"
 
 
 def _name_unjudged(number: int) -> str:

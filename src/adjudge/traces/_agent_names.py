@@ -11,7 +11,7 @@ A record that says who did what needs none of this. `adjudge traces show` prints
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from adjudge.errors import UsageError
 from adjudge.model import Message, Question, ToolCall, Trajectory
@@ -32,12 +32,31 @@ _AGENT_ARGUMENTS = frozenset({"input", "task", "request"})
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
 
+class RememberedNames(dict[str, str | None]):
+    """Names of agents that remember which of them a record had; `hits` may be shared by several tables."""
+
+    def __init__(self, names: AgentNames, hits: set[str]) -> None:
+        super().__init__(names)
+        self.hits = hits
+
+    def __contains__(self, name: object) -> bool:
+        self.get(name)
+        return super().__contains__(name)
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """Return the agent of a name, and remember that it was asked for."""
+        self.hits.add(name)
+        return super().get(name, default)
+
+
 def read_agent_names(given: object, where: str = "agents") -> AgentNames:
     """Return names of agents from a mapping, or from a list of names that are agents as they are.
 
     >>> dict(read_agent_names({"call_model": "research", "team": False}))
     {'call_model': 'research', 'team': None}
     """
+    if isinstance(given, RememberedNames):
+        return given
     if isinstance(given, Collection) and not isinstance(given, Mapping | str | bytes):
         given = {name: name for name in given}
     if not isinstance(given, Mapping):
