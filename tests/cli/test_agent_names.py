@@ -138,3 +138,12 @@ def test_in_python() -> None:
     names = {"call_model": "research"}
     assert run_scenarios(scenario, trajectories=saved, agents=names).results[0]["pass"] is True
     assert run_scenarios({**scenario, "agents": names}, trajectories=saved).results[0]["pass"] is True
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_name_that_no_record_has(folder: Path, source: str) -> None:
+    """A name of the call that occurs nowhere is a typing mistake more often than not: a warning names it."""
+    done = adjudge("check", "s.toml", *SOURCES[source], *MAPPED, "--ignore-agent", "taem", cwd=folder)
+    assert b"no record has the name 'taem'" in done.stdout + done.stderr, said(done)
+    done = adjudge("check", "s.toml", *SOURCES[source], *MAPPED, cwd=folder)
+    assert b"no record has the name" not in done.stdout + done.stderr, said(done)

@@ -124,3 +124,31 @@ def test_max_failed(tmp_path: Path, limit: str | None, failed: int, code: int) -
     assert result.returncode == code
     assert result.stderr.startswith(b"adjudge: undecided: more than") == (code == 3)
     assert (tmp_path / "out.jsonl").read_bytes().count(b"\n") == 20
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-1", "0"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "folder", "--agent", "http://127.0.0.1:9", "--wait"],
+        ["check", "folder", "--agent", "http://127.0.0.1:9", "--deadline"],
+        ["evaluate", "rows.jsonl", "--agent", "http://127.0.0.1:9", "--scorer", "qa_f1_reward", "--wait"],
+        ["judge", "run", "rows.jsonl", "--judge", "openai:m", "--attempt-timeout"],
+        ["math", "1", "1", "--limit"],
+        ["env", "serve", "scienceworld", "--lease"],
+    ],
+    ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
+)
+def test_seconds(folder: Path, arguments: list[str], number: str) -> None:
+    """Seconds are finite and more than none: NaN would neither end nor begin anything."""
+    done = adjudge(*arguments, number, cwd=folder)
+    assert (done.returncode, b"Invalid value for" in done.stderr) == (2, True), said(done)
+
+
+@pytest.mark.parametrize(
+    "options", [("--max-cost", "nan"), ("--max-cost", "inf"), ("--price", "nan,1"), ("--price", "1,inf")]
+)
+def test_money(folder: Path, options: tuple[str, str]) -> None:
+    """So is money, but that it may be none."""
+    done = adjudge("judge", "run", "rows.jsonl", "--judge", "openai:m", *options, cwd=folder)
+    assert (done.returncode, b"Invalid value for" in done.stderr) == (2, True), said(done)

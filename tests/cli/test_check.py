@@ -30,6 +30,15 @@ def report(folder: Path) -> dict[str, Any]:
 class TestExitCodes:
     """0 pass, 1 the gate failed, 2 the call is wrong, 3 undecided."""
 
+    @pytest.mark.parametrize("status", [0, 1])
+    def test_an_agent_that_ends_the_process(self, tmp_path: Path, status: int) -> None:
+        """An agent that ends the process from inside decides nothing, whatever exit code it asks for."""
+        (tmp_path / "agent.py").write_text(f"import os\n\ndef answer(question):\n    os._exit({status})\n")
+        (tmp_path / "s.toml").write_text('[[scenarios]]\nid = "a"\nquestion = "?"\n')
+        done = adjudge("check", "s.toml", "--agent", "agent:answer", "--junit", "junit.xml", cwd=tmp_path)
+        assert (done.returncode, b"os._exit" in done.stderr) == (3, True), said(done)
+        assert not (tmp_path / "junit.xml").exists()
+
     @pytest.mark.parametrize(
         ("questions", "gate", "code", "word"),
         [

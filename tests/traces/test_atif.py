@@ -7,6 +7,7 @@ import pytest
 
 from adjudge.errors import TrajectoryError
 from adjudge.traces import load, missing
+from adjudge.workflow import check_workflow
 from support import GOLDEN
 
 
@@ -102,3 +103,27 @@ def test_references_in_a_circle_end() -> None:
     assert not load(own).complete
     own["subagent_trajectories"] = [own]
     assert load(own).agents_called == ("leader",)
+
+
+@pytest.mark.parametrize(
+    ("version", "numbers", "words"),
+    [
+        ("ATIF-v1.9", (1, 2, 3), "is 'ATIF-v1.9', and ATIF-v1.0 to 1.7 are known: convert it"),
+        ("ATIF-v2.0", (1, 2, 3), "is 'ATIF-v2.0'"),
+        ("ATIF-v1.7", (1, 3, 4), "steps[1] should have the step_id 2, and has '3'"),
+        ("ATIF-v1.7", (2, 3, 4), "steps[0] should have the step_id 1, and has '2'"),
+        ("ATIF-v1.7", (1, None, 3), "steps[1] should have the step_id 2, and has ''"),
+    ],
+)
+def test_what_may_be_missing(version: str, numbers: tuple[int | None, ...], words: str) -> None:
+    """A version of the future, and steps that are not numbered without a gap, decide nothing, and say why."""
+    said = [("user", "?"), ("agent", "I look."), ("agent", "Done.")]
+    steps: list[dict[str, Any]] = [
+        {"source": who, "message": what, **({} if number is None else {"step_id": number})}
+        for (who, what), number in zip(said, numbers, strict=True)
+    ]
+    agent = {"name": "coder", "version": "1"}
+    record = {"schema_version": version, "session_id": "s", "agent": agent, "steps": steps}
+    assert not load(record).complete
+    assert [words in fault for fault in missing(record)] == [True]
+    assert check_workflow({"tools_should_include": ["bash"]}, load(record)).passed is None

@@ -24,10 +24,14 @@ def test_what_happened(name: str) -> None:
     """Agents, tools with their arguments, and the answer come out as they were, or are unknown with what to do."""
     row, found = ROWS[name], load(ROWS[name]["messages"])
     assert sorted(found.unknown) == row["unknown"]
-    if "agents" not in found.unknown:
+    tools = [{"name": call.name, "arguments": call.arguments} for call in found.tool_calls or ()]
+    if "inside" in found.unknown:
+        # What is there is right; what is not may have been inside.
+        assert [one for one in row["agents"] if one in found.agents_called] == list(found.agents_called)
+        assert [one["name"] for one in row["tools"]][: len(tools)] == [one["name"] for one in tools]
+    elif "agents" not in found.unknown:
         assert list(found.agents_called) == row["agents"]
-    if "tools" not in found.unknown:
-        tools = [{"name": call.name, "arguments": call.arguments} for call in found.tool_calls or ()]
+    if found.unknown.keys().isdisjoint({"tools", "inside"}):
         assert tools == row["tools"]
         assert all(call.requested and call.executed for call in found.tool_calls or ())
     if "answer" not in found.unknown:
@@ -38,13 +42,64 @@ def test_what_happened(name: str) -> None:
 def test_no_false_verdict(name: str) -> None:
     """The right expectation never fails; a wrong one never passes, and fails where the list can show it."""
     row, found = ROWS[name], load(ROWS[name]["messages"])
+    is_inside = "inside" in row["unknown"]
     for kind in ("agents", "tools"):
         names = [one["name"] if isinstance(one, dict) else one for one in row[kind]]
-        is_known = kind not in row["unknown"]
+        is_known = kind not in row["unknown"] and not (is_inside and kind == "tools")
         right = {f"{kind}_should_include": list(dict.fromkeys(names)) or None, "unlisted": "ignore"}
-        assert check_workflow(right, found).passed in ((True,) if is_known or not names else (None,))
+        passed = check_workflow(right, found).passed
+        assert passed in ((True,) if is_known or not names else (None,)) or (is_inside and passed is None)
         wrong = {f"{kind}_should_include": ["nobody"], "unlisted": "ignore"}
         assert check_workflow(wrong, found).passed is (False if is_known else None)
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if "inside" in ROWS[name]["unknown"]])
+def test_what_was_seen_counts(name: str) -> None:
+    """What ran inside an agent is open; what the list shows is not: expected it passes, forbidden it fails."""
+    found = load(ROWS[name]["messages"])
+    for tool in found.tools_used:
+        assert check_workflow({"tools_should_include": [tool]}, found).passed is True
+        assert check_workflow({"tools_should_exclude": [tool]}, found).passed is False
+        assert check_workflow({"tools_should_include": []}, found).passed is False
+        assert check_workflow({"tools_count": {tool: [2, None]}}, found).passed is None
+        assert check_workflow({"tools_count": {tool: [0, 0]}}, found).passed is False
+    assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is None
+    assert check_workflow({"tools_arguments": {"delete": {"exact": {}}}}, found).passed is None
+
+
+def test_who_a_tool_is() -> None:
+    """A tool is an agent where its name or its call says so, or a table of names; and is none where that says so."""
+    messages = ROWS["openai-agents.agent_as_tool_renamed"]["messages"]
+    wanted = {"tools_should_include": ["get_weather"], "unlisted": "ignore"}
+    assert "--ignore-agent 'forecast'" in check_workflow(wanted, load(messages)).reasons[0]
+    assert check_workflow(wanted, load(messages, agents={"forecast": None})).passed is False
+    named = load(messages, agents={"forecast": "weather"})
+    assert (named.agents_called, check_workflow(wanted, named).passed) == (("weather",), None)
+    call = {"id": "c", "function": {"name": "lookup", "arguments": '{"city": "Oslo"}'}}
+    plain = [
+        {"role": "assistant", "name": "triage", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "Sunny"},
+    ]
+    assert check_workflow(wanted, load(plain)).passed is False
+    assert check_workflow(wanted, load(plain, agents={"lookup": "weather"})).passed is None
+    expected = {**wanted, "agents_should_include": ["triage", "Lookup Agent"]}
+    assert check_workflow(expected, load(plain)).passed is None
+
+
+def test_an_answer_alone() -> None:
+    """An answer without its question shows no tools, as a text does; with the question, none were called."""
+    answer = {"role": "assistant", "content": "Sunny."}
+    wanted = {"tools_should_include": ["get_weather"]}
+    assert check_workflow(wanted, load([answer])).passed is None
+    assert check_workflow(wanted, load([{"role": "user", "content": "?"}, answer])).passed is False
+
+
+def test_an_agent_that_speaks_where_it_is_a_tool() -> None:
+    """A tool that is an agent of the list is not a tool; whoever expects it as one is told to expect the agent."""
+    found = load(ROWS["autogen.agent_tool"]["messages"])
+    assert (found.agents_called, found.tools_used) == (("boss", "researcher"), ("get_weather",))
+    result = check_workflow({"tools_should_include": ["researcher", "get_weather"]}, found)
+    assert (result.passed, "expect it among the agents" in result.reasons[0]) == (None, True)
 
 
 def test_who_was_handed_over_to_is_known_where_nobody_else_is() -> None:

@@ -1,6 +1,7 @@
 """What holds for every record: order and repetition change nothing, and nothing raises but what is promised."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import assume, given, settings
@@ -163,7 +164,16 @@ def test_conversations_are_read_as_one_model_call_would_be(chat: list[Any]) -> N
     # A sample of Inspect without events is such a call; as texts alone, messages show no tools, which it cannot say.
     assume(not all(isinstance(item, str) for item in chat))
     sample = {"messages": chat, "events": [], "epoch": 1}
-    assert outcome([*chat], "chat") == outcome(sample, "inspect")
+    direct, by_spans = outcome([*chat], "chat"), outcome(sample, "inspect")
+    # Of an answer alone, and of LangGraph's messages, only a list knows that they may not be all.
+    if isinstance(direct, Trajectory) and isinstance(by_spans, Trajectory):
+        is_alone = direct.unknown.get("tools", "").startswith("an answer alone")
+        if is_alone or any(isinstance(item, dict) and "data" in item for item in chat):
+            assert direct.unknown.keys() >= by_spans.unknown.keys()
+            direct = replace(direct, unknown=by_spans.unknown)
+        # Who speaks in a list and is called there by name is an agent; among spans it would have one of its own.
+        assume(not {call.name for call in by_spans.tool_calls or ()} & {*direct.agents_called})
+    assert direct == by_spans
 
 
 KEYS = """role content parts type id name messages tool_calls function arguments spans attributes key value stringValue

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -40,6 +41,17 @@ def new_command(
 def new_group(name: str, kind: type[click.Group] = click.Group, **settings: Any) -> click.Group:
     """Return a group of commands, which does nothing by itself."""
     return kind(name, context_settings=SETTINGS, params=[DEBUG], **settings)
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range; infinity and NaN, which compares with nothing, are in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read the number."""
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
 
 
 class Share(click.ParamType[float]):
@@ -102,8 +114,8 @@ class Price(click.ParamType[tuple[float, float]]):
         except ValueError:
             self.fail(f"{value!r} is not a price: write 0.15,0.60", param, ctx)
         # Written so that NaN is refused too.
-        if not prompt >= 0 or not completion >= 0:
-            self.fail(f"{value!r} is not a price: it must not be negative", param, ctx)
+        if not (0 <= prompt < inf and 0 <= completion < inf):
+            self.fail(f"{value!r} is not a price: it must be finite and not negative", param, ctx)
         return prompt, completion
 
 
@@ -144,7 +156,7 @@ def _keep(_context: click.Context, option: click.Parameter, value: Any) -> None:
         agent_options.set({**agent_options.get(), str(option.name): value})
 
 
-SECONDS = click.FloatRange(min=0, min_open=True)
+SECONDS = FiniteRange(min=0, min_open=True)
 _COUNT = click.IntRange(min=0)
 
 LIMITS = (
@@ -233,7 +245,7 @@ AGENT_NAMES = (
 BUDGETS = (
     click.option("--max-calls", type=_COUNT, help="Stop before more calls than this are made, retries included."),
     click.option("--max-tokens", type=_COUNT, help="Stop before more tokens than this could be used."),
-    click.option("--max-cost", type=click.FloatRange(min=0), help="Stop before more dollars than this; needs --price."),
+    click.option("--max-cost", type=FiniteRange(min=0), help="Stop before more dollars than this; needs --price."),
     click.option("--price", type=Price(), help="Dollars for a million prompt and completion tokens: 0.15,0.60."),
     click.option("--cache", default="user", show_default=True, help="Replies across runs: a file, 'user' or 'off'."),
 )

@@ -2,7 +2,7 @@
 
 import click
 
-from adjudge.cli._options import new_command, new_group
+from adjudge.cli._options import SECONDS, new_command, new_group
 
 command = new_group(
     "env",
@@ -29,7 +29,7 @@ Examples:
 @click.option(
     "--backend", type=click.Choice(["process", "worker"]), help="Where the worlds live; by default the spec decides."
 )
-@click.option("--lease", "lease_s", type=click.FloatRange(min=0, min_open=True), default=900.0, show_default=True,
+@click.option("--lease", "lease_s", type=SECONDS, default=900.0, show_default=True,
               help="Seconds without a call after which a session ends.")  # fmt: skip
 @click.option(
     "--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token; or set ADJUDGE_ENV_TOKEN."

@@ -128,7 +128,7 @@ def _show_agents(done: "Mapping[str | None, Finished]", json_file: str | None) -
     first = next(iter(runs.values()), None)
     # Where a run stops depends on its scores: an interval that knows nothing of that would be too narrow.
     is_early = any(one.summary is not None and one.summary.early is not None for one in runs.values())
-    differences: dict[str | None, Mapping[str, Estimate]] = dict.fromkeys(runs, {})
+    differences: dict[str | None, Mapping[str, Estimate]] = {agent: {} for agent in runs}
     for agent, one in runs.items():
         if first is not None and one is not first and not is_early:
             found = compare(first.file, one.file, max_missing=1.0)

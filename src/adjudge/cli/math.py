@@ -2,7 +2,7 @@
 
 import click
 
-from adjudge.cli._options import SETTINGS, new_command
+from adjudge.cli._options import SECONDS, SETTINGS, new_command
 from adjudge.errors import printable
 
 
@@ -31,7 +31,7 @@ Exit codes: 0 equal; 1 not equal; 2 the call is wrong; 3 the gold cannot be read
 @click.option(
     "--limit",
     "limit_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=SECONDS,
     default=2.0,
     show_default=True,
     help="Seconds of CPU time for one comparison.",

@@ -17,8 +17,11 @@ from adjudge.model._messages import Message, ToolCall
 
 T = TypeVar("T")
 
-Question: TypeAlias = Literal["agents", "order", "tools", "arguments", "answer"]
-"""What is asked of a record: which agents and tools were called, in which order, with what, and the final response."""
+Question: TypeAlias = Literal["agents", "order", "tools", "arguments", "inside", "answer"]
+"""What is asked of a record: which agents and tools were called, in which order, with what, and the final response.
+
+`inside` asks which further tools an agent called that is itself called as a tool, or whose messages were left out.
+"""
 
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing
 

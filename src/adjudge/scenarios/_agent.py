@@ -22,6 +22,12 @@ from adjudge.runs import RunConfig
 from adjudge.scenarios._scenario import Scenario
 from adjudge.traces import AgentNames, load_messages, map_agents
 
+_DOERS = frozenset({"assistant", "tool", "function"})
+_ASKED_AGAIN = (
+    "the question is several times in the messages: return those since it was asked last, and start each session anew "
+    "(in LangGraph, with a new thread_id)"
+)
+
 Receive: TypeAlias = Callable[[str, int, AgentNames, Sequence[str]], Awaitable[Trajectory]]
 """Returns what was recorded elsewhere of a session with so many turns, these names of agents, and traces it names."""
 
@@ -60,10 +66,16 @@ class ScenarioAgent:
         try:
             async with asyncio.timeout(scenario.deadline) as timer:
                 with in_trace:
-                    for number, question in enumerate(scenario.turns):
+                    # A record holds all turns already, so it is asked for once.
+                    turns = scenario.turns[-1:] if self.is_saved else scenario.turns
+                    for number, question in enumerate(turns):
                         turn = replace(first, question=question, turn=number)
                         answer = await self.agent.respond(turn, tuple(said))
-                        answers.append(_own_part(answer, question) if number else answer)
+                        # A question that is not the first message has something before it.
+                        is_later = any(one.role == "user" for one in answer.messages[1:])
+                        if is_later and len(turns) == len(scenario.turns):
+                            answer = _own_part(answer, question, turns[: number + 1].count(question))
+                        answers.append(answer)
                         said += [Message("user", question), Message("assistant", answers[-1].final_response or "")]
         except TimeoutError:
             # A timeout of the agent's own is an error of the agent, not our deadline.
@@ -153,23 +165,35 @@ def agent_for(
         found = get_agent(agent)
         return ScenarioAgent(found, found.name, by_id)
     found = SavedAgent(trajectories) if isinstance(trajectories, Mapping) else trajectories
-    # A record holds all turns already, so it is asked for once.
-    once = {name: replace(one, turns=one.turns[-1:], question="") for name, one in by_id.items()}
-    return ScenarioAgent(found, found.name, once, is_saved=True)
+    return ScenarioAgent(found, found.name, by_id, is_saved=True)
 
 
-def _own_part(answer: Trajectory, question: str) -> Trajectory:
-    """Return what belongs to this turn of an answer that repeats the turns before it."""
-    places = [at for at, one in enumerate(answer.messages) if one.role == "user" and one.text == question]
-    # The question is missing or comes first: the answer repeats nothing.
-    if not places or not places[-1]:
+def _own_part(answer: Trajectory, question: str, times: int) -> Trajectory:
+    """Return what an answer says was done since the question; agents may return the turns before it, too.
+
+    The question was asked so many `times` in this session. Where the messages have it more often, nobody can tell
+    which of them were there before.
+    """
+    messages, wanted = answer.messages, " ".join(question.split())
+    places = [at for at, one in enumerate(messages) if one.role == "user" and " ".join(one.text.split()) == wanted]
+    # The question is missing, or nothing was done before it: the answer repeats nothing.
+    if not places or all(one.role not in _DOERS for one in messages[: places[-1]]):
         return answer
-    messages = answer.messages[places[-1] :]
+    own = _since(answer, places[-1])
+    if len(places) > times:
+        more = _since(answer, places[0])
+        if (more.tools_used, more.agents_called) != (own.tools_used, own.agents_called):
+            return replace(own, unknown={**own.unknown, **dict.fromkeys(("agents", "tools"), _ASKED_AGAIN)})
+    return own
+
+
+def _since(answer: Trajectory, begin: int) -> Trajectory:
+    messages = answer.messages[begin:]
     found: dict[str, Any] = {"messages": messages}
     for read in (load_messages, Trajectory):
         # Calls that the messages do not show are known from elsewhere: they stay as they are.
         whole, part = read(answer.messages), read(messages)
-        for name in ("tool_calls", "agents_called"):
+        for name in ("tool_calls", "agents_called", "unknown"):
             if getattr(answer, name) == getattr(whole, name):
                 found.setdefault(name, getattr(part, name))
     return replace(answer, **found)

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from adjudge.scenarios._load import ScenarioPlace, locate_scenarios
 from adjudge.scenarios._run import ScenarioRun, execute, limits_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._select import Selection
-from adjudge.traces import AgentNames
+from adjudge.traces import AgentNames, RememberedNames
 
 if TYPE_CHECKING:
     from adjudge.receivers import OtlpEndpoint
@@ -109,9 +109,13 @@ def check(
     located = locate_scenarios(scenarios)
     everything = [scenario for scenario, _ in located]
     gate, earlier = (Gate(), None) if options.gate is None and options.baseline is None else _gate_of(options)
+    looked_for: set[str] = set()  # names that a record had
     if gate.agents or options.agents:
         # What is said in the call comes before what a scenario says, and that before the gate.
-        everything = [replace(one, agents={**gate.agents, **one.agents, **options.agents}) for one in everything]
+        everything = [
+            replace(one, agents=RememberedNames({**gate.agents, **one.agents, **options.agents}, looked_for))
+            for one in everything
+        ]
     judge = None if options.judge is None else _judge_of(options)
     if options.gate is not None:
         gate.check(everything, judge=None if judge is None else judge.name)
@@ -157,11 +161,14 @@ def check(
     if earlier is not None and session.signal is None:
         findings, warnings = earlier.judge(run.results)
         decision = Decision((*decision.findings, *findings))
-    warnings += _warnings_of(files, options, loaded, len(everything), unchecked)
+    warnings += [_name_unmatched(files, options)] if files is not None and files.unmatched else []
+    warnings += _name_idle(options, looked_for) if looked_for else ()
+    warnings += [_name_left(len(loaded), len(everything), unchecked)] if len(loaded) < len(everything) else []
+    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
+    warnings += [_name_unjudged(unjudged)] if unjudged else []
     run = replace(run, warnings=(*run.warnings, *warnings))
     changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
-    places = {scenario.id: place for scenario, place in located if place is not None}
-    return CheckResult(run, decision, session.signal, places, changes)
+    return CheckResult(run, decision, session.signal, {one.id: at for one, at in located if at is not None}, changes)
 
 
 def _gate_of(options: CheckOptions) -> "tuple[Gate, EarlierRun | None]":
@@ -177,23 +184,23 @@ def _gate_of(options: CheckOptions) -> "tuple[Gate, EarlierRun | None]":
     return gate, find_baseline(options.baseline, gate.baseline, may_miss=options.baseline_missing == "pass")
 
 
-def _warnings_of(
-    files: "TraceFiles | None",
-    options: CheckOptions,
-    loaded: Sequence[Scenario],
-    number: int,
-    unchecked: Sequence[str],
-) -> list[str]:
-    """Return warnings of what nobody looked at: files, scenarios, thresholds, criteria."""
-    warnings = [_name_unmatched(files, options)] if files is not None and files.unmatched else []
-    if len(loaded) < number:
-        left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
-        warnings.append(f"only {len(loaded)} of {number} scenarios ran, as selected{left}")
-    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if options.judge is None else 0
-    if unjudged:
-        which = "a scenario has" if unjudged == 1 else f"{unjudged} scenarios have"
-        warnings.append(f"{which} expected_answer_criteria, and there is no --judge that looks at them")
-    return warnings
+def _name_left(ran: int, number: int, unchecked: Sequence[str]) -> str:
+    """Return a warning that not all scenarios ran."""
+    left = f"; the gate's {', '.join(unchecked)} had nothing to look at" if unchecked else ""
+    return f"only {ran} of {number} scenarios ran, as selected{left}"
+
+
+def _name_idle(options: CheckOptions, looked_for: Collection[str]) -> Iterator[str]:
+    """Give a warning with the names of agents that no record has: typing mistakes, more often than not."""
+    idle = [name for name in options.agents if name not in looked_for and name != "*"]
+    if idle:
+        yield f"no record has the name {', '.join(map(ascii, idle))}, which --map-agent or a table names"
+
+
+def _name_unjudged(number: int) -> str:
+    """Return a warning that nobody looks at the criteria of so many scenarios."""
+    which = "a scenario has" if number == 1 else f"{number} scenarios have"
+    return f"{which} expected_answer_criteria, and there is no --judge that looks at them"
 
 
 def _judge_of(options: CheckOptions) -> Any:

@@ -24,7 +24,7 @@ from adjudge.lazy import lazy_names
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
-    from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
+    from adjudge.traces._agent_names import AgentNames, RememberedNames, map_agents, read_agent_names
     from adjudge.traces._assemble import assemble, faults_of
     from adjudge.traces._dialects import read_otlp_span
     from adjudge.traces._genai import add_log_events
@@ -46,6 +46,7 @@ __all__ = [
     "OtlpEvent",
     "OtlpSpan",
     "Record",
+    "RememberedNames",
     "Span",
     "SpanKind",
     "Trace",
@@ -76,7 +77,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_agent_names": ("AgentNames", "map_agents", "read_agent_names"),
+        "_agent_names": ("AgentNames", "RememberedNames", "map_agents", "read_agent_names"),
         "_assemble": ("assemble", "faults_of"),
         "_dialects": ("read_otlp_span",),
         "_genai": ("add_log_events",),

@@ -8,19 +8,45 @@
 A record that says who did what needs none of this. `adjudge traces show` prints what was understood.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from adjudge.errors import UsageError
-from adjudge.model import Message, Trajectory
+from adjudge.model import Message, Question, ToolCall, Trajectory
 from adjudge.traces._spans import NOBODY_NAMED
+from adjudge.traces._values import quote
 
 AgentNames: TypeAlias = Mapping[str, str | None]
 """Agents by the names that a record has for them; None for what is not an agent, `*` for whoever has no name."""
 
 ANYBODY = "*"
+BEHIND = "what {0} did is not in the messages: record a trace, or, if it is not an agent, say --ignore-agent {0}"
+_CALLS_AGENT = re.compile(
+    r"(?:ask(?!_(?:user|human|customer|question|clarif))|consult|delegate)_|.*(?:agent|assistant|expert|specialist)\Z",
+    re.IGNORECASE,
+)
+# How OpenAI Agents and Strands, AutoGen and Microsoft's, and Google's ADK ask an agent that is a tool.
+_AGENT_ARGUMENTS = frozenset({"input", "task", "request"})
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
+
+
+class RememberedNames(dict[str, str | None]):
+    """Names of agents that remember which of them a record had; `hits` may be shared by several tables."""
+
+    def __init__(self, names: AgentNames, hits: set[str]) -> None:
+        super().__init__(names)
+        self.hits = hits
+
+    def __contains__(self, name: object) -> bool:
+        self.get(name)
+        return super().__contains__(name)
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        """Return the agent of a name, and remember that it was asked for."""
+        self.hits.add(name)
+        return super().get(name, default)
 
 
 def read_agent_names(given: object, where: str = "agents") -> AgentNames:
@@ -29,6 +55,8 @@ def read_agent_names(given: object, where: str = "agents") -> AgentNames:
     >>> dict(read_agent_names({"call_model": "research", "team": False}))
     {'call_model': 'research', 'team': None}
     """
+    if isinstance(given, RememberedNames):
+        return given
     if isinstance(given, Collection) and not isinstance(given, Mapping | str | bytes):
         given = {name: name for name in given}
     if not isinstance(given, Mapping):
@@ -51,8 +79,26 @@ def read_agent_names(given: object, where: str = "agents") -> AgentNames:
     return names
 
 
-def map_agents(record: Trajectory, names: AgentNames) -> Trajectory:
+def hidden_agent(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
+    """Return the first tool that is an agent, as its name here or the shape of its call says; None where none is.
+
+    >>> hidden_agent([ToolCall("lookup", {"city": "Oslo"}), ToolCall("forecast", {"input": "Oslo?"})], {})
+    'forecast'
+    """
+    for call in calls:
+        given = call.arguments
+        is_asked = isinstance(given, Mapping) and (
+            (len(given) == 1 and not _AGENT_ARGUMENTS.isdisjoint(given)) or "subagent_type" in given
+        )
+        if names.get(call.name) or (call.name not in names and (is_asked or _CALLS_AGENT.match(call.name))):
+            return call.name
+    return None
+
+
+def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False) -> Trajectory:
     """Return a trajectory with its agents called by their names; a tool that has one is an agent that was called.
+
+    What such an agent did is open, unless the record is a trace, which shows it.
 
     >>> map_agents(Trajectory(agents_called=("team", "call_model")), {"call_model": "research", "team": None}
     ... ).agents_called
@@ -75,8 +121,25 @@ def map_agents(record: Trajectory, names: AgentNames) -> Trajectory:
     unknown = dict(record.unknown)
     if anybody is not None or (entered and unknown.get("agents") == NOBODY_NAMED):
         unknown.pop("agents", None)
+    if calls and not is_trace:
+        _open_inside(record, calls, names, unknown)
     tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)
     return replace(record, messages=messages, tool_calls=tools, agents_called=entered, unknown=unknown)
+
+
+def _open_inside(
+    record: Trajectory, calls: Iterable[ToolCall], names: AgentNames, unknown: dict[Question, str]
+) -> None:
+    """Say what ran inside of a tool is open where the names make it an agent, and is not where they say it is none."""
+    # An agent that is in the record beside its tool has its own calls there.
+    made = [call for call in calls if call.requested and call.executed]
+    made = [call for call in made if names.get(call.name) not in record.agents_called]
+    is_named = any(names.get(call.name) for call in made)
+    if is_named or unknown.get("inside") in {BEHIND.format(quote(call.name)) for call in made}:
+        unknown.pop("inside", None)
+        hidden = hidden_agent(made, names)
+        if hidden is not None:
+            unknown["inside"] = BEHIND.format(quote(hidden))
 
 
 def _renamed(message: Message, names: AgentNames, anybody: str | None) -> Message:

@@ -71,6 +71,10 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
             unknown["answer"] = NOTHING_DONE
     if any(not call.name for call in drafts):
         unknown["tools"] = NO_TOOL_NAMED
+    # A span of a tool that does not name it: the others are known.
+    nameless = next((span.unsent for span in done if span.is_blind and span.kind == "other"), None)
+    if nameless is not None:
+        unknown["inside"] = nameless
     unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
@@ -88,7 +92,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         completion_tokens=used.completion_tokens,
         cost=used.cost,
     )
-    return map_agents(found, names)
+    return map_agents(found, names, is_trace=True)
 
 
 def faults_of(record: Record, *, parent: str | None = None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ A result refers to the trajectories of sub-agents that worked for it. They are l
 it would say is missing.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +24,8 @@ from adjudge.traces._spans import Record, Span
 from adjudge.traces._usage import Usage
 from adjudge.traces._values import RecordPart, arguments_of, as_text, mapping, quote, sequence
 
+_VERSION = re.compile(r"ATIF-v1\.[0-7](?:\.[0-9]+)?")
+_STEPS = "should have the step_id"
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 _TOTALS = {
     "prompt_tokens": ("total_prompt_tokens", "prompt_tokens"),
@@ -95,9 +98,15 @@ class _Reading:
         agent = RecordPart(document.get("agent"), f"{document.where}.agent")
         own = self.add(parent, kind="agent", name=agent.identity("name"))
         place = len(self.spans) - 1
+        version = document.text("schema_version")
+        if version is not None and _VERSION.fullmatch(version) is None:
+            self.faults.append(f"{document.where} is {quote(version)}, and ATIF-v1.0 to 1.7 are known: convert it")
         answer, given = None, []
         for index, item in enumerate(document.items("steps")):
             step = RecordPart(item, f"{document.where}.steps[{index}]")
+            # Steps are numbered from 1 on: a gap is a step that somebody left out.
+            if str(step.get("step_id")) != str(index + 1) and not any(_STEPS in fault for fault in self.faults):
+                self.faults.append(f"{step.where} {_STEPS} {index + 1}, and has {quote(as_text(step.get('step_id')))}")
             message = _message(step)
             # What was copied from an earlier trajectory is context, as is what users say.
             if message.role != "assistant" or step.get("is_copied_context") is True:

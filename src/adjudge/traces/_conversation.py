@@ -2,7 +2,8 @@
 
 This is `assemble` for one model call that wrote them all, without the spans, the tree and the log that it needs; a
 property test compares the two. A list shows what its own speakers called, and no more: what an agent behind a tool did
-is in a trace. Where a list says itself that it leaves that out, its tools are unknown.
+is in a trace. Where a call looks like one of an agent, what ran inside is unknown; where a list says itself that it
+leaves something out, its tools are.
 """
 
 import re
@@ -11,9 +12,10 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
+from adjudge.traces._agent_names import BEHIND, hidden_agent
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
-from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE
+from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
 from adjudge.traces._values import HANDOVER_TOOLS, called_agent, loose, quote, style
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
@@ -25,8 +27,44 @@ _HANDED_OVER = re.compile(
 )
 _MANAGED = "Here is the final answer from your managed agent '"  # smolagents
 _COWORKERS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # CrewAI
-_BEHIND = "what {} did is not in the messages: record a trace"
+ALONE = "an answer alone shows no calls: return all messages since the question, and the question itself"
+_CHOSEN = (
+    "what {} did may not all be here, as each node of a graph chooses what it returns: return all, or record a trace"
+)
+_IN_NAME_OF = "the user's message named {} may be an agent's last words: return its own messages, or record a trace"
 _SHORTENED = "the messages of {} leave out what it did: output_mode='full_history', or record a trace"
+
+
+def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
+    """Return what a list of LangChain's messages may leave out: each node of a graph chooses what it returns.
+
+    Of one speaker the list is whole. Of several, one that says words and calls nothing may have done more before.
+    """
+    unknown: dict[Question, str] = {}
+    asked = False
+    segments = 0
+    before = ""
+    busy: dict[str, bool] = {}  # by speaker; those without a name are told apart by where they begin
+    for message in messages:
+        if message.role == "user":
+            if asked and message.name:
+                unknown |= dict.fromkeys(("agents", "tools"), _IN_NAME_OF.format(quote(message.name)))
+            asked = True
+        if message.role == "assistant":
+            segments += before == "assistant"
+            speaker = message.name or f" {segments}"
+            busy[speaker] = busy.get(speaker, False) or bool(message.tool_calls)
+        before = message.role
+    if unknown and before == "user":
+        unknown["answer"] = unknown["agents"]
+    unnamed = [speaker for speaker in busy if speaker[0] == " "]
+    if unnamed and len(unnamed) < len(busy):
+        unknown.setdefault("agents", ONE_UNNAMED)
+    quiet = [speaker for speaker, is_busy in busy.items() if not is_busy and (speaker not in unnamed[:-1])]
+    if len(busy) > 1 and quiet:
+        who = "an agent" if quiet[0] in unnamed else quote(quiet[0])
+        unknown.setdefault("inside", _CHOSEN.format(who))
+    return unknown
 
 
 def _check_messages(messages: Iterable[Message]) -> None:
@@ -49,7 +87,14 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     speakers = tuple(dict.fromkeys(one.name for one in replies if one.name is not None))
     # A call that only names the next agent is a handoff: an agent that was called, not a tool that was used.
     styled = {style(name): name for name in speakers}
-    targets = [_target(call, styled) for call in calls]
+    # Whoever speaks here and was called by its name as a tool is an agent, too; not a tool that one calls its own.
+    own = {
+        style(call.name)
+        for one in replies
+        for call in one.tool_calls
+        if one.name and style(call.name) == style(one.name)
+    }
+    targets = [_target(call, styled, styled.keys() - own) for call in calls]
     handed_to = [styled.get(style(name), name) for name in targets if name is not None]
     if handed_to and not speakers:
         messages = _name_the_next(messages, calls, targets)
@@ -60,9 +105,14 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     elif not speakers and was_anybody:
         found.setdefault("agents", NOBODY_NAMED)
     if any(not call.name for call in calls):
-        found.setdefault("tools", NO_TOOL_NAMED)
+        found["tools"] = NO_TOOL_NAMED
     for question, reason in _left_out(messages, calls, handed_to).items():
         found.setdefault(question, reason)
+    # An agent is asked something: a call without arguments is none of one.
+    made = zip(calls, targets, strict=True)
+    hiding = [call for call, target in made if target is None and call.executed and call.arguments]
+    if hiding and "tools" not in found and (hidden := hidden_agent(hiding, {})) is not None:
+        found.setdefault("inside", BEHIND.format(quote(hidden)))
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
     return Trajectory(
         messages=tuple(map(plain_result, messages)),
@@ -100,13 +150,15 @@ def _join(messages: Sequence[Message]) -> list[ToolCall]:
     return calls
 
 
-def _target(call: ToolCall, speakers: Collection[str]) -> str | None:
+def _target(call: ToolCall, speakers: Collection[str], callable_speakers: Collection[str]) -> str | None:
     """Return the agent that a call entered: one that speaks here, or one that its result names; None of a tool."""
     if not call.executed:
         return None
     named = called_agent(call.name, call.arguments)
     if named in speakers:
         return named
+    if callable_speakers and style(call.name) in callable_speakers:  # AutoGen's list has what it did inside, too
+        return style(call.name)
     result = call.result or ""
     # A tool with arguments may be one that transfers money.
     is_bare = not loose(call.arguments)[0] or style(call.name) in HANDOVER_TOOLS
@@ -126,6 +178,8 @@ def _name_the_next(
     speaker: str | None = None
     named: list[Message] = []
     for message in messages:
+        if message.role == "user":
+            speaker = None  # in the next turn, anybody may begin
         if message.role in RESULT_ROLES and message.tool_call_id is not None:
             speaker = entered.get(message.tool_call_id, speaker)
         named.append(replace(message, name=speaker) if message.role == "assistant" and speaker else message)
@@ -141,11 +195,11 @@ def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to:
         if call.executed and call.name.lower().replace(" ", "_") in _COWORKERS:
             arguments, _ = loose(call.arguments)
             named = arguments.get("coworker") if isinstance(arguments, Mapping) else None
-            return dict.fromkeys(("agents", "tools"), _BEHIND.format(quote(str(named or "a coworker"))))
+            return dict.fromkeys(("agents", "tools"), BEHIND.format(quote(str(named or "a coworker"))))
         if call.executed and (call.result or "").startswith(_MANAGED):
             behind = call.name
     if behind is not None:
-        return {"tools": _BEHIND.format(quote(behind))}
+        return {"tools": BEHIND.format(quote(behind))}
     if not comes_back:
         return {}
     # LangGraph's supervisor keeps only the last message of an agent unless it is asked for all of them.

@@ -31,6 +31,10 @@ _NO_TOOLS = (
     "OpenLLMetry's instrumentation of CrewAI sends no tool calls: instrument the model's client too, "
     "with opentelemetry-instrumentation-openai or its like"
 )
+_NAMELESS = (
+    "OpenLLMetry's instrumentation of LlamaIndex sent a tool's call without the tool's name, as it does where the tool "
+    "asks another agent: use OpenInference"
+)
 _UNREADABLE = "the messages of Haystack's agent cannot be read: they are cut off, or of an unknown kind"
 _SWITCHES = {  # how contents are sent, by the beginning of the scope that wrote a span
     "gcp.vertex.agent": (
@@ -85,8 +89,11 @@ def read_framework(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | N
         facts = _read_haystack(attributes, where)
     elif "pydantic_ai.all_messages" in attributes and attributes.get("final_result") is not None:
         facts = Facts("agent", text=as_text(attributes["final_result"]))
-    elif attributes.get("traceloop.span.kind") == "task" and "traceloop.entity.output" in attributes:
-        facts = _read_task(attributes)
+    elif attributes.get("traceloop.span.kind") == "task":
+        if "traceloop.entity.output" in attributes:
+            facts = _read_task(attributes)
+        elif span.name == "FunctionTool.task" and "traceloop.entity.input" in attributes:
+            facts = Facts(is_blind=True, unsent=_NAMELESS)
     return facts
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from adjudge.errors import TrajectoryError, UsageError, closest
 from adjudge.model import Message, Trajectory
 from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
-from adjudge.traces._conversation import read_conversation
+from adjudge.traces._conversation import ALONE, find_gaps, read_conversation
 from adjudge.traces._message_lists import USUAL, Unknown, is_framework_message, plain_object, read_trajectory, to_chat
 from adjudge.traces._messages import is_langchain_message, read_messages
 from adjudge.traces._otlp import OtlpDocument, read_otlp_json
@@ -72,7 +72,13 @@ def load_messages(messages: object) -> Trajectory:
         return Trajectory.from_messages(data)
     unknown: Unknown = {}
     with reading():
-        return read_conversation(_read_chat(data, unknown), unknown)
+        read = _read_chat(data, unknown)
+        # Nothing but an answer, as a text is: what was done for it is not here. Google's ADK leaves out the question.
+        if len(read) == 1 and read[0].role == "assistant" and not read[0].tool_calls:
+            begin = plain_object(data[0]) if isinstance(data, list) else data
+            if not isinstance(begin, Mapping) or "author" not in begin:
+                unknown.setdefault("tools", ALONE)
+        return read_conversation(read, unknown)
 
 
 def _mapping(message: Message) -> dict[str, Any]:
@@ -317,7 +323,10 @@ def _read_list(items: Sequence[Any], where: str, unknown: Unknown) -> tuple[Mess
     if not is_usual or (items and items[-1]["role"] == "user"):
         items, more = to_chat(items, where)
         unknown |= more
-    return read_messages(items, where)
+    messages = read_messages(items, where)
+    if not is_usual and any(isinstance(one, Mapping) and is_langchain_message(one) for one in items):
+        unknown |= find_gaps(messages)
+    return messages
 
 
 def _read_responses(data: object, unknown: Unknown) -> Sequence[Message]:

@@ -8,6 +8,7 @@ from adjudge.model import Question, Status, ToolCall, Trajectory
 from adjudge.workflow._arguments import ArgumentRule, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
+    INCOMPLETE,
     DimensionRules,
     Finding,
     called_as_tools,
@@ -19,7 +20,8 @@ from adjudge.workflow._dimension import (
 )
 from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpectation, names_of
 
-INCOMPLETE = "incomplete-trace"
+EXCLUDED = "excluded-called"
+_AS_AGENT = "was called as an agent of that name: expect it among the agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class _Called:
     """What was executed, as far as it was recorded; None where the record cannot show it."""
 
     names: Mapping[Dimension, tuple[str, ...] | None]
+    seen: Mapping[Dimension, tuple[str, ...]]  # also where it is not all
     calls: tuple[ToolCall, ...] | None = None
     requested: tuple[str, ...] = ()  # and never executed
     complete: bool = True
@@ -69,7 +72,7 @@ def validate_workflow(
     {'pass': False, 'included': ['pdf_retrieval'], 'excluded': [], 'missing': ['web_search'], 'unexpected': []}
     """
     agents, tools = _names_or_none(agents_called, "agents_called"), _names_or_none(tools_used, "tools_used")
-    workflow, _, _ = _judge(WorkflowExpectation.of(expectation), _Called({"agents": agents, "tools": tools}))
+    workflow, _, _ = _judge(WorkflowExpectation.of(expectation), _Called({"agents": agents, "tools": tools}, {}))
     return workflow
 
 
@@ -90,8 +93,10 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
     # A record that cannot show tool calls and names no agent does not show agents either.
     shows_agents = "agents" not in unknown and (bool(agents) or calls is not None)
     shows_tools = "tools" not in unknown and calls is not None
+    seen: dict[Dimension, tuple[str, ...]] = {"agents": agents, "tools": record.tools_used}
     called = _Called(
-        {"agents": agents if shows_agents else None, "tools": record.tools_used if shows_tools else None},
+        {"agents": agents if shows_agents else None, "tools": seen["tools"] if shows_tools else None},
+        seen,
         calls if shows_tools and "arguments" not in unknown else None,
         tuple(dict.fromkeys(call.name for call in calls or () if call.requested and not call.executed)),
         record.complete,
@@ -145,6 +150,10 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         # Where nothing is asked of a dimension, it passes, whatever the record lacks.
         if rules.is_stated and unknown is not None:
             wrong = [rules.finding(INCOMPLETE, unknown)]
+            # What was called and must not be is wrong, whatever else was called.
+            if names is None and called.complete and rules.exclude and called.seen:
+                barred = [name for name in rules.exclude if name in called.seen[kind]]
+                wrong = [rules.finding(EXCLUDED, "is excluded and was called", name) for name in barred] or wrong
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
@@ -152,15 +161,34 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             tools = [call.name for call in called.calls or () if call.requested and call.executed]
             hidden = called_as_tools(lists["missing"], tools) if kind == "agents" and lists["missing"] else {}
             missing = [name for name in lists["missing"] if name not in hidden]
-            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested)
+            inside = None
+            if kind == "tools" and (missing or rules.exclude or rules.counts or rules.arguments):
+                inside = called.unknown.get("inside") or _inside_agent(expectation, called, tools)
+                as_agents = [name for name in missing if name in (called.names["agents"] or ())]
+                missing = [name for name in missing if name not in as_agents]
+                wrong += [rules.finding(INCOMPLETE, _AS_AGENT, name) for name in as_agents]
+            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, inside)
             wrong += [_may_be_tool(rules, agent, tool) for agent, tool in hidden.items()]
-            wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"]) if rules.arguments else ()
+            wrong += (
+                _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], inside)
+                if rules.arguments
+                else ()
+            )
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
         workflow[kind] = {"pass": None if is_open else not wrong, **lists}
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
+
+
+def _inside_agent(expectation: WorkflowExpectation, called: _Called, tools: Sequence[str]) -> str | None:
+    """Say what may have been called inside a tool that an expected agent is perhaps; None where there is none."""
+    entered = called.seen.get("agents", ())
+    agents = [name for name in expectation.agents_should_include or () if name not in entered]
+    for agent, tool in called_as_tools(agents, tools).items() if agents and tools else ():
+        return f"{quote_name(tool)} may be agent {quote_name(agent)}, whose calls are not in the record: record a trace"
+    return None
 
 
 def _may_be_tool(rules: DimensionRules, agent: str, tool: str) -> Finding:
@@ -187,7 +215,10 @@ def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Call
 
 
 def _wrong_arguments(
-    rules: Mapping[str, Sequence[ArgumentRule]], calls: Sequence[ToolCall], missing: Sequence[str]
+    rules: Mapping[str, Sequence[ArgumentRule]],
+    calls: Sequence[ToolCall],
+    missing: Sequence[str],
+    inside: str | None,
 ) -> Iterator[Finding]:
     for tool, several in rules.items():
         made = [call for call in calls if call.executed and call.name == tool]
@@ -199,6 +230,9 @@ def _wrong_arguments(
             unfit = [reason for reason in misfits(rule, recorded) if reason is not None]
             all_known = len(recorded) == len(made)
             if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and all_known:
+                continue
+            if inside is not None and (rule.calls == "some" or not unfit):
+                yield Finding(INCOMPLETE, "tools", f"tool {quote_name(tool)} may have been called otherwise: {inside}")
                 continue
             # One of the unknown calls may be the one that fits, or the only one that does not.
             if not all_known and (rule.calls == "some" or not unfit):

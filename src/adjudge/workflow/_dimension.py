@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from adjudge.workflow._arguments import ArgumentRule
 from adjudge.workflow._expectation import GAP, Count, Dimension, Order, Policy, WorkflowExpectation
 
+INCOMPLETE = "incomplete-trace"
 SHOWN = 20  # names that a sentence shows
 LONGEST = 80  # characters of a name in a sentence
 _TO_CALL = re.compile(r"^(?:ask|call|run|invoke|consult|query|use|delegate_to|talk_to|transfer_to|handoff_to)_")
@@ -93,16 +94,26 @@ def lists_of(rules: DimensionRules, called: Sequence[str]) -> dict[str, list[str
 
 
 def wrong_with(
-    rules: DimensionRules, called: Sequence[str], found: Mapping[str, list[str]], requested: Iterable[str]
+    rules: DimensionRules,
+    called: Sequence[str],
+    found: Mapping[str, list[str]],
+    requested: Iterable[str],
+    inside: str | None = None,
 ) -> Iterator[Finding]:
     """Give everything that makes the dimension fail, `found` being its lists.
 
-    `requested` are the calls that were asked for and never executed.
+    `requested` are the calls that were asked for and never executed. `inside` says why more may have been called than
+    the record shows: then what is missing is open, and so is what was rightly not called.
     """
     asked = set(requested)
     for name in found["missing"] if rules.order != "subset" else ():
         how = "was requested and never executed" if name in asked else "was not called"
-        yield rules.finding("missing", f"is expected and {how}", name)
+        if inside is None:
+            yield rules.finding("missing", f"is expected and {how}", name)
+        else:
+            yield rules.finding(INCOMPLETE, f"is expected and may have been called inside another: {inside}", name)
+    for name in found["excluded"] if inside is not None else ():
+        yield rules.finding(INCOMPLETE, f"is excluded and may have been called inside another: {inside}", name)
     # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
     is_closed = rules.order in ("strict", "subset") or (rules.unlisted == "fail" and rules.order != "superset")
     for name in found["unexpected"]:
@@ -114,7 +125,7 @@ def wrong_with(
     if rules.order in ("strict", "in_order") and not found["missing"]:
         yield from _wrong_order(rules, called)
     if rules.counts:
-        yield from _wrong_counts(rules, called)
+        yield from _wrong_counts(rules, called, inside)
     for sequence in rules.forbidden:
         if _occurs(sequence, called):
             yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {list_names(sequence)}")
@@ -165,10 +176,13 @@ def _wrong_order(rules: DimensionRules, called: Sequence[str]) -> Iterator[Findi
         yield rules.finding("wrong-order", message)
 
 
-def _wrong_counts(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
+def _wrong_counts(rules: DimensionRules, called: Sequence[str], inside: str | None) -> Iterator[Finding]:
     counts = Counter(called)
     for name, (least, most) in rules.counts.items():
-        if counts[name] < least or (most is not None and counts[name] > most):
+        if inside is not None and (most is None or counts[name] <= most):
+            if most is not None or counts[name] < least:
+                yield rules.finding(INCOMPLETE, f"may have been called inside another: {inside}", name)
+        elif counts[name] < least or (most is not None and counts[name] > most):
             before = "" if most == least else "at least " if most is None else f"{least} to "
             wanted = f"{before}{_times(least if most is None else most)}"
             yield rules.finding("wrong-count", f"is expected {wanted} and was called {_times(counts[name])}", name)
