@@ -92,7 +92,7 @@ class Chunk:
 
     def rows(self) -> list[RowRead]:
         """Decode the rows."""
-        lines = self.content()
+        lines = self.lines if self.place is None else self.content()
         if lines is None:
             numbers = self.numbers or range(self.first, self.first + len(self.records))
             return [self._record(number, record) for number, record in zip(numbers, self.records, strict=True)]

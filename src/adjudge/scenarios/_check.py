@@ -12,7 +12,7 @@ from adjudge.agents import wait_for_agent
 from adjudge.errors import UsageError
 from adjudge.judges import quality_judge
 from adjudge.model import Trajectory
-from adjudge.runs import Progress, new_run_file
+from adjudge.runs import Progress, RunConfig, new_run_file
 from adjudge.scenarios._agent import Receive, agent_for
 from adjudge.scenarios._baseline import BaselineChanges
 from adjudge.scenarios._gate import EXIT_CODES, Decision, Gate, GateFinding, decide
@@ -122,20 +122,7 @@ def check(
     loaded = everything if options.select == Selection() else options.select.apply(everything)
     gate, unchecked = gate.narrow(loaded) if len(loaded) < len(everything) else (gate, ())
 
-    files = None
-    repeats = {one.id: options.repeat or one.repeats for one in loaded}
-    if options.traces is not None:
-        files = _saved_traces(options.traces, everything, loaded)
-        # Without --repeat, a scenario has as many repeats as there are traces of it.
-        repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
-    loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in loaded]
-    limits = limits_of(loaded)
-    config = replace(
-        limits,
-        workers=options.workers,
-        deadline=options.deadline or limits.deadline,
-        accept_changes=options.accept_changes,
-    )
+    loaded, files, config = _repeated(options, everything, loaded)
     path = Path(options.run) if options.run is not None else new_run_file("check")
 
     # The endpoint comes first: an agent's module may read its address when it is loaded.
@@ -169,6 +156,27 @@ def check(
     run = replace(run, warnings=(*run.warnings, *warnings))
     changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
     return CheckResult(run, decision, session.signal, {one.id: at for one, at in located if at is not None}, changes)
+
+
+def _repeated(
+    options: CheckOptions, everything: Sequence[Scenario], selected: Sequence[Scenario]
+) -> "tuple[list[Scenario], TraceFiles | None, RunConfig]":
+    """Return the scenarios with their repeats, the saved traces of them, and the limits of their run."""
+    files = None
+    repeats = {one.id: options.repeat or one.repeats for one in selected}
+    if options.traces is not None:
+        files = _saved_traces(options.traces, everything, selected)
+        # Without --repeat, a scenario has as many repeats as there are traces of it.
+        repeats = {name: options.repeat or max(1, len(files.records.get(name, ()))) for name in repeats}
+    loaded = [one if repeats[one.id] == one.repeats else replace(one, repeats=repeats[one.id]) for one in selected]
+    limits = limits_of(loaded)
+    config = replace(
+        limits,
+        workers=options.workers,
+        deadline=options.deadline or limits.deadline,
+        accept_changes=options.accept_changes,
+    )
+    return loaded, files, config
 
 
 def _gate_of(options: CheckOptions) -> "tuple[Gate, EarlierRun | None]":
