@@ -174,7 +174,9 @@ def _cells(metric: "MetricComparison") -> "list[Text]":
     name = metric.name if metric.among is None else f"{metric.name} [{metric.among}]"
     base, new, difference = (None if one is None else one.value for one in (metric.base, metric.new, metric.difference))
     mark = "*" if metric.missing else " "
-    words = (number(base), number(new), number(difference, signed=True), f"{interval(metric.difference)}{mark}")
+    beside = 0.0 if base is None or new is None else max(abs(base), abs(new))
+    change = number(difference, signed=True, beside=beside)
+    words = (number(base), number(new), change, f"{interval(metric.difference)}{mark}")
     return [Text(printable(name)), *map(Text, words), _verdict(metric.verdict)]
 
 

@@ -190,6 +190,8 @@ def _ids(results: Results) -> dict[str, None]:
 
 def _with_lost(metric: MetricValues, other: MetricValues, ids: Mapping[str, None]) -> Mapping[str, Values]:
     """Return the values by case; a case that the run has, and only the other run has a value of, lacks its score."""
+    if len(metric.values) == len(ids):
+        return metric.values
     missing = other.values.keys() - metric.values.keys()
     lost = {key: (None,) for key in other.values if key in missing and key in ids} if missing else {}
     return {**metric.values, **lost} if lost else metric.values

@@ -6,6 +6,7 @@ checks_of(comparison)                     a check for each metric that decides, 
 """
 
 import json
+import math
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -24,28 +25,31 @@ Found: TypeAlias = Comparison | Ranking
 """What a comparison of two runs, or of more, found."""
 
 
-def number(value: float | None, *, signed: bool = False) -> str:
-    """Return a number as people read it: four decimals for scores, fewer digits for tokens and seconds.
+def number(value: float | None, *, signed: bool = False, beside: float = 0.0) -> str:
+    """Return a number as people read it: four decimals for scores, fewer for tokens and seconds, more for tiny costs.
+
+    `beside` is a larger number that stands next to it, and has the same decimals.
 
     >>> number(0.62504), number(-0.5, signed=True), number(15234.5), number(0.00012)
     ('0.6250', '-0.5000', '15,234', '0.00012')
+    >>> number(0.00083, beside=0.0068)
+    '0.0008'
     """
     if value is None:
         return "–"
-    sign = "+" if signed else ""
-    size = abs(value)
-    if size >= 100.0:
-        return f"{value:{sign},.0f}"
+    size = max(abs(value), abs(beside))
+    decimals = 0 if size >= 100.0 else 2 if size >= 10.0 else 4
     if 0.0 < size < 0.001:
-        return f"{value:{sign}.2g}"
-    return f"{value:{sign}.{2 if size >= 10.0 else 4}f}"
+        decimals = 1 - math.floor(math.log10(size))
+    return f"{value:{'+' if signed else ''},.{decimals}f}"
 
 
 def interval(found: Estimate | None, *, signed: bool = True) -> str:
     """Return an interval as people read it; that of a difference has signs."""
     if found is None or found.low is None or found.high is None:
         return "–"
-    return f"{number(found.low, signed=signed)} .. {number(found.high, signed=signed)}"
+    low, high = found.low, found.high
+    return f"{number(low, signed=signed, beside=high)} .. {number(high, signed=signed, beside=low)}"
 
 
 def describe_metric(metric: MetricComparison) -> str:
