@@ -34,7 +34,12 @@ SHORT = {"no difference shown": "none shown"}  # a table has to fit 80 columns
 RESULTS = {0: "pass", 1: "FAIL", 3: "undecided"}
 
 OPTIONS = (
-    click.option("--scorer", "scorers", multiple=True, help="A metric that decides (default: all). Repeatable."),
+    click.option(
+        "--scorer",
+        "scorers",
+        multiple=True,
+        help="A metric that decides (default: all), or who scores answers. Repeatable.",
+    ),
     click.option("--margin", type=click.FloatRange(min=0, min_open=True), help="How much a metric may lose."),
     click.option("--by", help="Show slices by this column or tag; tags: by each tag."),
     click.option("--cluster", help="The column of what varies together, such as a conversation."),
@@ -76,7 +81,7 @@ Examples:
   adjudge compare a.csv b.csv --id question --score accuracy --cluster topic
 
 \b
-Exit codes: 0 pass; 1 a metric that decides is worse (with --margin: inferior); 2 the call is
+Exit codes: 0 pass; 1 a metric that decides is worse, and not within the margin; 2 the call is
 wrong, or these runs cannot be compared; 3 undecided (no case in both runs, more than
 --max-missing without a score; with --fail-on inferior: not shown either way).""",
 )
