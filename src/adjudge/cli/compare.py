@@ -38,7 +38,7 @@ OPTIONS = (
         "--scorer",
         "scorers",
         multiple=True,
-        help="A metric that decides (default: all), or who scores answers. Repeatable.",
+        help="A metric that decides [all], or who scores answers. Repeatable.",
     ),
     click.option("--margin", type=click.FloatRange(min=0, min_open=True), help="How much a metric may lose."),
     click.option("--by", help="Show slices by this column or tag; tags: by each tag."),
