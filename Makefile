@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 FRAMEWORKS := $(patsubst requirements/frameworks/%.txt,$(VENV)/frameworks/%/.ready,$(wildcard requirements/frameworks/*.txt))
+ELSEWHERE := litellm deepeval results_deepeval results_lm_eval
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
 .PHONY: help demo test worlds check bench oracle integration soak train lock reference clean
@@ -28,7 +29,7 @@ check: $(VENV)/.dev  ## style, types, layers, generated docs
 
 oracle: $(VENV)/.oracle $(VENV)/litellm/.ready $(VENV)/deepeval/.ready $(VENV)/lm-eval/.ready $(VENV)/promptfoo/.ready  ## differential tests against the peer packages
 	ADJUDGE_PROMPTFOO=$(CURDIR)/$(VENV)/promptfoo/node_modules/.bin/promptfoo \
-	    $(BIN)/python -m pytest -q -W default tests/oracle --ignore tests/oracle/test_litellm.py --ignore tests/oracle/test_deepeval.py
+	    $(BIN)/python -m pytest -q -W default tests/oracle $(ELSEWHERE:%=--ignore tests/oracle/test_%.py)
 	$(VENV)/litellm/bin/python -m pytest -q -W default tests/oracle/test_litellm.py
 	$(VENV)/deepeval/bin/python -m pytest -q -W default -p no:deepeval tests/oracle/test_deepeval.py tests/oracle/test_results_deepeval.py
 	$(VENV)/lm-eval/bin/python -m pytest -q -W default tests/oracle/test_results_lm_eval.py
