@@ -17,15 +17,14 @@ UNIT = (0.0, 1.0)
 
 
 def runs(
-    cases: Sequence[Mapping[str, Any]], *, metric: str = "right", facts: Mapping[str, CaseFacts] | None = None
+    cases: Sequence[Mapping[str, Any]], *, metric: str = "right", ends: tuple[float, float] | None = UNIT
 ) -> tuple[Results, Results]:
     """Return two runs with these cases, each as often as it says."""
     pairs = [(one["base"], one["new"]) for one in cases for _ in range(one["times"])]
     base, new = (
         Results(
             ("base", "new")[side],
-            {metric: MetricValues({f"c{at}": pair[side] for at, pair in enumerate(pairs)}, UNIT)},
-            facts or {},
+            {metric: MetricValues({f"c{at}": pair[side] for at, pair in enumerate(pairs)}, ends)},
         )
         for side in (0, 1)
     )
@@ -40,7 +39,8 @@ def one_metric(base: Results, new: Results, **options: Any) -> MetricComparison:
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
 def test_verdicts(row: dict[str, Any]) -> None:
     """Verdict, exit code, pairs, missing share and changed cases are those of the table."""
-    found = compare_results(*runs(row["cases"]), CompareOptions(**row["options"]))
+    ends = row["expected"].get("range", UNIT)
+    found = compare_results(*runs(row["cases"], ends=ends), CompareOptions(**row["options"]))
     metric, expected = found.metrics["right"], row["expected"]
     assert metric.verdict == expected["verdict"], row["why"]
     for name in ("pairs", "robust"):
@@ -278,3 +278,59 @@ def test_the_cases_needed_for_a_margin() -> None:
     assert metric.detectable is not None
     assert metric.detectable == pytest.approx((1.959964 + 0.841621) * 0.044947, rel=1e-4)
     assert metric.needed == 635
+
+
+def test_a_lost_metric_decides_nothing() -> None:
+    """A score that only the base has is undecided, unless others were named; one that only the new run has is new."""
+    both = {"m": MetricValues({"a": [1.0], "b": [1.0]}, UNIT)}
+    base = Results("base", {**both, "bad": MetricValues({"a": [1.0], "b": [1.0]}, UNIT)})
+    new = Results("new", {**both, "bad_v2": MetricValues({"a": [0.0], "b": [0.0]}, UNIT)})
+    found = compare_results(base, new)
+    assert (found.metrics["bad"].verdict, found.exit_code()) == ("undecided", 3)
+    assert found.metrics["bad"].reason == "new does not have it; --scorer names others"
+    assert compare_results(base, new, CompareOptions(scorers=["m"])).exit_code() == 0
+
+
+@pytest.mark.parametrize(("kept", "code"), [(100, 0), (95, 0), (94, 3), (1, 3)])
+def test_a_pass_needs_the_cases_of_the_base(kept: int, code: int) -> None:
+    """A run that was cut off does not pass on what is left of it; a loss among that is a loss all the same."""
+    whole = {str(at): [1.0] for at in range(100)}
+    base = Results("base", {"m": MetricValues(whole, UNIT)})
+    new = Results("new", {"m": MetricValues({key: whole[key] for key in list(whole)[:kept]}, UNIT)})
+    assert compare_results(base, new).exit_code() == code
+    assert compare_results(base, new, CompareOptions(max_missing=1.0)).exit_code() == 0
+    if kept >= 10:
+        worse = Results("new", {"m": MetricValues({str(at): [0.0] for at in range(kept)}, UNIT)})
+        assert compare_results(base, worse).exit_code() == 1
+
+
+def test_few_large_clusters_are_not_believed() -> None:
+    """One cluster of 40 cases beside 19 of one: what the large one does is not shown by 40 cases."""
+    facts = {f"big-{at}": CaseFacts("big") for at in range(40)} | {f"s{at}": CaseFacts(f"s{at}") for at in range(19)}
+    base = Results("base", {"m": MetricValues({key: [0.5] for key in facts})}, facts)
+    moved = {key: [0.3 if key.startswith("big") else 0.5 + 0.02 * (at % 5 - 2)] for at, key in enumerate(facts)}
+    new = Results("new", {"m": MetricValues(moved)}, facts)
+    metric = one_metric(base, new)
+    assert metric.difference is not None
+    assert (metric.difference.method, metric.verdict) == ("CR2 t", "no difference shown")
+
+
+def test_a_range_that_a_value_leaves_is_not_known() -> None:
+    """Values of true and false against a number beyond them are compared without bounds."""
+    base = Results("base", {"m": MetricValues({str(at): [1.0] for at in range(9)}, UNIT)})
+    new = Results("new", {"m": MetricValues({str(at): [1.5 + at] for at in range(9)})})
+    assert one_metric(base, new).verdict == "better"
+
+
+def test_one_run_says_that_less_is_better() -> None:
+    """A metric whose direction differs between the runs is not compared."""
+    base, new = (Results("run", {"m": MetricValues({"a": [1.0]}, higher_is_better=higher)}) for higher in (True, False))
+    with pytest.raises(UsageError, match="better when higher in one run"):
+        compare_results(base, new)
+
+
+@pytest.mark.parametrize("fail_on", ["bogus", "inferior"])
+def test_what_fails_is_one_of_three_words(fail_on: Any) -> None:
+    """Another word, and `inferior` without a margin, are wrong calls, never a pass."""
+    with pytest.raises(UsageError, match="fail_on is worse, none, or with a margin inferior"):
+        compare_results(with_origin(), with_origin()).exit_code(fail_on)

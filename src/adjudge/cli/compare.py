@@ -119,15 +119,19 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
         show_comparison(comparison, console)
     _write_reports(found, reports, fail_on)
     code = found.exit_code(fail_on)
-    console.say(f"compare: {RESULTS[code]} (exit code {code}){_what_passes(found) if code == 0 else ''}", "bold")
+    result = RESULTS[code] if fail_on != "none" else "nothing was asked to fail"
+    console.say(f"compare: {result} (exit code {code}){_why(found, code) if fail_on != 'none' else ''}", "bold")
     return code
 
 
-def _what_passes(found: "Comparison | Ranking") -> str:
-    """Return what a pass may rest on: a difference that is not shown is not one that is not there."""
-    verdicts = found.verdicts
-    number = sum(one in ("undecided", "no difference shown") for one in verdicts)
-    return f": nothing is shown to be worse; {number} of {len(verdicts)} not shown either way" if number else ""
+def _why(found: "Comparison | Ranking", code: int) -> str:
+    """Return what a pass rests on, or a reason that no metric has: a difference not shown may still be there."""
+    if code == 3 and found.too_few is not None:
+        return f": {found.too_few}"
+    number = sum(one in ("undecided", "no difference shown") for one in found.verdicts)
+    if code or not number:
+        return ""
+    return f": nothing is shown to be worse; {number} of {len(found.verdicts)} not shown either way"
 
 
 def _write_reports(found: "Comparison | Ranking", reports: Mapping[str, Any], fail_on: "FailOn") -> None:
@@ -198,7 +202,9 @@ def _explain(metric: "MetricComparison", found: "Comparison") -> str:
     words = [f"{printable(metric.name)}: {metric.pairs:,} {'pair' if metric.pairs == 1 else 'pairs'}"]
     difference = metric.difference
     if difference is not None and difference.clusters:
-        words.append(f"{difference.clusters:,} clusters")
+        words.append(f"{difference.clusters:,} {'cluster' if difference.clusters == 1 else 'clusters'}")
+    if difference is not None and difference.note is not None:
+        words.append(printable(difference.note))
     if metric.p_adjusted is not None:
         words.append(f"p {metric.p_adjusted:.2g}")
     if difference is not None and round(difference.confidence, 6) != 0.95:
@@ -227,7 +233,7 @@ def _show_names(found: "Comparison", console: "Terminal") -> None:
     lists = {"regressions": found.regressions, "fixes": found.fixes, "flaky": found.flaky}
     for title, ids in lists.items():
         if ids:
-            named = [_change(by_id[key]) for key in ids[:MOST_NAMED]]
+            named = [_change(by_id[key], several=len(found.gated) > 1) for key in ids[:MOST_NAMED]]
             console.say(f"{title + ':':<13} {len(ids):,}  {', '.join(named)}{_more(ids)}")
     for title, ids in {"only in base": found.only_in_base, "only in new": found.only_in_new}.items():
         if ids:
@@ -236,8 +242,9 @@ def _show_names(found: "Comparison", console: "Terminal") -> None:
     console.say("")
 
 
-def _change(change: "CaseChange") -> str:
-    return f"{printable(change.id, 60)} ({change.base:.4g} -> {change.new:.4g})"
+def _change(change: "CaseChange", *, several: bool) -> str:
+    metric = f"{printable(change.metric, 60)} " if several else ""
+    return f"{printable(change.id, 60)} ({metric}{change.base:.4g} -> {change.new:.4g})"
 
 
 def _more(ids: "Sequence[str]") -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adjudge.comparison._comparison import Comparison
+from adjudge.comparison._comparison import Comparison, MetricComparison
 from adjudge.comparison._pairs import Scope, Values, pair_up
 from adjudge.comparison._read import read_results
 from adjudge.comparison._results import CaseFacts, MetricValues, Results
@@ -44,8 +44,8 @@ class CompareOptions:
     max_missing: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.margin is not None and not 0.0 < self.margin < math.inf:
-            raise UsageError(f"the margin must be a number greater than 0, got {self.margin:g}", code="bad-option")
+        if self.margin is not None and (isinstance(self.margin, bool) or not 0.0 < self.margin < math.inf):
+            raise UsageError(f"the margin must be a number greater than 0, got {self.margin!r}", code="bad-option")
         if not 0.0 <= self.max_missing <= 1.0:
             raise UsageError(f"max_missing is a share from 0 to 1, got {self.max_missing:g}", code="bad-option")
         if self.scope not in ("new", "these"):
@@ -118,21 +118,40 @@ def compare_results(base: Results, new: Results, options: CompareOptions = Compa
         if options.by is not None:
             exploratory += _slices(question, facts, options.by)
 
-    answers = answer_all(decisive, holm_levels, options.max_missing)
+    answers = [*answer_all(decisive, holm_levels, options.max_missing), *_lost_metrics(base, new, options.scorers)]
     others = answer_all(exploratory, benjamini_hochberg_levels, options.max_missing)
+    only_in_base = tuple(key for key in ids[0] if key not in ids[1] and key not in new.spared)
     whole = [*answers, *(one for one in others if one.among is None)]
     return Comparison(
         base.name,
         new.name,
         {one.name: one for one in whole},
         slices=tuple(one for one in others if one.among is not None),
-        only_in_base=tuple(key for key in ids[0] if key not in ids[1] and key not in new.spared),
+        only_in_base=only_in_base,
         only_in_new=tuple(key for key in ids[1] if key not in ids[0] and key not in base.spared),
+        too_few=too_few_of(len(only_in_base), len(ids[0]), options.max_missing),
         margin=options.margin,
         scope=options.scope,
         mismatches=mismatches,
-        notes=tuple(f"{one.name}: {note}" for one in (base, new) for note in one.notes),
+        notes=notes_of((base, new)),
     )
+
+
+def too_few_of(absent: int, number: int, max_missing: float) -> str | None:
+    """Return why a pass would rest on too few cases of the base, if it would; a run that was cut off has few."""
+    if absent <= max_missing * number:
+        return None
+    return (
+        f"{absent:,} of {number:,} cases of the base are not compared; at most {max_missing * 100:.4g}% may be missing"
+    )
+
+
+def _lost_metrics(base: Results, new: Results, wanted: Sequence[str]) -> Iterator[MetricComparison]:
+    """Give the metrics that would decide and that the new run does not have, unless others were named."""
+    for name, metric in base.metrics.items():
+        if metric.is_gated and name not in new.metrics and not wanted:
+            reason = f"{new.name} does not have it; --scorer names others"
+            yield MetricComparison(name, "undecided", is_gated=True, pairs=0, reason=reason)
 
 
 def gated_metrics(runs: Sequence[Results], wanted: Sequence[str]) -> list[str]:
@@ -170,6 +189,8 @@ def _mismatches(base: Results, new: Results) -> Iterator[str]:
         for key, value in ours.origin.items():
             if theirs.get(key, value) != value:
                 yield f"{name} has another {key.replace('_', ' ')} ({value} and {theirs[key]})"
+        if ours.higher_is_better != new.metrics[name].higher_is_better:
+            yield f"{name} is better when higher in one run and when lower in the other"
     changed = []
     for key, fact in base.cases.items():
         digest = new.cases.get(key, _NOTHING).digest
@@ -200,15 +221,23 @@ def _with_lost(metric: MetricValues, other: MetricValues, ids: Mapping[str, None
 def range_of(metrics: Sequence[MetricValues]) -> Range:
     """Return the range that holds every run's; where nobody says one, scores from 0 to 1 are taken to end there.
 
-    Costs and times have no upper end, however small they are.
+    Costs and times have no upper end, however small they are. A range that some value leaves is not known.
     """
     known = [one.range for one in metrics if one.range is not None]
-    if known:
-        return min(low for low, _ in known), max(high for _, high in known)
-    if not all(one.is_gated and one.higher_is_better for one in metrics):
+    if not known and not all(one.is_gated and one.higher_is_better for one in metrics):
         return None
-    found = {value for one in metrics for values in one.values.values() for value in values} - {None}
-    return (0.0, 1.0) if all(0.0 <= value <= 1.0 for value in found) else None  # type: ignore[operator]  # not None
+    least, most = min((low for low, _ in known), default=0.0), max((high for _, high in known), default=1.0)
+    if len(known) < len(metrics):
+        found = {value for one in metrics for values in one.values.values() for value in values} - {None}
+        if not all(least <= value <= most for value in found):  # type: ignore[operator]  # not None
+            return None
+    return least, most
+
+
+def notes_of(runs: Sequence[Results]) -> tuple[str, ...]:
+    """Return what the runs have to say, each note with its run."""
+    named = (note if note.startswith(one.name) else f"{one.name}: {note}" for one in runs for note in one.notes)
+    return tuple(dict.fromkeys(named))
 
 
 def join_facts(runs: Sequence[Results]) -> dict[str, CaseFacts]:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from adjudge.comparison._changes import CaseChange
 from adjudge.comparison._pairs import Scope
+from adjudge.errors import UsageError
 from adjudge.statistics import Estimate
 
 DifferenceVerdict: TypeAlias = Literal[
@@ -61,7 +62,8 @@ class MetricComparison:
 class Comparison:
     """Two runs against each other; the metrics that decide come first.
 
-    `only_in_base` and `only_in_new` are the ids of cases that the other run does not have. `mismatches` say why the
+    `only_in_base` and `only_in_new` are the ids of cases that the other run does not have, `too_few` says so where they
+    are too many for a pass. `mismatches` say why the
     runs should not be compared, where that was allowed; `notes` come from the runs.
     """
 
@@ -71,6 +73,7 @@ class Comparison:
     slices: tuple[MetricComparison, ...] = ()
     only_in_base: tuple[str, ...] = ()
     only_in_new: tuple[str, ...] = ()
+    too_few: str | None = None
     margin: float | None = None
     scope: Scope = "new"
     mismatches: tuple[str, ...] = ()
@@ -111,21 +114,34 @@ class Comparison:
         return tuple(dict.fromkeys(one.id for one in self.changes if one.kind == kind and one.id not in others))
 
     def exit_code(self, fail_on: FailOn = "worse") -> int:
-        """0 passed; 1 a gated metric is worse or inferior; 3 there are no pairs, or too much is missing.
+        """0 passed; 1 a gated metric is worse or inferior; 3 there are no pairs, or too much is missing for a verdict.
 
         With `inferior`, a metric that is neither inferior nor non-inferior is 3, too.
         """
         is_open = any(one.reason is not None for one in self.gated)
-        return exit_code_of([(one.verdict, one.is_worse) for one in self.gated], fail_on, is_open=is_open)
+        found = [(one.verdict, one.is_worse) for one in self.gated]
+        return exit_code_of(found, fail_on, is_open=is_open, too_few=self.too_few, has_margin=self.margin is not None)
 
 
-def exit_code_of(found: Collection[tuple[DifferenceVerdict, bool]], fail_on: FailOn, *, is_open: bool) -> int:
-    """Return the exit code of verdicts, each with whether it is worse; `is_open`: missing scores leave one open."""
+def exit_code_of(
+    found: Collection[tuple[DifferenceVerdict, bool]],
+    fail_on: FailOn,
+    *,
+    is_open: bool,
+    too_few: str | None,
+    has_margin: bool,
+) -> int:
+    """Return the exit code of verdicts, each with whether it is worse.
+
+    `is_open` says that missing scores leave a verdict open, `too_few` that cases are missing which a pass would need.
+    """
+    if fail_on not in ("worse", "inferior", "none") or (fail_on == "inferior" and not has_margin):
+        raise UsageError(f"fail_on is worse, none, or with a margin inferior; got {fail_on!r}", code="bad-option")
     if fail_on == "none":
         return 0
     if is_open:
         return 3
-    if fail_on == "worse":
-        return int(any(is_worse for _, is_worse in found))
     verdicts = {verdict for verdict, _ in found}
-    return 1 if "inferior" in verdicts else 3 if "undecided" in verdicts else 0
+    if "inferior" in verdicts if fail_on == "inferior" else any(is_worse for _, is_worse in found):
+        return 1
+    return 3 if too_few is not None or (fail_on == "inferior" and "undecided" in verdicts) else 0

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from adjudge.statistics import (
+    Correction,
     Estimate,
     Range,
     estimate_mean,
+    fitting_correction,
     fixed_cases_difference,
     fixed_cases_mean,
     mcnemar,
@@ -77,8 +79,14 @@ def pair_up(base: Mapping[str, Values], new: Mapping[str, Values]) -> Pairs:
         ids = [key for key in base if key in new]
         ours, theirs = [base[key] for key in ids], [new[key] for key in ids]
     lost = {}
-    for at in [at for at, (one, other) in enumerate(zip(ours, theirs, strict=True)) if None in one or None in other]:
-        one, other = ours[at], theirs[at]
+    positions = [
+        at
+        for at, (one, other) in enumerate(zip(ours, theirs, strict=True))
+        if None in one or None in other or not one or not other
+    ]
+    for at in positions:
+        # A case without any repeat lacks one.
+        one, other = ours[at] or (None,), theirs[at] or (None,)
         ours[at], theirs[at] = ([value for value in values if value is not None] for values in (one, other))
         lost[at] = len(one) - len(ours[at]), len(other) - len(theirs[at])
     return Pairs(ids, ours, theirs, lost)
@@ -106,29 +114,55 @@ class Sample:
 
     @property
     def ends(self) -> Range:
-        """The least and greatest difference that can be."""
-        return None if self.range is None else (self.range[0] - self.range[1], self.range[1] - self.range[0])
+        """The least and greatest difference that can be; where nobody knows, that could be with the values seen."""
+        if self.range is not None:
+            least, most = self.range
+        elif not self.base:
+            return None
+        else:
+            least, most = min(*self.base, *self.new), max(*self.base, *self.new)
+        return (least - most, most - least) if least < most else None
 
     def means(self) -> tuple[Estimate | None, Estimate | None]:
         """Return the means of both runs over these pairs."""
         if self.scope == "these":
             ours, theirs = (fixed_cases_mean(run, range=self.range) for run in (self.pairs.base, self.pairs.new))
         else:
-            ours, theirs = (estimate_mean(run, self.clusters, range=self.range) for run in (self.base, self.new))
+            how: dict[str, Any] = {"correction": self._correction(), "range": self.range}
+            ours, theirs = (estimate_mean(run, self.clusters, **how) for run in (self.base, self.new))
         return ours, theirs
 
     def difference(self) -> Estimate | None:
         """Return how much greater the new mean is than that of the base; None without pairs."""
-        if self.scope == "these":
-            return fixed_cases_difference(self.pairs.new, self.pairs.base, range=self.range)
-        return paired_difference(self.new, self.base, self.clusters, range=self.range)
+        found = self._difference(self.range)
+        if found is None or found.low is not None or self.ends is None:
+            return found
+        # Every case moved by the same amount, and nobody knows how far it could: at least as far as some did.
+        return self._difference((min(*self.base, *self.new), max(*self.base, *self.new)))
 
-    def exact_p(self) -> float | None:
-        """Return McNemar's exact p-value, where it is valid: one repeat, independent cases, right or wrong."""
+    def _difference(self, range: Range) -> Estimate | None:  # noqa: A002 (the word of the others)
+        if self.scope == "these":
+            return fixed_cases_difference(self.pairs.new, self.pairs.base, range=range)
+        how: dict[str, Any] = {"correction": self._correction(), "range": range}
+        return paired_difference(self.new, self.base, self.clusters, **how)
+
+    def _correction(self) -> Correction:
+        return "CR1" if self.clusters is None else fitting_correction(self.clusters)
+
+    def right_or_wrong(self) -> tuple[float, float] | None:
+        """Return the two values that there are, if there are no more: one repeat, and independent cases."""
         if self.scope == "these" or self.clusters is not None or not self.pairs.ids:
             return None
-        if not {*self.base, *self.new} <= {0.0, 1.0}:
+        values = {*self.base, *self.new}
+        if len(values) != 2 and not values <= {0.0, 1.0}:
             return None
-        if any(len(values) != 1 for run in (self.pairs.base, self.pairs.new) for values in run):
+        if any(len(one) != 1 for run in (self.pairs.base, self.pairs.new) for one in run):
             return None
-        return mcnemar(self.new, self.base).p_value
+        return (min(values), max(values)) if len(values) == 2 else (0.0, 1.0)
+
+    def exact_p(self) -> float | None:
+        """Return McNemar's exact p-value, where it is valid."""
+        both = self.right_or_wrong()
+        if both is None:
+            return None
+        return mcnemar(*([float(one == both[1]) for one in run] for run in (self.new, self.base))).p_value

@@ -14,7 +14,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from adjudge.comparison._compare import CompareOptions, clusters_by, gated_metrics, join_facts, mismatches_of, range_of
+from adjudge.comparison._compare import (
+    CompareOptions,
+    clusters_by,
+    gated_metrics,
+    join_facts,
+    mismatches_of,
+    notes_of,
+    range_of,
+    too_few_of,
+)
 from adjudge.comparison._comparison import DifferenceVerdict, FailOn, exit_code_of
 from adjudge.comparison._pairs import Pairs, pair_up
 from adjudge.comparison._results import Results
@@ -49,11 +58,14 @@ class Leaderboard:
 class Ranking:
     """Several runs against each other: a leaderboard for each metric that decides.
 
-    `partial` are the ids of cases that some runs do not have; `mismatches` and `notes` are as in a comparison.
+    `partial` are the ids of cases that some runs do not have, `too_few` says so where a pass would need them;
+    `mismatches` and `notes` are as in a comparison.
     """
 
     leaderboards: Mapping[str, Leaderboard]
     partial: tuple[str, ...] = ()
+    too_few: str | None = None
+    margin: float | None = None
     mismatches: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -66,7 +78,8 @@ class Ranking:
         """0 passed; 1 a run is worse than the first; 3 no case has a score in all runs, or too much is missing."""
         boards = self.leaderboards.values()
         found = [(run.verdict, run.is_worse) for board in boards for run in board.runs if run.verdict is not None]
-        return exit_code_of(found, fail_on, is_open=any(board.reason is not None for board in boards))
+        is_open = any(board.reason is not None for board in boards)
+        return exit_code_of(found, fail_on, is_open=is_open, too_few=self.too_few, has_margin=self.margin is not None)
 
 
 def rank_results(runs: Sequence[Results], options: CompareOptions) -> Ranking:
@@ -82,8 +95,9 @@ def rank_results(runs: Sequence[Results], options: CompareOptions) -> Ranking:
             for key in run.metrics[name].values:
                 ids[key] = ids.get(key, 0) + 1
     partial = tuple(key for key, times in ids.items() if times < len(runs) * len(gated))
-    notes = tuple(f"{one.name}: {note}" for one in runs for note in one.notes)
-    return Ranking(boards, partial, tuple(mismatches), notes)
+    of_base = {key for name in gated for key in runs[0].metrics[name].values}
+    too_few = too_few_of(len(of_base.intersection(partial)), len(of_base), options.max_missing)
+    return Ranking(boards, partial, too_few, options.margin, tuple(mismatches), notes_of(runs))
 
 
 def _leaderboard(

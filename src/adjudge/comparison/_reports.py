@@ -37,6 +37,10 @@ def number(value: float | None, *, signed: bool = False, beside: float = 0.0) ->
     """
     if value is None:
         return "–"
+    if abs(value) < 1e-12:
+        value = 0.0  # what is left of rounding
+    if abs(value) >= 1e9:
+        return f"{value:{'+' if signed else ''}.3g}"
     size = max(abs(value), abs(beside))
     decimals = 0 if size >= 100.0 else 2 if size >= 10.0 else 4
     if 0.0 < size < 0.001:
@@ -100,7 +104,7 @@ def _estimates(metric: MetricComparison) -> tuple[Estimate | None, ...]:
 def json_of(found: Found, *, fail_on: FailOn) -> dict[str, Any]:
     """Return everything that was found, as JSON holds it."""
     about = {"schema": SCHEMA, "exit_code": found.exit_code(fail_on), "fail_on": fail_on}
-    common = {"mismatches": list(found.mismatches), "notes": list(found.notes)}
+    common = {"too_few": found.too_few, "mismatches": list(found.mismatches), "notes": list(found.notes)}
     if isinstance(found, Ranking):
         boards = {name: _board(board) for name, board in found.leaderboards.items()}
         return {**about, **common, "leaderboards": boards, "partial": list(found.partial)}
@@ -139,8 +143,9 @@ def write_comparison_json(found: Found, path: str, *, fail_on: FailOn) -> None:
 def write_changes(found: Found, path: str) -> None:
     """Write the cases that changed, a line each."""
     with whole_file(path) as file:
+        more = {"mismatches": list(found.mismatches)} if found.mismatches else {}
         for change in found.changes if isinstance(found, Comparison) else ():
-            file.write(json.dumps(asdict(change), allow_nan=False).encode("ascii") + b"\n")
+            file.write(json.dumps({**asdict(change), **more}, allow_nan=False).encode("ascii") + b"\n")
 
 
 def write_comparison_junit(found: Found, path: str) -> None:

@@ -19,7 +19,15 @@ from typing import TypeAlias
 from adjudge.comparison._changes import CaseChange, find_changes
 from adjudge.comparison._comparison import DifferenceVerdict, MetricComparison
 from adjudge.comparison._pairs import Pairs, Sample, Scope
-from adjudge.statistics import Estimate, Range, benjamini_hochberg, holm, mcnemar, minimum_detectable_effect
+from adjudge.statistics import (
+    Estimate,
+    Range,
+    benjamini_hochberg,
+    holm,
+    mcnemar,
+    minimum_detectable_effect,
+    normal_quantile,
+)
 
 ALPHA = 0.05
 
@@ -130,18 +138,49 @@ class AskedQuestion:
         """Ask about the complete pairs of a question, or about others."""
         sample = question.sample(question.pairs.complete() if pairs is None else pairs)
         found = sample.difference()
-        exact = sample.exact_p() if question.null == 0.0 else None
-        p = None if found is None else found.p_value(question.null, sample.ends) if exact is None else exact
+        exact = sample.exact_p()
+        p = None
+        if found is not None and exact is not None and question.null == 0.0:
+            p = exact
+        elif found is not None:
+            p = max(one.p_value(question.null, sample.ends) or 0.0 for one in _bounds(question, sample, found))
         return cls(question, sample, found, exact, p)
 
     def interval(self, level: float) -> Estimate | None:
-        """Return the difference with the interval that decides; it reaches 0 unless an exact test excludes that."""
+        """Return the difference with the interval that decides.
+
+        Of right or wrong answers it reaches 0 unless an exact test excludes that, too.
+        """
         if self.found is None:
             return None
-        found = self.found if level == ALPHA else self.found.at(1.0 - level, self.sample.ends)
-        if self.exact is None or self.exact < level or found.low is None or found.high is None:
-            return found
-        return replace(found, low=min(found.low, 0.0), high=max(found.high, 0.0))
+        sample = self.sample
+        # How far values reached says nothing about where an interval ends, where they vary.
+        found = [
+            one.at(1.0 - level, sample.ends if sample.range is not None or not one.se else None)
+            for one in _bounds(self.question, sample, self.found)
+        ]
+        lows = [one.low for one in found if one.low is not None]
+        highs = [one.high for one in found if one.high is not None]
+        if not lows or not highs:
+            return found[0]
+        if self.exact is not None and self.exact >= level:
+            lows.append(0.0)
+            highs.append(0.0)
+        return replace(found[0], low=min(lows), high=max(highs))
+
+
+def _bounds(question: MetricQuestion, sample: Sample, found: Estimate) -> list[Estimate]:
+    """Return the estimates whose intervals must all exclude what the difference is tested against.
+
+    Against a margin Student's t believes too much where a few answers of many differ: there the interval is never
+    narrower than where none does (Wilson's for none out of all cases).
+    """
+    if question.null == 0.0 or sample.right_or_wrong() is None or not found.se:
+        return [found]
+    z = normal_quantile(1.0 - ALPHA / 2.0)
+    most = z * z / (found.n + z * z)
+    low, high = (found.value + most * (end - found.value) for end in sample.ends or (-1.0, 1.0))
+    return [found, replace(found, se=None, df=None, low=low, high=high)]
 
 
 def _answer(asked: AskedQuestion, level: float, max_missing: float) -> MetricComparison:
@@ -248,4 +287,5 @@ def _needed(question: MetricQuestion, sample: Sample, detectable: float | None) 
     number: float = len(pairs.ids)
     if sample.scope == "these":
         number = sum(map(len, (*pairs.base, *pairs.new))) / 2 / len(pairs.ids)
-    return math.ceil(number * (detectable / question.margin) ** 2)
+    needed = number * (detectable / question.margin) ** 2
+    return math.ceil(needed) if needed < math.inf else None

@@ -17,7 +17,7 @@ from adjudge.statistics._agreement import (
     reliability,
 )
 from adjudge.statistics._bootstrap import Bootstrap, bootstrap_mean
-from adjudge.statistics._clusters import Clusters, Correction, estimate_mean, paired_difference
+from adjudge.statistics._clusters import Clusters, Correction, estimate_mean, fitting_correction, paired_difference
 from adjudge.statistics._corrections import prediction_powered, rogan_gladen
 from adjudge.statistics._estimate import FEW_CLUSTERS, Estimate, Interval, Range
 from adjudge.statistics._hypotheses import McNemar, benjamini_hochberg, holm, mcnemar
@@ -49,6 +49,7 @@ __all__ = [
     "benjamini_hochberg",
     "bootstrap_mean",
     "estimate_mean",
+    "fitting_correction",
     "fixed_cases_difference",
     "fixed_cases_mean",
     "holm",

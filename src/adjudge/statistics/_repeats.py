@@ -31,7 +31,7 @@ def fixed_cases_mean(
     >>> f"{found.value} ± {found.se:.6f}"
     '0.5 ± 0.176777'
     """
-    return _within_cases(_mean_of_cases(cases), (cases,), range, confidence) if cases else None
+    return _within_cases(_mean_of_cases(cases), (cases,), (range, range), confidence) if cases else None
 
 
 def fixed_cases_difference(
@@ -44,8 +44,9 @@ def fixed_cases_difference(
     """Return how much greater the first mean is than the second on these cases, or None without cases.
 
     The i-th lists hold the repeats of the same case. With N cases and the variance s² of k repeats, the squared error
-    is Σ s² / k over all lists, / N², with Satterthwaite's degrees of freedom. A list of one repeat has the mean
-    variance of its run's others. `range` is that of the values; the difference has twice its width.
+    is Σ s² / k over all lists, / N², with Satterthwaite's degrees of freedom. A list of one repeat shows no variance:
+    it has the largest that its range allows, or that the others show. `range` is that of the values; the difference
+    has twice its width.
 
     >>> found = fixed_cases_difference([[1, 1, 1, 0], [0, 0, 1, 0]], [[0, 1, 0, 0], [0, 0, 0, 0]])
     >>> f"{found.value} ± {found.se:.6f} [{found.low:.6f}, {found.high:.6f}] df {found.df:.0f}"
@@ -55,10 +56,14 @@ def fixed_cases_difference(
     if not first:
         return None
     ends = None if range is None else (range[0] - range[1], range[1] - range[0])
-    return _within_cases(_mean_of_cases(first) - _mean_of_cases(second), (first, second), ends, confidence)
+    return _within_cases(_mean_of_cases(first) - _mean_of_cases(second), (first, second), (range, ends), confidence)
 
 
-def _within_cases(value: float, runs: Sequence[Sequence[Sequence[float]]], ends: Range, confidence: float) -> Estimate:
+def _within_cases(
+    value: float, runs: Sequence[Sequence[Sequence[float]]], ranges: tuple[Range, Range], confidence: float
+) -> Estimate:
+    """Estimate from the variance within cases; the ranges are those of the scores, and of what is estimated."""
+    scores, ends = ranges
     number = len(runs[0])
     squares = parts = 0.0
     repeats = 0
@@ -67,9 +72,9 @@ def _within_cases(value: float, runs: Sequence[Sequence[Sequence[float]]], ends:
         known = [one for one in variances if one is not None]
         if not known:
             raise UsageError("the error within cases needs cases that were repeated", code="no-repeats")
-        pooled = math.fsum(known) / len(known)
+        unknown = max(known) if scores is None else (scores[1] - scores[0]) ** 2 / 4.0
         for values, variance in zip(cases, variances, strict=True):
-            part = (pooled if variance is None else variance) / len(values) / number**2
+            part = (unknown if variance is None else variance) / len(values) / number**2
             squares += part
             parts += part * part / max(1, len(values) - 1)
             repeats += len(values) - 1
