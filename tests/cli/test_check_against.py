@@ -11,6 +11,14 @@ from cli.checking import write_scenarios
 from cli.command import adjudge
 
 AGENT = ("--agent", "agent:answer")
+BEHAVIOUR = """
+def answer(question):
+    number = int(question.split()[1])
+    if {wrong} <= number < {down}:
+        raise RuntimeError("the agent is down")
+    tools = [] if number < {wrong} else ["pdf_retrieval"]
+    return {{"response": question, "agents_called": ["orchestrator"], "tools_used": tools}}
+"""
 GATE = """
 workflow = 0.1
 max_unscored = 0.5
@@ -21,9 +29,9 @@ run = "main.run"
 
 
 def suite(folder: Path, wrong: int, *, of: int = 30, faulty: int = 0) -> None:
-    """Write scenarios of which so many fail, and so many end in an error."""
-    answers = ["nothing"] * wrong + ["raise"] * faulty
-    write_scenarios(folder, {f"s{at}": answers[at] if at < len(answers) else "a" for at in range(of)})
+    """Write scenarios, and an agent that fails the first of them, and is down for those after them."""
+    write_scenarios(folder, {f"s{at}": f"question {at}" for at in range(of)})
+    (folder / "agent.py").write_text(BEHAVIOUR.format(wrong=wrong, down=wrong + faulty))
 
 
 def check(folder: Path, *options: str) -> tuple[int, str]:
@@ -83,13 +91,13 @@ def test_too_much_missing_is_undecided(folder: Path) -> None:
 def test_critical_scenarios_follow_a_rule(folder: Path) -> None:
     """A scenario tagged critical must pass in every repeat, however the suite does; a rule and not a test."""
     path = folder / "scenarios" / "critical.yaml"
-    path.write_text("id: vital\nquestion: a\ntags: [critical]\ntools_should_include: [pdf_retrieval]\n")
+    path.write_text("id: vital\nquestion: question 40\ntags: [critical]\ntools_should_include: [pdf_retrieval]\n")
     code, out = check(folder, "--gate", "gate.toml", "--repeat", "2")
     assert (code, "pass       baseline.critical: 1 of 1 critical scenarios passed in every repeat" in out) == (
         0,
         True,
     ), out
-    path.write_text("id: vital\nquestion: nothing\ntags: [critical]\ntools_should_include: [pdf_retrieval]\n")
+    path.write_text("id: vital\nquestion: question 0\ntags: [critical]\ntools_should_include: [pdf_retrieval]\n")
     code, out = check(folder, "--gate", "gate.toml", "--repeat", "2")
     words = "FAIL       baseline.critical: 0 of 1 critical scenarios passed in every repeat;"
     assert "not 'vital'" in out
@@ -149,3 +157,39 @@ def test_the_finding_in_the_report(folder: Path) -> None:
     (finding,) = [one for one in whole["gate"] if one["name"] == "baseline.workflow"]
     assert (finding["verdict"], finding["value"], finding["n"]) == ("fail", pytest.approx(-0.4), 30)
     assert whole["baseline"]["counts"]["worse"] == 12
+
+
+def test_a_scenario_that_was_changed_is_not_compared(folder: Path) -> None:
+    """The same id with other expectations is another case: it is left out, with a warning."""
+    path = folder / "scenarios" / "all.toml"
+    before = path.read_text()
+    path.write_text(before.replace('["pdf_retrieval"]', "[]", 1))
+    code, out = check(folder, "--gate", "gate.toml")
+    assert "not compared with the baseline, because the scenario was changed: 's0'" in out
+    assert "29 pairs" in out
+    path.write_text(before.replace('["pdf_retrieval"]', "[]"))
+    code, out = check(folder, "--gate", "gate.toml")
+    assert (code, "the runs have no case in common" in out) == (3, True), out
+
+
+def test_critical_scenarios_of_the_baseline_have_to_run(folder: Path) -> None:
+    """A critical scenario that is excluded, deleted or no longer tagged still has to pass: else it is undecided."""
+    path = folder / "scenarios" / "critical.yaml"
+    text = "id: vital\nquestion: question 40\ntags: [critical]\ntools_should_include: [pdf_retrieval]\n"
+    path.write_text(text)
+    assert check(folder, "--gate", "gate.toml", "--baseline", "main.run", "--run", "next.run")[0] == 0
+    code, out = check(folder, "--gate", "gate.toml", "--baseline", "next.run", "--exclude", "vital")
+    assert (code, "undecided  baseline.critical: 0 of 1 critical scenarios" in out) == (3, True), out
+    path.write_text(text.replace("question 40", "question 0").replace("critical", "calm"))
+    code, out = check(folder, "--gate", "gate.toml", "--baseline", "next.run")
+    assert (code, "FAIL       baseline.critical: 0 of 1 critical scenarios" in out) == (1, True), out
+
+
+def test_a_run_is_not_its_own_baseline(folder: Path) -> None:
+    """The run file of the check cannot be the baseline, and no report is written over it."""
+    code, out = check(folder, "--gate", "gate.toml", "--run", "main.run")
+    assert (code, "main.run is the baseline: this check needs a run file of its own" in out) == (2, True), out
+    before = (folder / "main.run").read_bytes()
+    code, out = check(folder, "--baseline", "main.run", "--json", "main.run")
+    assert (code, "main.run is read by this call: it would be overwritten" in out) == (2, True), out
+    assert (folder / "main.run").read_bytes() == before

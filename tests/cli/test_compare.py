@@ -175,3 +175,32 @@ def test_python_compares_what_evaluate_returns(tmp_path: Path) -> None:
     assert found.metrics["qa_em_reward"].verdict == "inferior"
     assert found.regressions == tuple(f"q{at}" for at in range(9))
     assert compare(tmp_path / "a.run", new, margin=0.1) == found
+
+
+@pytest.mark.parametrize("option", ["--json", "--out", "--junit"])
+def test_no_report_is_written_over_what_is_read(folder: Path, option: str) -> None:
+    """A report with the name of a run, also through a link, is refused, and the run stays as it was."""
+    before = (folder / "base.jsonl").read_bytes()
+    (folder / "link").symlink_to("base.jsonl")
+    for name in ("base.jsonl", "./base.jsonl", "link"):
+        done = adjudge("compare", "same.jsonl", "base.jsonl", option, name, cwd=folder)
+        assert (done.returncode, "is read by this call" in shown(done)) == (2, True), shown(done)
+    assert (folder / "base.jsonl").read_bytes() == before
+
+
+def test_a_pipe_takes_a_report(folder: Path) -> None:
+    """A report goes to a pipe by the name that the system has for it."""
+    done = adjudge("compare", "base.jsonl", "same.jsonl", "--json", "/dev/stdout", cwd=folder)
+    assert done.returncode == 0, shown(done)
+    assert '"exit_code": 0' in done.stdout.decode()
+
+
+def test_a_run_that_was_cut_off_does_not_pass(folder: Path) -> None:
+    """Half of the cases show no loss: that is undecided, with how many are missing."""
+    lines = (folder / "same.jsonl").read_text().splitlines(keepends=True)
+    (folder / "half.jsonl").write_text("".join(lines[:30]))
+    done = adjudge("compare", "base.jsonl", "half.jsonl", cwd=folder)
+    words = "undecided (exit code 3): 30 of 60 cases of the base are not compared; at most 5% may be missing"
+    assert (done.returncode, words in shown(done)) == (3, True), shown(done)
+    done = adjudge("compare", "base.jsonl", "same.jsonl", "half.jsonl", cwd=folder)
+    assert (done.returncode, words in shown(done)) == (3, True), shown(done)

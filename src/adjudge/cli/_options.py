@@ -298,8 +298,8 @@ def exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def refuse_unwritable(path: str, paths: Sequence[str]) -> None:
-    """Refuse, before anybody is asked, a report that could not be written afterwards."""
+def refuse_unwritable(path: str, paths: Sequence[str], read: Sequence[str | None] = ()) -> None:
+    """Refuse, before anybody is asked, a report that could not be written afterwards, or over what is read."""
     from pathlib import Path
 
     if paths.count(path) > 1:
@@ -308,3 +308,7 @@ def refuse_unwritable(path: str, paths: Sequence[str]) -> None:
     if path != "-" and (not folder.is_dir() or Path(path).is_dir()):
         why = "it is a folder" if Path(path).is_dir() else f"there is no folder {folder}"
         raise UsageError(f"{path} cannot be written: {why}", code="cannot-write")
+    if read:
+        from adjudge.runs import check_place
+
+        check_place(path, *read)

@@ -112,7 +112,7 @@ def command(
     outputs = [path for path in (junit, json_file, markdown, outbox if langfuse else None) if path is not None]
     # Refused before the agent is asked: a report that cannot be written would cost a whole run.
     for path in outputs:
-        refuse_unwritable(path, outputs)
+        refuse_unwritable(path, outputs, (options["baseline"], options["gate"], options["run"], *scenarios))
     if langfuse:
         check_langfuse(outbox)
     with exit_on_sigterm(), _ignore_lost_reader(), _end_undecided():

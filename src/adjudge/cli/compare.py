@@ -105,7 +105,7 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
     reports = {name: options.pop(name) for name in ("out", "json_file", "junit", "github")}
     outputs = [path for path in reports.values() if isinstance(path, str)]
     for path in outputs:
-        refuse_unwritable(path, outputs)
+        refuse_unwritable(path, outputs, (base, new, *more))
     table = {"id": options.pop("id_column"), "scores": options.pop("score_columns")}
     asked = CompareOptions(**options)
     runs = [open_results(one, asked, **table) for one in (base, new, *more)]

@@ -83,7 +83,7 @@ def command(
         raise UsageError(f"{why}: give every --agent once, and --json for several", code="bad-option")
     outputs = [path for path in (out, json_file) if path is not None]
     for path in outputs:
-        refuse_unwritable(path, outputs)
+        refuse_unwritable(path, outputs, (cases, run))
     # A misspelt agent is found before the first one is paid.
     for agent in agents:
         get_agent(agent)

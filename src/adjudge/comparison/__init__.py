@@ -14,7 +14,14 @@ from adjudge.lazy import lazy_names
 if TYPE_CHECKING:
     from adjudge.comparison._changes import CaseChange, ChangeKind
     from adjudge.comparison._checks import check_results
-    from adjudge.comparison._compare import CompareOptions, compare, compare_results, open_results
+    from adjudge.comparison._compare import (
+        CompareOptions,
+        changed_cases,
+        compare,
+        compare_results,
+        open_results,
+        without_cases,
+    )
     from adjudge.comparison._comparison import Comparison, DifferenceVerdict, FailOn, MetricComparison
     from adjudge.comparison._pairs import Scope
     from adjudge.comparison._rank import Leaderboard, RankedRun, Ranking, rank_results
@@ -46,6 +53,7 @@ __all__ = [
     "Ranking",
     "Results",
     "Scope",
+    "changed_cases",
     "check_results",
     "compare",
     "compare_results",
@@ -57,6 +65,7 @@ __all__ = [
     "open_results",
     "rank_results",
     "read_results",
+    "without_cases",
     "write_changes",
     "write_comparison_json",
     "write_comparison_junit",
@@ -72,9 +81,11 @@ __getattr__, __dir__ = lazy_names(
         "_checks": ("check_results",),
         "_compare": (
             "CompareOptions",
+            "changed_cases",
             "compare",
             "compare_results",
             "open_results",
+            "without_cases",
         ),
         "_comparison": (
             "Comparison",

@@ -13,6 +13,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
@@ -153,12 +154,12 @@ class ResultsBuilder:
         if isinstance(value, bool):
             self._words.add(metric)
             return float(value)
-        if not isinstance(value, int | float):
+        if not isinstance(value, int | float | Decimal):
             raise bad_results(place, f"{metric} is {_kind(value)}, not a number")
         self._numbers.add(metric)
         try:
             number = float(value)
-        except OverflowError:
+        except (OverflowError, ValueError):
             number = math.inf
         if not math.isfinite(number):
             self._no_numbers[metric] += 1
@@ -227,7 +228,8 @@ def case_id(value: object, place: object) -> str:
     if isinstance(value, str) and value:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+        # A column of whole numbers with a gap in it is read as floats.
+        return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     raise bad_results(place, f"its id is {'empty' if value in (None, '') else _kind(value)}, not text or a number")
 
 

@@ -8,7 +8,7 @@ case under the same id.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -191,14 +191,31 @@ def _mismatches(base: Results, new: Results) -> Iterator[str]:
                 yield f"{name} has another {key.replace('_', ' ')} ({value} and {theirs[key]})"
         if ours.higher_is_better != new.metrics[name].higher_is_better:
             yield f"{name} is better when higher in one run and when lower in the other"
+    changed = changed_cases(base, new)
+    if changed:
+        more = f" and {len(changed) - SHOWN:,} more" if len(changed) > SHOWN else ""
+        yield f"other cases have the same id ({', '.join(changed[:SHOWN])}{more})"
+
+
+def changed_cases(base: Results, new: Results) -> list[str]:
+    """Return the ids that are another case in each run, as far as both say."""
     changed = []
     for key, fact in base.cases.items():
         digest = new.cases.get(key, _NOTHING).digest
         if digest is not None and fact.digest is not None and digest != fact.digest:
             changed.append(key)
-    if changed:
-        more = f" and {len(changed) - SHOWN:,} more" if len(changed) > SHOWN else ""
-        yield f"other cases have the same id ({', '.join(changed[:SHOWN])}{more})"
+    return changed
+
+
+def without_cases(results: Results, ids: Collection[str]) -> Results:
+    """Return the results without some cases."""
+    left_out = set(ids)
+    metrics = {
+        name: replace(metric, values={key: one for key, one in metric.values.items() if key not in left_out})
+        for name, metric in results.metrics.items()
+    }
+    cases = {key: fact for key, fact in results.cases.items() if key not in left_out}
+    return replace(results, metrics=metrics, cases=cases)
 
 
 def _ids(results: Results) -> dict[str, None]:

@@ -192,7 +192,9 @@ class _Samples:
         self.samples.sort(key=lambda sample: sample.epoch)
         for sample in self.samples:
             found.add(sample.case, dict.fromkeys(names) | _only(sample.scores, names), sample.costs)
-        if header is not None and header.status != "success":
+        if header is None:
+            found.notes.append(f"{found.name}: the log has no header, so its evaluation was cut off")
+        elif header.status != "success":
             self._add_missing(known, names)
             found.notes.append(f"{found.name}: the evaluation did not end well, its status is {header.status!r:.40}")
         return found.results()

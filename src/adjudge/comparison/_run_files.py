@@ -17,6 +17,7 @@ from adjudge.model import Score, decode_json
 from adjudge.runs import RowTrajectory, RunFile, RunRow, open_run
 
 CHECK = ("scenario",)  # the names of the scores of a check run
+ABOUT = ("tags", "repeats", "agents")  # what a scenario says beside what it expects
 _BY_QUALITY = ", quality by "  # before the judge, in the version of its scorer
 
 
@@ -111,10 +112,11 @@ def _case_of(row: RunRow, found: ResultsBuilder) -> str:
 
 
 def digest_of_case(columns: Mapping[str, Any]) -> str | None:
-    """Return the digest of what was asked: all turns of a scenario, the question of any other row."""
+    """Return the digest of what was asked, and of what answers it; of a scenario that is all that it expects."""
     scenario = columns.get("scenario")
-    question = scenario.get("turns") if isinstance(scenario, dict) else None
-    return digest_of(question or _first(columns, QUESTIONS), _first(columns, REFERENCES))
+    if isinstance(scenario, dict):
+        return digest_of({name: one for name, one in scenario.items() if name not in ABOUT}, None)
+    return digest_of(_first(columns, QUESTIONS), _first(columns, REFERENCES))
 
 
 def _first(columns: Mapping[str, Any], names: Sequence[str]) -> Any:

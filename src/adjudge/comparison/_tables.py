@@ -154,7 +154,7 @@ def read_table(path: Path, kind: Format, key: str | None, scores: Sequence[str],
     found = ResultsBuilder(str(path), keep)
     (id_column,) = _columns(path, columns, "id", () if key is None else (key,), IDS)
     metrics = _columns(path, columns, "score", scores, SCORES)
-    reference = next((name for name in ("reference", "references", "ground_truth") if name in columns), "")
+    reference = next((name for name in ("reference", "references", "answer", "ground_truth") if name in columns), "")
     knows_more = bool(keep) or not columns.keys().isdisjoint(("question", "conversation_id", "tags"))
     for place, row in rows:
         case = case_id(row.get(id_column), place)

@@ -107,8 +107,11 @@ def whole_file(path: str) -> Iterator[IO[bytes]]:
     if not path or Path(path).is_dir():
         message = f"{path}: Is a directory" if path else "the name of the output is empty"
         raise UsageError(message, code="cannot-write")
-    target = Path(path).resolve()
+    target = Path(path)
     is_file = target.is_file() or not target.exists()
+    if is_file:
+        # Not of a pipe: what /dev/stdout leads to has a name that nobody can open.
+        target = target.resolve()
     part = target.with_name(f"{target.name}.part") if is_file else target
     guarded = _Output(path, part)
     try:

@@ -8,7 +8,7 @@ open_run("july.run")                                           that file, read b
 from typing import TYPE_CHECKING
 
 from adjudge.lazy import lazy_names
-from adjudge.runs._score_file import row_label, score_file
+from adjudge.runs._score_file import check_place, row_label, score_file
 from adjudge.runs._summary import Summary, Tally
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ __all__ = [
     "aevaluate",
     "attack_judge",
     "calibrate_file",
+    "check_place",
     "estimate",
     "estimate_rescore",
     "estimate_resume",

@@ -11,7 +11,7 @@ follow a fixed rule instead, which is not a test: every repeat has to pass.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,11 @@ from adjudge.comparison import (
     CompareOptions,
     MetricComparison,
     Results,
-    check_results,
+    changed_cases,
     compare_results,
     describe_metric,
     read_results,
+    without_cases,
 )
 from adjudge.errors import UsageError, closest
 from adjudge.scenarios._baseline import Baseline, BaselineChanges, compare_with, load_baseline
@@ -79,8 +80,8 @@ class EarlierRun:
     baseline: Baseline | None
     rules: BaselineRules | None
 
-    def judge(self, results: Sequence[Result]) -> tuple[list[GateFinding], list[str]]:
-        """Return findings of the gate, and warnings, which decide nothing.
+    def judge(self, run: Path, results: Sequence[Result]) -> tuple[list[GateFinding], list[str]]:
+        """Hold the results of a check, and its run file, against the baseline: findings of the gate, and warnings.
 
         The two tiers are compared apart, so that what only warns does not make the gate less able to see a loss.
         """
@@ -89,29 +90,45 @@ class EarlierRun:
             return [], [f"there is no baseline yet ({self.file}): nothing was compared with it"]
         if rules is None:
             return [], []
-        base, new = read_results(self.file), check_results(results, "this check")
+        base, new = read_results(self.file), replace(read_results(run), name="this check")
+        critical = [key for key, fact in base.cases.items() if CRITICAL in fact.tags]
+        changed = changed_cases(base, new)
+        if changed:
+            base, new = without_cases(base, changed), without_cases(new, changed)
+        warnings = list(base.notes)
+        if changed:
+            shown = ", ".join(map(ascii, changed[:3]))
+            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+            warnings.append(f"not compared with the baseline, because the scenario was changed: {shown}{more}")
         findings = [
             GateFinding(f"baseline.{one.name}", _verdict(one), describe_metric(one), *_numbers(one))
             for one in _compare(rules, rules.block, base, new)
         ]
-        warnings = [
+        warnings += [
             f"baseline.{one.name}: {describe_metric(one)}"
             for one in _compare(rules, rules.warn, base, new)
             if _verdict(one) != "pass"
         ]
-        return [*findings, *_critical(results)], warnings
+        return [*findings, *_critical(results, critical)], warnings
 
     def changes(self, results: Sequence[Result], known: Sequence[str]) -> BaselineChanges | None:
         """Return which scenarios changed, of those that are known now."""
         return None if self.baseline is None else compare_with(self.baseline, results, known=known)
 
 
-def find_baseline(given: str | Path | None, rules: BaselineRules | None, *, may_miss: bool) -> EarlierRun:
-    """Return the baseline that a call or the gate names; `UsageError` if it is not there, unless it may miss."""
-    run = given if given is not None or rules is None else rules.run
-    if run is None:
+def find_baseline(
+    given: str | Path | None, rules: BaselineRules | None, run: str | Path | None, *, may_miss: bool
+) -> EarlierRun:
+    """Return the baseline that a call or the gate names; `UsageError` if it is not there, unless it may miss.
+
+    `run` is the run file of the check itself, which is never its own baseline.
+    """
+    place = given if given is not None or rules is None else rules.run
+    if place is None:
         raise UsageError("the gate has a [baseline] without a run: give --baseline FILE", code="bad-gate")
-    file = Path(run)
+    file = Path(place)
+    if run is not None and file.resolve() == Path(run).resolve() and file.exists():
+        raise UsageError(f"{file} is the baseline: this check needs a run file of its own", code="bad-option")
     if may_miss and not file.exists():
         return EarlierRun(file, None, rules)
     return EarlierRun(file, load_baseline(file), rules)
@@ -140,12 +157,14 @@ def _numbers(found: MetricComparison) -> tuple[float | None, float | None, float
     return difference.value, difference.low, difference.high, found.pairs
 
 
-def _critical(results: Sequence[Result]) -> list[GateFinding]:
-    """Return a finding for the critical scenarios, where there are any: all repeats of each must pass."""
+def _critical(results: Sequence[Result], before: Sequence[str]) -> list[GateFinding]:
+    """Return a finding for the critical scenarios, of now and of before: all repeats of each must pass."""
     outcomes: dict[str, list[Outcome]] = {}
     for result in results:
-        if CRITICAL in result["tags"]:
+        if CRITICAL in result["tags"] or result["id"] in before:
             outcomes.setdefault(result["id"], []).append(outcome_of(result))
+    # One that was critical and did not run, whatever the reason, was not seen to pass.
+    outcomes |= {name: ["undecided"] for name in before if name not in outcomes}
     if not outcomes:
         return []
     worst = {name: min(found, key=WORST_FIRST.index) for name, found in outcomes.items()}

@@ -146,7 +146,7 @@ def check(
         decision = Decision((stopped, *decision.findings))
     warnings: list[str] = []
     if earlier is not None and session.signal is None:
-        findings, warnings = earlier.judge(run.results)
+        findings, warnings = earlier.judge(run.file, run.results)
         decision = Decision((*decision.findings, *findings))
     warnings += [_name_unmatched(files, options)] if files is not None and files.unmatched else []
     warnings += _name_idle(options, looked_for) if looked_for else ()
@@ -189,7 +189,8 @@ def _gate_of(options: CheckOptions) -> "tuple[Gate, EarlierRun | None]":
         return gate, None
     if gate.baseline is not None and options.stop_early:
         raise UsageError("--stop-early spares scenarios that the [baseline] of the gate needs", code="bad-option")
-    return gate, find_baseline(options.baseline, gate.baseline, may_miss=options.baseline_missing == "pass")
+    may_miss = options.baseline_missing == "pass"
+    return gate, find_baseline(options.baseline, gate.baseline, options.run, may_miss=may_miss)
 
 
 def _name_left(ran: int, number: int, unchecked: Sequence[str]) -> str:
