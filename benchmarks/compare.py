@@ -27,14 +27,18 @@ Lose = Callable[[random.Random, float, bool], bool]
 
 
 def simulate(drawn: random.Random, *, clusters: int, size: int, repeats: int, effect: float) -> tuple[Results, Results]:
-    """Draw two runs; a case of the base is right with a chance of its own, and the new run moves all chances."""
+    """Draw two runs; a case of the base is right with a chance of its own, and the new run moves all chances.
+
+    A size of 0 makes clusters of very different sizes, in which a few hold most cases.
+    """
     values: dict[str, dict[str, list[float | None]]] = {"base": {}, "new": {}}
     facts = {}
     for group in range(clusters):
         level = drawn.random()
         # What the new run changes varies from cluster to cluster, too; on average it is the effect.
         shift = effect + drawn.uniform(-0.15, 0.15)
-        for case in range(1 + drawn.randrange(2 * size - 1)):
+        cases = 1 + drawn.randrange(2 * size - 1) if size else round(1 + drawn.lognormvariate(1.0, 1.5))
+        for case in range(cases):
             key = f"{group}-{case}"
             chance = 0.25 + 0.5 * (0.7 * level + 0.3 * drawn.random())
             facts[key] = CaseFacts(cluster=str(group))
@@ -130,9 +134,10 @@ def main() -> int:
         print(f"{what:<72} {found:7.4f}  {bar}{'' if holds else '  MISSED'}")
 
     print(f"{ROUNDS:,} comparisons a line, seed {SEED}")
-    for clusters, size, repeats in ((30, 4, 1), (30, 4, 5), (50, 1, 10), (200, 1, 1), (12, 8, 3)):
+    for clusters, size, repeats in ((30, 4, 1), (30, 4, 5), (50, 1, 10), (200, 1, 1), (12, 8, 3), (50, 0, 1)):
         found = false_alarms(clusters=clusters, size=size, repeats=repeats)
-        what = f"equal runs called worse: {clusters} clusters of {size} on average, {repeats} repeats"
+        sizes = f"{size} on average" if size else "very different sizes"
+        what = f"equal runs called worse: {clusters} clusters of {sizes}, {repeats} repeats"
         show(what, found, holds=found <= 0.05, bar="<= .05")
     for name, way in {"at random": at_random, "against the new run": against_new, "for the new run": for_new}.items():
         plain, bounded = coverage(way)
