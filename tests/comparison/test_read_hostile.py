@@ -146,7 +146,7 @@ def test_an_archive(tmp_path: Path) -> None:
     path.write_bytes(archive(samples__a=b'{"id": 1,'))
     assert "samples/a.json" in refuse(path).message
     path.write_bytes(archive(other=b"{}"))
-    assert "it holds no scores" in refuse(path).message
+    assert "an archive, but not a log of Inspect" in refuse(path).message
 
 
 def test_an_archive_that_unpacks_to_too_much(tmp_path: Path) -> None:

@@ -111,6 +111,8 @@ def read_archive(path: Path, content: bytes, keep: Sequence[str] = ()) -> Result
                 samples.take(decode_as(_Sample, entry, f"{path}, {name}"), header)
     except TrajectoryError as error:
         raise bad_results(path, error.message) from None
+    if header is None and not samples.samples:
+        raise bad_results(path, "an archive, but not a log of Inspect")
     return samples.results(header)
 
 
