@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from adjudge.errors import AdjudgeError, Caught, UsageError, closest
+from adjudge.errors import AdjudgeError, Caught, UsageError, closest, describe_error
 
 __all__ = [
     "agent_options",
@@ -196,7 +196,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
     A thread of a pool would be waited for when the program ends, however long the function takes.
     """
     import asyncio
-    from concurrent.futures import Future
+    from concurrent.futures import CancelledError, Future
     from contextvars import copy_context
     from functools import partial
     from threading import Thread
@@ -207,18 +207,13 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
 
     def work() -> None:
         try:
-            with Caught(fatal_too=True) as caught:
-                result = call()
-        except KeyboardInterrupt:  # nobody interrupts a thread: the function raised it
-            done.set_exception(RuntimeError("KeyboardInterrupt"))
-            return
-        error = caught.error
-        if error is None:
-            done.set_result(result)
-        elif isinstance(error, Exception) and not isinstance(error, StopIteration):
+            done.set_result(call())
+        except BaseException as error:  # noqa: BLE001 (nobody interrupts or cancels a thread: the function raised it)
+            # Whoever waits must hear of it. On the loop, some errors would mean something else: the end of a generator,
+            # a cancellation, the end of the loop itself.
+            if not isinstance(error, Exception) or isinstance(error, StopIteration | CancelledError):
+                error = RuntimeError(describe_error(error))
             done.set_exception(error)
-        else:  # a future cannot hold a StopIteration, and a SystemExit must not end the loop
-            done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
 
     Thread(target=work, name="adjudge-agent", daemon=True).start()
     return await asyncio.wrap_future(done)

@@ -1,12 +1,13 @@
 """What a stranger found: a fault of the call or of the agent must not look like something that the agent did."""
 
 import asyncio
+import concurrent.futures
 
 import pytest
 
 from adjudge.agents._shape import AnswerFields
 from adjudge.calling import in_thread
-from adjudge.errors import DataError
+from adjudge.errors import DataError, describe_error
 from adjudge.runs._cases import case_of
 
 
@@ -26,11 +27,36 @@ def test_a_case_without_a_question_is_not_asked(row: dict[str, object]) -> None:
     assert case_of("a", {**row, "prompt": "Capital?"}).question == "Capital?"
 
 
-def test_an_agent_that_raises_what_only_a_user_can() -> None:
-    """It fails at once, and is not waited for until the deadline."""
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyboardInterrupt(),
+        SystemExit(0),
+        BaseException("own"),
+        GeneratorExit(),
+        StopIteration(),
+        BaseExceptionGroup("several", [KeyboardInterrupt()]),
+        asyncio.CancelledError(),
+        concurrent.futures.CancelledError(),
+    ],
+    ids=repr,
+)
+def test_an_agent_that_raises_what_is_not_an_exception(error: BaseException) -> None:
+    """It fails at once, and is not waited for until the deadline, whatever its function raises."""
 
     def agent() -> None:
-        raise KeyboardInterrupt
+        raise error
 
-    with pytest.raises(RuntimeError, match="KeyboardInterrupt"):
-        asyncio.run(in_thread(agent))
+    async def ask() -> None:
+        async with asyncio.timeout(60):
+            await in_thread(agent)
+
+    with pytest.raises(RuntimeError, match=type(error).__name__):
+        asyncio.run(ask())
+
+
+def test_notes_are_not_what_was_raised() -> None:
+    """The reason is the exception's own message, whatever notes a framework adds to it."""
+    error = RuntimeError("db down")
+    error.add_note("During task with name 'tools' and id '1'")
+    assert describe_error(error) == "RuntimeError: db down"
