@@ -34,6 +34,7 @@ LANGFUSE_PATH = "/api/public/otel/v1/traces"  # where Langfuse's SDK sends the s
 _Read: TypeAlias = Callable[[bytes, Encoding, int], Batch]
 _LEAST = 1 << 20  # bytes that requests may take, however little the endpoint holds
 _MOST_EXPECTED = 10_000
+_LOOK_AGAIN = 0.1  # seconds
 _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
 
@@ -54,6 +55,7 @@ class Collector:
         self._counts = EndpointCounts()
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._expected: OrderedDict[str, None] = OrderedDict()  # traces and sessions that somebody asked for
+        self._underway: dict[str, bool] = {}  # runs, and whether their traces are still open
         self._waits: set[asyncio.Task[Any] | None] = set()
         self._reading: dict[asyncio.Timeout, None] = {}  # bodies that are under way, the oldest first
         self._busy = 0
@@ -93,10 +95,7 @@ class Collector:
 
         `also` are traces that the agent says it worked under, beside the one that it was given.
         """
-        for name in (key, *also):
-            self._expected[name] = None
-        while len(self._expected) > _MOST_EXPECTED:
-            self._expected.popitem(last=False)
+        self._expect(key, *also)
         for trace in also:
             self.store.link(key, trace)
         task = asyncio.current_task()
@@ -110,12 +109,56 @@ class Collector:
             self._waiting[key].discard(changed)
             if not self._waiting[key]:
                 del self._waiting[key]
+            if key in self._underway:
+                self._underway[key] = False
         record = self.store.record(key)
         if late is not None and not record.spans:
             late = self._explain(late)
         if late is not None and self._why:
             late = f"{late}; spans that could not be read: {self._counts.rejected}, among them: {self._why}"
         return record, late
+
+    async def run(self, key: str, wait: Wait, also: Sequence[str]) -> tuple[Record, str | None, str | None]:
+        """Return the same as `whole`, and why spans of other traces may be a part of a run that is under way."""
+        record, late = await self.whole(key, wait, also)
+        return record, late, await self._find_astray(key, record, wait.timeout)
+
+    def begin(self, key: str) -> None:
+        """Note that a run is under way, whose trace or session is called that."""
+        self._expect(key)
+        self._underway[key] = True
+
+    def end(self, key: str) -> None:
+        """Note that a run is not under way any more."""
+        self._underway.pop(key, None)
+
+    def _expect(self, *keys: str) -> None:
+        self._expected.update(dict.fromkeys(keys))
+        while len(self._expected) > _MOST_EXPECTED:
+            self._expected.popitem(last=False)
+
+    async def _find_astray(self, key: str, record: Record, seconds: float) -> str | None:
+        """Say why spans of other traces may be a part of a run that is under way; None where there are none.
+
+        They may also belong to another run, whose agent names its trace when it answers. That is waited for, at most
+        so many `seconds`.
+        """
+        times = [time for span in record.spans for time in (span.start, span.end) if time is not None]
+        if key not in self._underway or not times:
+            return None
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + seconds
+        others = [name for name, is_open in self._underway.items() if is_open]
+        while found := self.store.find_inside(self._expected, min(times), max(times)):
+            is_settled = not any(self._underway.get(name) for name in others)
+            if is_settled or self._is_closing or clock() >= deadline:
+                more = "" if len(found) == 1 else f" and {len(found) - 1} others"
+                return (
+                    f"spans of agents, tools or models arrived meanwhile under trace {found[-1][:40]}{more}, which may "
+                    "be a part of this run: pass the context on to threads (contextvars.copy_context().run)"
+                )
+            await asyncio.sleep(_LOOK_AGAIN)
+        return None
 
     def _explain(self, late: str) -> str:
         """Say what to do where no span has arrived: the agent may have sent them under a trace of its own."""
