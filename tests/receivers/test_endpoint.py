@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -188,6 +189,16 @@ def test_spans_of_a_thread_without_the_context() -> None:
         assert check_workflow({"tools_should_exclude": [rule]}, found).passed is passed
     for rule in ("search", "ask_weather"):
         assert check_workflow({"tools_should_include": [rule]}, found).passed is None
+
+
+def test_a_thread_beside_all_spans_of_the_run() -> None:
+    """Work between the run's begin and its answer may be the run's, also where no span of its own is around it."""
+    given, thread = trace_id(), trace_id()
+    with OtlpEndpoint() as endpoint, endpoint.during(given):
+        begun = str(time.time_ns())
+        send(endpoint.url, tool(thread, 4, "search") | {"startTimeUnixNano": begun, "endTimeUnixNano": begun})
+        send(endpoint.url, lasting(given, 9))
+        assert thread in received(endpoint, given).unknown["tools"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The endpoint's work on its event loop: takes requests, keeps spans, and wakes whoever waits for a trace."""
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -55,7 +56,8 @@ class Collector:
         self._counts = EndpointCounts()
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._expected: OrderedDict[str, None] = OrderedDict()  # traces and sessions that somebody asked for
-        self._underway: dict[str, bool] = {}  # runs, and whether their traces are still open
+        self._underway: dict[str, int] = {}  # when each run that is under way began
+        self._open: set[str] = set()  # those of them whose traces are not whole yet
         self._waits: set[asyncio.Task[Any] | None] = set()
         self._reading: dict[asyncio.Timeout, None] = {}  # bodies that are under way, the oldest first
         self._busy = 0
@@ -109,8 +111,7 @@ class Collector:
             self._waiting[key].discard(changed)
             if not self._waiting[key]:
                 del self._waiting[key]
-            if key in self._underway:
-                self._underway[key] = False
+            self._open.discard(key)
         record = self.store.record(key)
         if late is not None and not record.spans:
             late = self._explain(late)
@@ -120,38 +121,42 @@ class Collector:
 
     async def run(self, key: str, wait: Wait, also: Sequence[str]) -> tuple[Record, str | None, str | None]:
         """Return the same as `whole`, and why spans of other traces may be a part of a run that is under way."""
+        answered = time.time_ns()
         record, late = await self.whole(key, wait, also)
-        return record, late, await self._find_astray(key, record, wait.timeout)
+        return record, late, await self._find_astray(key, answered, record, wait.timeout)
 
     def begin(self, key: str) -> None:
         """Note that a run is under way, whose trace or session is called that."""
         self._expect(key)
-        self._underway[key] = True
+        self._underway[key] = time.time_ns()
+        self._open.add(key)
 
     def end(self, key: str) -> None:
         """Note that a run is not under way any more."""
         self._underway.pop(key, None)
+        self._open.discard(key)
 
     def _expect(self, *keys: str) -> None:
         self._expected.update(dict.fromkeys(keys))
         while len(self._expected) > _MOST_EXPECTED:
             self._expected.popitem(last=False)
 
-    async def _find_astray(self, key: str, record: Record, seconds: float) -> str | None:
+    async def _find_astray(self, key: str, answered: int, record: Record, seconds: float) -> str | None:
         """Say why spans of other traces may be a part of a run that is under way; None where there are none.
 
         They may also belong to another run, whose agent names its trace when it answers. That is waited for, at most
         so many `seconds`.
         """
-        times = [time for span in record.spans for time in (span.start, span.end) if time is not None]
+        times = [at for span in record.spans for at in (span.start, span.end) if at is not None]
         if key not in self._underway or not times:
             return None
         clock = asyncio.get_running_loop().time
         deadline = clock() + seconds
-        others = [name for name, is_open in self._underway.items() if is_open]
-        while found := self.store.find_inside(self._expected, min(times), max(times)):
-            is_settled = not any(self._underway.get(name) for name in others)
-            if is_settled or self._is_closing or clock() >= deadline:
+        others = set(self._open)
+        # The run's time by the agent's clock, which may be that of another host, and by ours.
+        windows = [(min(times), max(times)), (self._underway[key], answered)]
+        while found := self.store.find_inside(self._expected, windows):
+            if self._open.isdisjoint(others) or self._is_closing or clock() >= deadline:
                 more = "" if len(found) == 1 else f" and {len(found) - 1} others"
                 return (
                     f"spans of agents, tools or models arrived meanwhile under trace {found[-1][:40]}{more}, which may "

@@ -1,7 +1,7 @@
 """Spans as they arrive, by trace, in bounded memory."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from adjudge.errors import UsageError
@@ -135,8 +135,8 @@ class SpanStore:
             if held.spans and trace not in known and held.sessions.isdisjoint(known)
         ]
 
-    def find_inside(self, known: Collection[str], first: int, last: int) -> list[str]:
-        """Return the strangers to these traces and sessions in which somebody worked, and all of it between two times.
+    def find_inside(self, known: Collection[str], windows: Sequence[tuple[int, int]]) -> list[str]:
+        """Return the strangers to these traces and sessions in which somebody worked, all of it inside of a window.
 
         Those that have not ended are somebody else's: what a run waits for has ended when it does.
         """
@@ -145,7 +145,7 @@ class SpanStore:
             held = self._held[trace]
             if held.shows_work and self.find_outstanding(trace, parent=None, roots=1).late is None:
                 times = [time for span in held.spans for time in (span.start, span.end) if time is not None]
-                if times and first <= min(times) and max(times) <= last:
+                if times and any(first <= min(times) and max(times) <= last for first, last in windows):
                     found.append(trace)
         return found
 
