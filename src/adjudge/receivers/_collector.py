@@ -36,6 +36,10 @@ _Read: TypeAlias = Callable[[bytes, Encoding, int], Batch]
 _LEAST = 1 << 20  # bytes that requests may take, however little the endpoint holds
 _MOST_EXPECTED = 10_000
 _LOOK_AGAIN = 0.1  # seconds
+_ASTRAY = (
+    "spans of agents, tools or models arrived meanwhile under a trace that belongs to no run, and may be part of this "
+    "one: pass the context on to threads (contextvars.copy_context().run), or return trace_id"
+)
 _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
 
@@ -155,13 +159,9 @@ class Collector:
         others = set(self._open)
         # The run's time by the agent's clock, which may be that of another host, and by ours.
         windows = [(min(times), max(times)), (self._underway[key], answered)]
-        while found := self.store.find_inside(self._expected, windows):
+        while self.store.find_inside(self._expected, windows):
             if self._open.isdisjoint(others) or self._is_closing or clock() >= deadline:
-                more = "" if len(found) == 1 else f" and {len(found) - 1} others"
-                return (
-                    f"spans of agents, tools or models arrived meanwhile under trace {found[-1][:40]}{more}, which may "
-                    "be a part of this run: pass the context on to threads (contextvars.copy_context().run)"
-                )
+                return _ASTRAY
             await asyncio.sleep(_LOOK_AGAIN)
         return None
 
