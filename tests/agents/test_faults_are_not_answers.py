@@ -2,12 +2,15 @@
 
 import asyncio
 import concurrent.futures
+from collections.abc import Awaitable
 
 import pytest
 
+from adjudge.agents import get_agent
 from adjudge.agents._shape import AnswerFields
 from adjudge.calling import in_thread
 from adjudge.errors import DataError, describe_error
+from adjudge.model import Case
 from adjudge.runs._cases import case_of
 
 
@@ -60,3 +63,33 @@ def test_notes_are_not_what_was_raised() -> None:
     error = RuntimeError("db down")
     error.add_note("During task with name 'tools' and id '1'")
     assert describe_error(error) == "RuntimeError: db down"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BaseException("own"), GeneratorExit(), BaseExceptionGroup("several", [BaseException()]), asyncio.CancelledError()],
+    ids=repr,
+)
+@pytest.mark.parametrize("is_hidden", [False, True], ids=["async", "behind a function"])
+def test_an_async_agent_that_raises_what_is_not_an_exception(error: BaseException, is_hidden: bool) -> None:
+    """It fails its own row, and does not end the run."""
+
+    async def agent(question: str) -> str:
+        raise error
+
+    def hidden(question: str) -> Awaitable[str]:
+        return agent(question)
+
+    asked = get_agent(hidden if is_hidden else agent)
+    with pytest.raises(RuntimeError, match=type(error).__name__):
+        asyncio.run(asyncio.wait_for(asked.respond(Case("1", question="?"), ()), 60))
+
+
+def test_an_async_agent_that_is_cancelled() -> None:
+    """A cancellation from outside is one: the deadline stays the deadline."""
+
+    async def agent(question: str) -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(get_agent(agent).respond(Case("1", question="?"), ()), 0.05))
