@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from adjudge.calling import ExitGuard
     from adjudge.receivers import OtlpEndpoint
     from adjudge.scenarios import Scenario
     from adjudge.testing import ChatServer
@@ -33,6 +34,7 @@ _paths = pytest.StashKey[list[Path]]()
 _results = pytest.StashKey[dict[str, Mapping[str, Any]]]()
 _scenario = pytest.StashKey[tuple["Scenario", int]]()
 _fault = pytest.StashKey[str]()
+_guard: pytest.StashKey["ExitGuard"] = pytest.StashKey()
 
 
 class Undecided(Exception):
@@ -146,6 +148,34 @@ def pytest_runtest_makereport(
     return report
 
 
+def _guard_exit(config: pytest.Config) -> None:
+    """Keep an agent in this process from choosing pytest's exit code, from before its module is loaded."""
+    from adjudge.calling import ExitGuard
+
+    if _guard not in config.stash:
+        capture = config.pluginmanager.getplugin("capturemanager")
+        # What is said while pytest captures would be lost.
+        before = (lambda: None) if capture is None else capture.suspend
+        config.stash[_guard] = ExitGuard(pytest.ExitCode.INTERNAL_ERROR, before=before)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Have the process end as its tests did, whoever ends it from here on."""
+    if _guard in session.config.stash:
+        session.config.stash[_guard].decide(int(exitstatus))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Guard the process no longer, where it has more to do than this run; but again when it ends."""
+    if _guard in config.stash:
+        import atexit
+
+        config.stash[_guard].lift()
+        # Functions that were registered before, by the agent, are called after this one.
+        atexit.register(config.stash[_guard].hold)
+
+
 @pytest.fixture
 def adjudge_agent(pytestconfig: pytest.Config) -> Any:
     """Return the agent under test; a fixture of yours with this name takes its place."""
@@ -208,6 +238,7 @@ def _run(items: Sequence[pytest.Item], agent: Any, config: pytest.Config, folder
 
     from adjudge.scenarios import load_agent_names, run_scenarios
 
+    _guard_exit(config)
     # Repeats are tests of their own, so that each can be chosen; ids are unique in one run.
     renamed = {str(number): one.stash[_scenario][0] for number, one in enumerate(items)}
     scenarios = [replace(one, id=number, repeats=1) for number, one in renamed.items()]

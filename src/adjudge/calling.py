@@ -5,18 +5,21 @@ load_code("./rewards.py:brevity")     the same from a file
 run_sync(work, "evaluate")            await a coroutine from ordinary code
 await for_each(rows, work)            await something for each row, some at once
 await in_thread(function, 1, 2)       call a function that waits, without holding up the event loop
+ExitGuard(3)                          no code that runs here chooses this process's exit code
 source_digest(function)               tells whether its source has changed
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
-from adjudge.errors import AdjudgeError, Caught, UsageError, closest
+from adjudge.errors import AdjudgeError, Caught, UsageError, closest, describe_error
 
 __all__ = [
+    "ExitGuard",
     "agent_options",
     "agent_variables",
     "check_code_allowed",
@@ -51,6 +54,42 @@ agent_variables: ContextVar[tuple[str, ...]] = ContextVar("adjudge_agent_variabl
 
 agent_options: ContextVar[Mapping[str, Any]] = ContextVar("adjudge_agent_options", default={})  # noqa: B039 (read only)
 """What `--header`, `--field` and `--send` say of an agent behind a URL, by the option's name: never kept in a run."""
+
+
+class ExitGuard:
+    """Has this process end with `code` where other code in it calls `os._exit`, also while Python shuts down.
+
+    Before a verdict is known, `code` says that nothing is decided, afterwards it is that of the verdict. Children of
+    the process end as they like.
+    """
+
+    def __init__(self, code: int, *, before: Callable[[], object] = lambda: None) -> None:
+        self.code = code
+        self.is_decided = False
+        self._before = before  # called before anything is said
+        self._pid = os.getpid()
+        self._leave = os._exit
+        self.hold()
+
+    def hold(self) -> None:
+        """Guard the process from here on."""
+        os._exit = self._end
+
+    def lift(self) -> None:
+        """Guard it no more."""
+        os._exit = self._leave
+
+    def decide(self, code: int) -> None:
+        """Set the exit code of the verdict."""
+        self.code, self.is_decided = code, True
+
+    def _end(self, status: int) -> NoReturn:
+        if os.getpid() != self._pid:
+            self._leave(status)
+        if not self.is_decided:
+            self._before()
+            os.write(2, b"adjudge: error: code in this process ended it with os._exit: nothing is decided\n")
+        self._leave(self.code)
 
 
 def check_code_allowed(place: str) -> None:
@@ -196,7 +235,7 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
     A thread of a pool would be waited for when the program ends, however long the function takes.
     """
     import asyncio
-    from concurrent.futures import Future
+    from concurrent.futures import CancelledError, Future
     from contextvars import copy_context
     from functools import partial
     from threading import Thread
@@ -207,18 +246,13 @@ async def in_thread(function: Callable[..., T], *arguments: Any, **options: Any)
 
     def work() -> None:
         try:
-            with Caught(fatal_too=True) as caught:
-                result = call()
-        except KeyboardInterrupt:  # nobody interrupts a thread: the function raised it
-            done.set_exception(RuntimeError("KeyboardInterrupt"))
-            return
-        error = caught.error
-        if error is None:
-            done.set_result(result)
-        elif isinstance(error, Exception) and not isinstance(error, StopIteration):
+            done.set_result(call())
+        except BaseException as error:  # noqa: BLE001 (nobody interrupts or cancels a thread: the function raised it)
+            # Whoever waits must hear of it. On the loop, some errors would mean something else: the end of a generator,
+            # a cancellation, the end of the loop itself.
+            if not isinstance(error, Exception) or isinstance(error, StopIteration | CancelledError):
+                error = RuntimeError(describe_error(error))
             done.set_exception(error)
-        else:  # a future cannot hold a StopIteration, and a SystemExit must not end the loop
-            done.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
 
     Thread(target=work, name="adjudge-agent", daemon=True).start()
     return await asyncio.wrap_future(done)

@@ -169,9 +169,12 @@ class Caught:
 
 def describe_error(error: BaseException) -> str:
     """Return an exception's type and message, even where its own `str` fails."""
-    from traceback import format_exception_only
+    from traceback import TracebackException
 
-    return format_exception_only(error)[-1].strip().removeprefix("asyncio.exceptions.")
+    shown = TracebackException(type(error), error, None, compact=True)
+    # Notes come after the message, and frameworks add some: what was raised is in neither.
+    shown.__notes__ = None
+    return [*shown.format_exception_only()][-1].strip().removeprefix("asyncio.exceptions.")
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -99,3 +99,35 @@ def test_an_answer_beside_messages_that_have_none() -> None:
     assert "answer" not in found.unknown
     with pytest.raises(TrajectoryError, match="neither content nor calls, but 'tool_args_0'"):
         to_trajectory(Case("1", "q"), {"response": "done", "messages": [steps]})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": "error", "message": "LLM quota exceeded", "tools_used": []},
+        {"status": "Error", "response": "LLM quota exceeded"},
+        {"status": "failed", "message": "LLM quota exceeded"},
+        {"status": 503, "message": "LLM quota exceeded"},
+        {"error": "LLM quota exceeded", "message": "try again"},
+        {"error": {"message": "LLM quota exceeded"}, "response": " "},
+    ],
+)
+def test_an_answer_that_is_an_error(answer: dict[str, Any]) -> None:
+    """An answer that says it is an error is one: nothing passes or fails by what it lacks."""
+    with pytest.raises(DataError, match=r"the agent's answer is an error: .*LLM quota exceeded"):
+        to_trajectory(Case("1", "?"), answer)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"message": "done", "status": "ok"},
+        {"message": "done", "status": 200},
+        {"message": "done", "error": None},
+        {"response": "Your payment failed.", "status": "failed"},
+        {"response": "Two of three sources answered.", "error": "one timed out"},
+    ],
+)
+def test_an_answer_beside_a_status(more: dict[str, Any]) -> None:
+    """A status of something else, and an error beside an answer, leave the answer one."""
+    assert to_trajectory(Case("1", "?"), more).final_response == more.get("response", "done")

@@ -1,12 +1,16 @@
 """What a stranger found: a fault of the call or of the agent must not look like something that the agent did."""
 
 import asyncio
+import concurrent.futures
+from collections.abc import Awaitable
 
 import pytest
 
+from adjudge.agents import get_agent
 from adjudge.agents._shape import AnswerFields
 from adjudge.calling import in_thread
-from adjudge.errors import DataError
+from adjudge.errors import DataError, describe_error
+from adjudge.model import Case
 from adjudge.runs._cases import case_of
 
 
@@ -26,11 +30,66 @@ def test_a_case_without_a_question_is_not_asked(row: dict[str, object]) -> None:
     assert case_of("a", {**row, "prompt": "Capital?"}).question == "Capital?"
 
 
-def test_an_agent_that_raises_what_only_a_user_can() -> None:
-    """It fails at once, and is not waited for until the deadline."""
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyboardInterrupt(),
+        SystemExit(0),
+        BaseException("own"),
+        GeneratorExit(),
+        StopIteration(),
+        BaseExceptionGroup("several", [KeyboardInterrupt()]),
+        asyncio.CancelledError(),
+        concurrent.futures.CancelledError(),
+    ],
+    ids=repr,
+)
+def test_an_agent_that_raises_what_is_not_an_exception(error: BaseException) -> None:
+    """It fails at once, and is not waited for until the deadline, whatever its function raises."""
 
     def agent() -> None:
-        raise KeyboardInterrupt
+        raise error
 
-    with pytest.raises(RuntimeError, match="KeyboardInterrupt"):
-        asyncio.run(in_thread(agent))
+    async def ask() -> None:
+        async with asyncio.timeout(60):
+            await in_thread(agent)
+
+    with pytest.raises(RuntimeError, match=type(error).__name__):
+        asyncio.run(ask())
+
+
+def test_notes_are_not_what_was_raised() -> None:
+    """The reason is the exception's own message, whatever notes a framework adds to it."""
+    error = RuntimeError("db down")
+    error.add_note("During task with name 'tools' and id '1'")
+    assert describe_error(error) == "RuntimeError: db down"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BaseException("own"), GeneratorExit(), BaseExceptionGroup("several", [BaseException()]), asyncio.CancelledError()],
+    ids=repr,
+)
+@pytest.mark.parametrize("is_hidden", [False, True], ids=["async", "behind a function"])
+def test_an_async_agent_that_raises_what_is_not_an_exception(error: BaseException, is_hidden: bool) -> None:
+    """It fails its own row, and does not end the run."""
+
+    async def agent(question: str) -> str:
+        raise error
+
+    def hidden(question: str) -> Awaitable[str]:
+        return agent(question)
+
+    asked = get_agent(hidden if is_hidden else agent)
+    with pytest.raises(RuntimeError, match=type(error).__name__):
+        asyncio.run(asyncio.wait_for(asked.respond(Case("1", question="?"), ()), 60))
+
+
+def test_an_async_agent_that_is_cancelled() -> None:
+    """A cancellation from outside is one: the deadline stays the deadline."""
+
+    async def agent(question: str) -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(get_agent(agent).respond(Case("1", question="?"), ()), 0.05))

@@ -8,6 +8,7 @@ import pytest
 from adjudge.agents import HttpAgent
 from adjudge.errors import AdjudgeError, DataError
 from adjudge.http import Limits
+from adjudge.workflow import check_workflow
 from agent_server import Reply, respond, serving
 
 EVENTS = "text/event-stream; charset=utf-8"
@@ -145,6 +146,22 @@ def test_calls_of_a_stream() -> None:
         record = respond(HttpAgent(url))
     (call,) = record.tool_calls or ()
     assert (call.name, call.arguments, record.final_response) == ("search", {"q": "France"}, "Paris")
+
+
+@pytest.mark.parametrize(
+    ("more", "passed"), [([], None), ([{"tools_used": ["search"]}], True), ([{"tools_used": []}], False)]
+)
+def test_calls_without_results(more: list[Any], passed: bool | None) -> None:
+    """Deltas show what the model asked for, not what the agent ran: that is unknown, unless another event says it."""
+    asked = {"index": 0, "id": "c1", "function": {"name": "search", "arguments": "{}"}}
+    body = data({"choices": [{"delta": {"tool_calls": [asked]}}]}, delta("Paris"), *more, "[DONE]")
+    with serving(lambda _: Reply(body, EVENTS)) as url:
+        record = respond(HttpAgent(url))
+    found = check_workflow({"tools_should_include": ["search"]}, record)
+    assert found.passed is passed
+    if passed is None:
+        assert found.requested_not_executed == ()
+        assert check_workflow({"tools_should_exclude": ["search"]}, record).passed is None
 
 
 def test_calls_of_several_completions() -> None:

@@ -18,6 +18,7 @@ from cli.command import COMMAND, PATIENCE, adjudge, said, start
 from sinks.junit_rules import check_junit
 
 AGENT = ("--agent", "agent:answer", "--run", "check.run")
+ANSWER = {"response": "x", "agents_called": [], "tools_used": ["search"]}
 KEYS = {"LANGFUSE_PUBLIC_KEY": "pk", "LANGFUSE_SECRET_KEY": "sk"}
 
 
@@ -38,6 +39,15 @@ class TestExitCodes:
         done = adjudge("check", "s.toml", "--agent", "agent:answer", "--junit", "junit.xml", cwd=tmp_path)
         assert (done.returncode, b"os._exit" in done.stderr) == (3, True), said(done)
         assert not (tmp_path / "junit.xml").exists()
+
+    @pytest.mark.parametrize(("tool", "code"), [("search", 1), ("none", 0)])
+    def test_an_agent_that_ends_the_process_after_the_verdict(self, tmp_path: Path, tool: str, code: int) -> None:
+        """The exit code is that of the verdict, whatever an agent does while Python shuts down."""
+        ends = f"import atexit, os\n\natexit.register(lambda: os._exit({1 - code}))\n\n"
+        (tmp_path / "agent.py").write_text(f"{ends}def answer(question):\n    return {ANSWER}\n")
+        (tmp_path / "s.toml").write_text(f'id = "a"\nquestion = "?"\ntools_should_exclude = ["{tool}"]\n')
+        done = adjudge("check", "s.toml", *AGENT, cwd=tmp_path)
+        assert done.returncode == code, (done.stdout, done.stderr)
 
     @pytest.mark.parametrize(
         ("questions", "gate", "code", "word"),

@@ -91,6 +91,21 @@ def test_a_trace_of_its_own(tmp_path: Path) -> None:
     assert results(tmp_path)[0]["trace_id"] == "00112233445566778899aabbccddeeff"
 
 
+@pytest.mark.parametrize(("tool", "code"), [("web_search", 3), ("pdf_retrieval", 1)])
+def test_a_thread_of_its_own(tmp_path: Path, tool: str, code: int) -> None:
+    """Work under a trace of nobody, as in a thread without the context, may be the run's: only what was seen counts."""
+    stray = SPANS.replace(
+        '{**span, "attributes": attributes}',
+        '{**span, "traceId": "ab" * 16, "attributes": attributes}, {**span, "attributes": attributes}',
+    )
+    (tmp_path / "spans.py").write_text(stray)
+    (tmp_path / "s.toml").write_text(f'id = "s1"\nquestion = "?"\ntools_should_exclude = ["{tool}"]\n')
+    agent = ("--agent", f"command: {sys.executable} spans.py", "--otlp-endpoint")
+    done = adjudge("check", "s.toml", *agent, *RUN, cwd=tmp_path)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert ("copy_context" in str(results(tmp_path)[0]["reasons"])) is (code == 3)
+
+
 def test_init(tmp_path: Path) -> None:
     """What `init` writes passes against the sample agent as it stands; nothing is ever written over."""
     done = adjudge("init", cwd=tmp_path)

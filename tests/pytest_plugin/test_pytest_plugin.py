@@ -204,3 +204,36 @@ def test_it_costs_nothing_where_it_is_not_used(folder: Path) -> None:
     )
     code, printed, _ = run(folder)
     assert code == 0, printed
+
+
+ENDING = """
+import pytest
+from agent import answer
+
+@pytest.fixture
+def adjudge_agent():
+    return answer
+
+@pytest.mark.adjudge(question="?", tools_should_exclude=["search"])
+def test_it():
+    pass
+"""
+
+
+@pytest.mark.parametrize("call", [CALL, ("test_marked.py",)], ids=["files", "mark"])
+@pytest.mark.parametrize(
+    ("ends", "code", "said"),
+    [
+        ("def answer(question):\n    os._exit(0)\n", 3, "nothing is decided"),
+        ("atexit.register(lambda: os._exit(0))\n", 1, "excluded-called"),
+    ],
+    ids=["at once", "at the end"],
+)
+def test_an_agent_that_ends_the_process(folder: Path, call: tuple[str, ...], ends: str, code: int, said: str) -> None:
+    """An agent that ends the process has never passed, whatever exit code it asks for."""
+    answer = 'def answer(question):\n    return {"response": "x", "agents_called": [], "tools_used": ["search"]}\n'
+    (folder / "agent.py").write_text(f"import atexit, os\n{answer}{ends}")
+    (folder / "scenarios" / "all.toml").write_text('id = "a"\nquestion = "?"\ntools_should_exclude = ["search"]\n')
+    (folder / "test_marked.py").write_text(ENDING)
+    found = run(folder, *call)
+    assert (found[0], said in found[1]) == (code, True), found

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,8 @@ import pytest
 from adjudge.errors import UsageError
 from adjudge.model import Trajectory
 from adjudge.receivers import EndpointLimits, OtlpEndpoint
-from receivers.spans import agent, document, post, send, span, span_id, story, tool, trace_id
+from adjudge.workflow import check_workflow
+from receivers.spans import BEGIN, SECOND, agent, document, post, send, span, span_id, story, tool, trace_id
 from support import soak
 from traces.encodings import value_of
 
@@ -161,6 +163,71 @@ def test_spans_under_another_trace() -> None:
         assert reason.endswith("pass the traceparent header on, or return trace_id")
         send(endpoint.url, *story(own[1]))
         assert f"under trace {own[1]} and 1 others" in endpoint.wait(given, timeout=0.2).unknown["agents"]
+
+
+def received(endpoint: OtlpEndpoint, trace: str, **options: Any) -> Trajectory:
+    """Return the trajectory of a run that is under way."""
+    return asyncio.run(endpoint.trajectory(trace, settle=0.05, **options))
+
+
+def lasting(trace: str, seconds: int) -> dict[str, Any]:
+    """Return the span of an agent that takes so long."""
+    return agent(trace, 1, "main") | {"endTimeUnixNano": str(BEGIN + seconds * SECOND)}
+
+
+def test_spans_of_a_thread_without_the_context() -> None:
+    """Work that arrives meanwhile under a trace of nobody may be the run's: what was not seen is not known."""
+    given, thread = trace_id(), trace_id()
+    with OtlpEndpoint() as endpoint, endpoint.during(given):
+        send(endpoint.url, agent(thread, 3, "weather"), tool(thread, 4, "search", 3))
+        send(endpoint.url, tool(given, 2, "ask_weather", 1), lasting(given, 9))
+        found = received(endpoint, given)
+    assert found.unknown["agents"] == found.unknown["tools"]
+    assert "arrived meanwhile under a trace that belongs to no run" in found.unknown["tools"]
+    # What was seen is known all the same.
+    for rule, passed in [("search", None), ("ask_weather", False)]:
+        assert check_workflow({"tools_should_exclude": [rule]}, found).passed is passed
+    for rule in ("search", "ask_weather"):
+        assert check_workflow({"tools_should_include": [rule]}, found).passed is None
+
+
+def test_a_thread_beside_all_spans_of_the_run() -> None:
+    """Work between the run's begin and its answer may be the run's, also where no span of its own is around it."""
+    given, thread = trace_id(), trace_id()
+    with OtlpEndpoint() as endpoint, endpoint.during(given):
+        begun = str(time.time_ns())
+        send(endpoint.url, tool(thread, 4, "search") | {"startTimeUnixNano": begun, "endTimeUnixNano": begun})
+        send(endpoint.url, lasting(given, 9))
+        assert "belongs to no run" in received(endpoint, given).unknown["tools"]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        lambda trace: [span(trace, 3, attributes={"http.request.method": "GET"})],
+        lambda trace: [agent(trace, 20, "another")],
+        lambda trace: [tool(trace, 4, "search", 3)],
+    ],
+    ids=["no work", "at another time", "of a run that has not ended"],
+)
+def test_other_spans_are_not_the_runs(others: Callable[[str], list[dict[str, Any]]]) -> None:
+    """Spans that show no work, or work that did not begin and end within the run, leave its verdict alone."""
+    given = trace_id()
+    with OtlpEndpoint() as endpoint, endpoint.during(given):
+        send(endpoint.url, *others(trace_id()), lasting(given, 9))
+        found = received(endpoint, given)
+    assert (found.complete, "agents" in found.unknown, "tools" in found.unknown) == (True, False, False)
+
+
+def test_a_trace_that_another_run_names() -> None:
+    """Spans under a trace that the agent of another run names in the end, or that name its session, are that run's."""
+    given, other, named, failed = (trace_id() for _ in range(4))
+    with OtlpEndpoint() as endpoint, endpoint.during(given), endpoint.during(other):
+        with endpoint.during(failed):
+            send(endpoint.url, agent(failed, 2, "third"))
+        send(endpoint.url, agent(named, 3, "second"), lasting(given, 9))
+        later(0.3, lambda: received(endpoint, other, also=[named]))
+        assert "tools" not in received(endpoint, given).unknown
 
 
 @pytest.mark.parametrize("is_first", [True, False])

@@ -42,10 +42,26 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
         if "content" in answer and ("type" in answer or "role" in answer):  # one message
             answer = [answer]
     if isinstance(answer, Mapping):
+        _refuse_error(answer)
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):
         return load_messages(answer)
     raise DataError(f"the agent returned a {type(answer).__name__}, not an answer", code="bad-answer")
+
+
+def _refuse_error(answer: Mapping[str, Any]) -> None:
+    """Refuse an answer that is an error; a `message` beside one is its text, and not what the user got.
+
+    Beside an answer, only the status `error` is that of the agent: another may be that of a payment.
+    """
+    status, error = answer.get("status"), answer.get("error")
+    texts = (answer[name] for name in RESPONSES if name != "message" and isinstance(answer.get(name), str))
+    is_answered = "messages" in answer or bool(next(texts, "").strip())
+    name = status.strip().lower() if isinstance(status, str) else ""
+    is_refused = name in ("failed", "failure") or (isinstance(status, int) and 400 <= status < 600)
+    if name == "error" or ((error or is_refused) and not is_answered):
+        said = error or answer.get("message") or answer.get("response") or status
+        raise DataError(f"the agent's answer is an error: {str(said)[:200]}", code="bad-answer")
 
 
 def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
@@ -81,9 +97,6 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
         text = answer.get(name)
         if isinstance(text, str):
             text = plain(text)
-            if not text.strip() and answer.get("error"):
-                message = f"the agent's answer is an error: {str(answer['error'])[:200]}"
-                raise DataError(message, code="bad-answer")
             agents, names = _names(answer, "agents_called"), _names(answer, "tools_used")
             # A name says that the tool ran: not that it was asked for, nor with which arguments.
             tools = None if names is None else tuple(ToolCall(one, requested=False, executed=True) for one in names)

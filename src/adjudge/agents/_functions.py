@@ -3,13 +3,13 @@
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from adjudge.agents._answer import to_trajectory
 from adjudge.calling import agent_options, check_code_allowed, in_thread, load_code
-from adjudge.errors import AdjudgeError, Caught, DataError, UsageError, closest_model
+from adjudge.errors import AdjudgeError, Caught, DataError, UsageError, closest_model, describe_error
 from adjudge.model import Agent, Case, Message, Trajectory, decode_json
 
 QUESTIONS = ("question", "query", "message", "prompt", "input")
@@ -128,13 +128,27 @@ class FunctionAgent:
         # A sync function would stop the event loop, and with it all other cases.
         call = getattr(self.function, "__call__", self.function)  # noqa: B004 (an object may have an async __call__)
         if inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(call):
-            answer = await self.function(*given, **options)
+            answer = await _own_fault(self.function(*given, **options))
         else:
             answer = await in_thread(self.function, *given, **options)
             # A lambda around an async function is not async itself, but what it returns is to be awaited.
             if inspect.isawaitable(answer):
-                answer = await answer
+                answer = await _own_fault(answer)
         return to_trajectory(case, answer)
+
+
+async def _own_fault(answer: Awaitable[Any]) -> Any:
+    """Await an agent's answer; what it raises is an ordinary error, and never the end of the run."""
+    try:
+        return await answer
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        task = asyncio.current_task()
+        # Somebody else cancelled us; otherwise it is the agent that raised it.
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        raise RuntimeError(describe_error(error)) from None
 
 
 class BatchAgent:

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -18,6 +19,7 @@ from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, ask
 
 SENT = {"message": "{question}", "session_id": "{session_id}"}
 LONGEST = 300  # characters of an error's body in a reason
+_NO_RESULTS = "its stream has calls without results: send events with tools_used or messages, or a trace"
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 
 
@@ -76,7 +78,13 @@ class HttpAgent:
             return usual | {name.lower(): value for name, value in self._own_headers().items()}
 
         reply = await self._client.send(Request(self.url, body, headers=headers), self._read_status)
-        return to_trajectory(case, self._read_answer(reply))
+        answer = self._read_answer(reply)
+        found = to_trajectory(case, answer)
+        is_named = found.tools_used or "tools_used" in answer
+        if is_stream(reply.headers.get("content-type", "")) and found.tools_requested and not is_named:
+            # Its events hold what the model asked for, and no results: the agent may have run it.
+            found = replace(found, unknown={"tools": _NO_RESULTS, **found.unknown})
+        return found
 
     def _read_status(self, reply: HttpReply) -> HttpReply | Again:
         """Accept every 2xx; what else the agent says is in the error."""

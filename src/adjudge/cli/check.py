@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -115,7 +115,7 @@ def command(
         refuse_unwritable(path, outputs, (options["baseline"], options["gate"], options["run"], *scenarios))
     if langfuse:
         check_langfuse(outbox)
-    with exit_on_sigterm(), _ignore_lost_reader(), _end_undecided():
+    with exit_on_sigterm(), _ignore_lost_reader():
         named: dict[str, Any] = {
             "select": Selection(**{name: options.pop(name) for name in SELECTED}),
             "agents": take_agent_names(options),
@@ -152,24 +152,6 @@ def command(
             _print(f"the run is in {result.run.file}{again}")
         return result.exit_code if all(is_written) else UNDECIDED
     return UNDECIDED
-
-
-@contextmanager
-def _end_undecided() -> Iterator[None]:
-    """Let an agent in this process that calls `os._exit` end the check as undecided, never as passed."""
-    own, leave = os.getpid(), os._exit
-
-    def end(status: int) -> NoReturn:
-        if os.getpid() == own:  # children of the agent may end as they like
-            os.write(2, b"adjudge: error: the agent ended this process with os._exit: nothing is decided\n")
-            status = UNDECIDED
-        leave(status)
-
-    os._exit = end
-    try:
-        yield
-    finally:
-        os._exit = leave
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The endpoint's work on its event loop: takes requests, keeps spans, and wakes whoever waits for a trace."""
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -34,6 +35,11 @@ LANGFUSE_PATH = "/api/public/otel/v1/traces"  # where Langfuse's SDK sends the s
 _Read: TypeAlias = Callable[[bytes, Encoding, int], Batch]
 _LEAST = 1 << 20  # bytes that requests may take, however little the endpoint holds
 _MOST_EXPECTED = 10_000
+_LOOK_AGAIN = 0.1  # seconds
+_ASTRAY = (
+    "spans of agents, tools or models arrived meanwhile under a trace that belongs to no run, and may be part of this "
+    "one: pass the context on to threads (contextvars.copy_context().run), or return trace_id"
+)
 _LONG = 256 << 10  # a body of more bytes is decoded off the loop
 
 
@@ -54,6 +60,8 @@ class Collector:
         self._counts = EndpointCounts()
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._expected: OrderedDict[str, None] = OrderedDict()  # traces and sessions that somebody asked for
+        self._underway: dict[str, int] = {}  # when each run that is under way began
+        self._open: set[str] = set()  # those of them whose traces are not whole yet
         self._waits: set[asyncio.Task[Any] | None] = set()
         self._reading: dict[asyncio.Timeout, None] = {}  # bodies that are under way, the oldest first
         self._busy = 0
@@ -93,10 +101,7 @@ class Collector:
 
         `also` are traces that the agent says it worked under, beside the one that it was given.
         """
-        for name in (key, *also):
-            self._expected[name] = None
-        while len(self._expected) > _MOST_EXPECTED:
-            self._expected.popitem(last=False)
+        self._expect(key, *also)
         for trace in also:
             self.store.link(key, trace)
         task = asyncio.current_task()
@@ -110,12 +115,55 @@ class Collector:
             self._waiting[key].discard(changed)
             if not self._waiting[key]:
                 del self._waiting[key]
+            self._open.discard(key)
         record = self.store.record(key)
         if late is not None and not record.spans:
             late = self._explain(late)
         if late is not None and self._why:
             late = f"{late}; spans that could not be read: {self._counts.rejected}, among them: {self._why}"
         return record, late
+
+    async def run(self, key: str, wait: Wait, also: Sequence[str]) -> tuple[Record, str | None, str | None]:
+        """Return the same as `whole`, and why spans of other traces may be a part of a run that is under way."""
+        answered = time.time_ns()
+        record, late = await self.whole(key, wait, also)
+        return record, late, await self._find_astray(key, answered, record, wait.timeout)
+
+    def begin(self, key: str) -> None:
+        """Note that a run is under way, whose trace or session is called that."""
+        self._expect(key)
+        self._underway[key] = time.time_ns()
+        self._open.add(key)
+
+    def end(self, key: str) -> None:
+        """Note that a run is not under way any more."""
+        self._underway.pop(key, None)
+        self._open.discard(key)
+
+    def _expect(self, *keys: str) -> None:
+        self._expected.update(dict.fromkeys(keys))
+        while len(self._expected) > _MOST_EXPECTED:
+            self._expected.popitem(last=False)
+
+    async def _find_astray(self, key: str, answered: int, record: Record, seconds: float) -> str | None:
+        """Say why spans of other traces may be a part of a run that is under way; None where there are none.
+
+        They may also belong to another run, whose agent names its trace when it answers. That is waited for, at most
+        so many `seconds`.
+        """
+        times = [at for span in record.spans for at in (span.start, span.end) if at is not None]
+        if key not in self._underway or not times:
+            return None
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + seconds
+        others = set(self._open)
+        # The run's time by the agent's clock, which may be that of another host, and by ours.
+        windows = [(min(times), max(times)), (self._underway[key], answered)]
+        while self.store.find_inside(self._expected, windows):
+            if self._open.isdisjoint(others) or self._is_closing or clock() >= deadline:
+                return _ASTRAY
+            await asyncio.sleep(_LOOK_AGAIN)
+        return None
 
     def _explain(self, late: str) -> str:
         """Say what to do where no span has arrived: the agent may have sent them under a trace of its own."""

@@ -2,7 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from adjudge.http import ThreadedServer
 from adjudge.model import Trajectory
@@ -93,11 +95,28 @@ class OtlpEndpoint(ThreadedServer):
         """
         wait = Wait(timeout, roots, settle, parent or trace_id[:16])
         others = [one.lower() for one in also if _TRACE_ID.fullmatch(one) and one.lower() != trace_id]
-        future = self._running().submit(self._collector.whole(trace_id, wait, others))
-        record, late = await asyncio.wrap_future(future)
-        return await asyncio.to_thread(
+        future = self._running().submit(self._collector.run(trace_id, wait, others))
+        record, late, astray = await asyncio.wrap_future(future)
+        found = await asyncio.to_thread(
             trajectory_of, record, trace_id=trace_id, parent=wait.parent, late=late, agents=agents
         )
+        if astray is None:
+            return found
+        # What was seen is known, what was not seen may be there.
+        return replace(found, unknown={"agents": astray, "tools": astray, **found.unknown})
+
+    @contextmanager
+    def during(self, trace_id: str) -> Iterator[None]:
+        """Say that the run of a trace or session is under way, from before its agent is asked until it is judged.
+
+        Its trajectory then also says where spans of agents, tools or models arrived meanwhile under a trace that
+        belongs to no run, as from a thread that was not given the context: agents and tools are then `unknown`.
+        """
+        self._running().call(self._collector.begin, trace_id)
+        try:
+            yield
+        finally:
+            self._running().call(self._collector.end, trace_id)
 
     def wait(
         self,

@@ -1,7 +1,7 @@
 """Spans as they arrive, by trace, in bounded memory."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from adjudge.errors import UsageError
@@ -57,6 +57,7 @@ class _Held:
     sessions: set[str] = field(default_factory=set)
     notes: dict[str, dict[bytes, OtlpEvent]] = field(default_factory=dict)  # log records by span and digest
     size: int = _TRACE
+    shows_work: bool = False  # of an agent, a tool or a model
 
     def with_notes(self) -> Iterator[Span]:
         """Give the spans with the messages of their log records."""
@@ -101,6 +102,7 @@ class SpanStore:
             held = touched[one.trace] = self._touch(one.trace)
             held.spans.append(one.span)
             held.links.add(one.span)
+            held.shows_work = held.shows_work or one.span.kind not in ("other", "aside")
             self._grow(held, one.size)
             if one.session is not None and one.session not in held.sessions and len(held.sessions) < _MOST_SESSIONS:
                 held.sessions.add(one.session)
@@ -132,6 +134,20 @@ class SpanStore:
             for trace, held in self._held.items()
             if held.spans and trace not in known and held.sessions.isdisjoint(known)
         ]
+
+    def find_inside(self, known: Collection[str], windows: Sequence[tuple[int, int]]) -> list[str]:
+        """Return the strangers to these traces and sessions in which somebody worked, all of it inside of a window.
+
+        Those that have not ended are somebody else's: what a run waits for has ended when it does.
+        """
+        found = []
+        for trace in self.strangers(known):
+            held = self._held[trace]
+            if held.shows_work and self.find_outstanding(trace, parent=None, roots=1).late is None:
+                times = [time for span in held.spans for time in (span.start, span.end) if time is not None]
+                if times and any(first <= min(times) and max(times) <= last for first, last in windows):
+                    found.append(trace)
+        return found
 
     def _touch(self, trace: str) -> _Held:
         """Return what is held of a trace, as the last of all."""

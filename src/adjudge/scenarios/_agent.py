@@ -9,7 +9,7 @@ import secrets
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -46,16 +46,21 @@ class ScenarioAgent:
     traces: dict[str, str] = field(default_factory=dict)
     is_saved: bool = False
     receive: Receive | None = None
+    during: Callable[[str], AbstractContextManager[None]] | None = None  # around a session whose record is received
 
     async def respond(self, case: Case, history: Sequence[Message]) -> Trajectory:
         """Ask every turn, within the scenario's deadline."""
         del history
-        scenario = self.scenarios[str(case.metadata["group_id"])]
         # Random, not made of the case: a resumed run must not add its spans to the trace of the run before.
         conversation = secrets.token_hex(16)
         session = session_of(Case(case.id, conversation_id=conversation))
         if not self.is_saved:
             self.traces[case.id] = session
+        with nullcontext() if self.during is None else self.during(session):
+            return await self._ask(case, conversation, session)
+
+    async def _ask(self, case: Case, conversation: str, session: str) -> Trajectory:
+        scenario = self.scenarios[str(case.metadata["group_id"])]
         metadata = {"session_id": session, "scenario": scenario.id, "repeat": case.metadata["repeat"]}
         first = Case(case.id, conversation_id=conversation, metadata=metadata)
         said: list[Message] = []

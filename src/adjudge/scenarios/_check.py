@@ -133,7 +133,7 @@ def check(
         if options.wait is not None:
             wait_for_agent(agent.agent, options.wait, watch=on_wait)
         if endpoint is not None:
-            agent = replace(agent, receive=_receive_from(endpoint))
+            agent = replace(agent, receive=_receive_from(endpoint), during=endpoint.during)
         how = {"retry_failed": options.retry_failed, "watch": watch, "signals": signals}
         run, session = asyncio.run(
             execute(loaded, agent, judge, path, config, gate if options.stop_early else None, **how)

@@ -98,7 +98,9 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
         {"agents": agents if shows_agents else None, "tools": seen["tools"] if shows_tools else None},
         seen,
         calls if shows_tools and "arguments" not in unknown else None,
-        tuple(dict.fromkeys(call.name for call in calls or () if call.requested and not call.executed)),
+        tuple(
+            dict.fromkeys(call.name for call in (calls or ()) if shows_tools and call.requested and not call.executed)
+        ),
         record.complete,
         unknown,
     )
