@@ -311,3 +311,73 @@ def test_other_single_objects() -> None:
     assert load(message).tools_requested == ("search",)
     found = load({"object": "response", "status": "incomplete", "output": []})
     assert found.unknown.keys() >= {"agents", "tools", "answer"}
+
+
+def _langchain(*after: dict[str, Any], tool: str = "search", **result: Any) -> list[dict[str, Any]]:
+    """Return LangChain's messages of a question, one call and its result, and what came after."""
+    call = {"name": tool, "args": {"city": "Oslo"}, "id": "c", "type": "tool_call"}
+    return [
+        {"type": "human", "content": "?"},
+        {"type": "ai", "content": "", "name": "triage", "tool_calls": [call]},
+        {"type": "tool", "content": "Sunny.", "name": tool, "tool_call_id": "c", "status": "success", **result},
+        *after,
+    ]
+
+
+DONE = {"type": "ai", "content": "Done.", "name": "triage", "tool_calls": []}
+NOT_EXECUTED = [
+    "User rejected the tool call for `search` with id c",
+    "User rejected the tool call for `search` with reason: no",
+    "Tool call limit exceeded. Do not call 'search' again.",
+    "Tool call limit exceeded. Do not make additional tool calls.",
+    "Error: search is not a valid tool, try one of [fetch].",
+]
+
+
+@pytest.mark.parametrize("words", NOT_EXECUTED)
+def test_a_call_that_was_refused(words: str) -> None:
+    """What LangChain writes in place of a result, as an error, is not one: its call was requested and not executed."""
+    refused = _langchain(DONE, content=words, status="error")
+    serialised = [{"type": one["type"], "data": one} for one in refused]
+    for messages in (refused, serialised):
+        found = load(messages)
+        assert (found.tools_requested, found.tools_used) == (("search",), ())
+        assert check_workflow({"tools_should_include": ["search"]}, found).passed is False
+        assert check_workflow({"tools_should_exclude": ["search"]}, found).passed is True
+        assert words in [message.text for message in found.messages]
+    # A tool may say the same, or fail with words of its own.
+    assert load(_langchain(DONE, content=words)).tools_used == ("search",)
+    assert load(_langchain(DONE, content=f"I read: {words}", status="error")).tools_used == ("search",)
+    assert load(_langchain(DONE, content="Error: no connection", status="error")).tools_used == ("search",)
+
+
+def test_an_answer_that_is_a_call() -> None:
+    """The answer of LangChain's ToolStrategy is the answer, and not a tool; nor are the attempts before it."""
+    words = "Returning structured response: city='Oslo'"
+    found = load(_langchain(tool="Report", content=words))
+    assert (found.tools_requested, found.tools_used, found.final_response) == ((), (), '{"city":"Oslo"}')
+    again = {"name": "Report", "args": {"city": "Rome"}, "id": "d", "type": "tool_call"}
+    more: list[dict[str, Any]] = [
+        {"type": "ai", "content": "", "name": "triage", "tool_calls": [again]},
+        {"type": "tool", "content": words, "name": "Report", "tool_call_id": "d", "status": "success"},
+    ]
+    found = load(_langchain(*more, tool="Report", content="Error: Failed to parse structured output"))
+    assert (found.tools_requested, found.final_response) == ((), '{"city":"Rome"}')
+    assert load(_langchain(*more)).tools_used == ("search",)
+    # Whoever goes on has not answered: a tool said so.
+    found = load(_langchain(DONE, tool="Report", content=words))
+    assert (found.tools_used, found.final_response) == (("Report",), "Done.")
+
+
+def test_a_list_that_begins_with_a_summary() -> None:
+    """What was done before a summary of LangChain is not in the list: undecided, but what is there counts."""
+    about = {"additional_kwargs": {"lc_source": "summarization"}}
+    summary = {"type": "human", "content": "Here is a summary of the conversation to date:", **about}
+    for first in (summary, {"type": "human", "data": summary}):
+        found = load([first, *_langchain(DONE)[1:]])
+        assert "the messages before a summary are gone" in found.unknown["tools"]
+        for wanted in ({"tools_should_include": ["fetch"]}, {"tools_should_exclude": ["fetch"]}):
+            assert check_workflow(wanted, found).passed is None
+        assert check_workflow({"agents_should_include": ["writer"]}, found).passed is None
+        assert check_workflow({"tools_should_exclude": ["search"]}, found).passed is False
+    assert not load(_langchain(DONE)).unknown
