@@ -381,3 +381,14 @@ def test_a_list_that_begins_with_a_summary() -> None:
         assert check_workflow({"agents_should_include": ["writer"]}, found).passed is None
         assert check_workflow({"tools_should_exclude": ["search"]}, found).passed is False
     assert not load(_langchain(DONE)).unknown
+
+
+def test_a_tool_that_is_not_the_agent_of_its_name() -> None:
+    """A tool that is said not to be an agent is an ordinary one, also where the scenario names an agent like it."""
+    messages = _langchain(DONE, tool="ask_weather")
+    wanted = {"agents_should_include": ["triage"], "agents_should_exclude": ["weather"]}
+    assert check_workflow(wanted, load(messages)).passed is None
+    assert check_workflow(wanted, load(messages, agents={"ask_weather": None})).passed is True
+    assert check_workflow(wanted, load(messages, agents={"ask_weather": "weather"})).passed is False
+    missing = {"agents_should_include": ["weather"], "unlisted": "ignore"}
+    assert check_workflow(missing, load(messages, agents={"ask_weather": None})).passed is False

@@ -119,7 +119,18 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     if calls and not is_trace:
         _open_inside(record, calls, names, unknown)
     tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)
-    return replace(record, messages=messages, tool_calls=tools, agents_called=entered, unknown=unknown)
+    # A tool that is not an agent is none whatever an agent is called.
+    ordinary = dict.fromkeys(
+        (*record.ordinary_tools, *(call.name for call in tools or () if call.name in names)),
+    )
+    return replace(
+        record,
+        messages=messages,
+        tool_calls=tools,
+        agents_called=entered,
+        unknown=unknown,
+        ordinary_tools=tuple(ordinary),
+    )
 
 
 def _open_inside(

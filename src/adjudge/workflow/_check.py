@@ -57,6 +57,7 @@ class _Called:
     requested: tuple[str, ...] = ()  # and never executed
     complete: bool = True
     unknown: Mapping[Question, str] = field(default_factory=dict)
+    ordinary: tuple[str, ...] = ()  # tools that are not agents
 
 
 def validate_workflow(
@@ -101,6 +102,7 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
         tuple(dict.fromkeys(call.name for call in calls or () if call.requested and not call.executed)),
         record.complete,
         unknown,
+        record.ordinary_tools,
     )
     workflow, findings, warnings = _judge(wanted, called)
     passed, clarification = workflow["pass"], None
@@ -184,9 +186,10 @@ def _doubts(expectation: WorkflowExpectation, rules: DimensionRules, called: _Ca
     agents = [name for name in DimensionRules.of(expectation, "agents").names if name not in entered]
     # What an agent says of itself counts: there, nobody asked for the calls.
     tools = [call.name for call in called.calls or () if call.requested and call.executed]
+    tools = [name for name in tools if name not in called.ordinary]
     hidden = called_as_tools(agents, tools) if agents and tools else {}
     if rules.kind == "agents":
-        hint = "may have been called as tool {}: if it was, say --map-agent {}={}"
+        hint = "may have been called as tool {0}: if it was, say --map-agent {1}={2}, else --ignore-agent {1}"
         return {agent: hint.format(quote_name(tool), tool, agent) for agent, tool in hidden.items()}
     why = called.unknown.get("inside")
     for agent, tool in hidden.items() if why is None else ():
