@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from adjudge.agents import to_trajectory
 from adjudge.errors import ArgumentError, UsageError
-from adjudge.model import ToolCall, Trajectory
+from adjudge.model import Case, ToolCall, Trajectory
 from adjudge.rewards import (
     contains_all,
     get_scorer,
@@ -17,6 +19,7 @@ from adjudge.rewards import (
     tools_f1,
 )
 from adjudge.text.refusals import declines
+from adjudge.traces import load_messages
 from support import golden
 
 SEARCHED = [
@@ -101,6 +104,11 @@ RECORDS = [
     ("max_turns", {"turns": 2}, SEARCHED, 0.0),
     ("max_turns", {"turns": 3}, CUT, None),
     ("max_turns", {"turns": 3}, Trajectory(), None),
+    ("max_turns", {"turns": 3}, to_trajectory(Case("1", "2+2?"), "4"), None),
+    ("max_turns", {"turns": 3}, to_trajectory(Case("1", "2+2?"), {"response": "4", "tools_used": ["add"]}), None),
+    ("max_turns", {"turns": 3}, replace(load_messages(SEARCHED), unknown={"inside": "no trace"}), None),
+    ("max_tool_calls", {"calls": 1}, replace(load_messages(SEARCHED), unknown={"inside": "no trace"}), None),
+    ("max_tool_calls", {"calls": 0}, replace(load_messages(SEARCHED), unknown={"inside": "no trace"}), 0.0),
     ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=80, completion_tokens=20), 1.0),
     ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=80, completion_tokens=21), 0.0),
     ("max_tokens", {"tokens": 100}, Trajectory(prompt_tokens=80), None),

@@ -4,13 +4,14 @@ The lists were recorded from the packages with a scripted model behind them, and
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adjudge.errors import TrajectoryError
+from adjudge.rewards import max_tool_calls, tools_f1, tools_requested
 from adjudge.traces import load
 from adjudge.workflow import check_workflow
 from support import GOLDEN
@@ -21,18 +22,22 @@ ROWS: dict[str, dict[str, Any]] = {row["name"]: row for row in map(json.loads, L
 
 @pytest.mark.parametrize("name", ROWS)
 def test_what_happened(name: str) -> None:
-    """Agents, tools with their arguments, and the answer come out as they were, or are unknown with what to do."""
+    """Agents, tools with their arguments, and the answer come out as they were, or are unknown with what to do.
+
+    Of an agent behind a tool (`behind`) the list has the tool, and not what the agent did.
+    """
     row, found = ROWS[name], load(ROWS[name]["messages"])
     assert sorted(found.unknown) == row["unknown"]
     tools = [{"name": call.name, "arguments": call.arguments} for call in found.tool_calls or ()]
-    if "inside" in found.unknown:
+    is_behind = "behind" in row
+    if "inside" in found.unknown or is_behind:
         # What is there is right; what is not may have been inside.
         assert [one for one in row["agents"] if one in found.agents_called] == list(found.agents_called)
         assert [one["name"] for one in row["tools"]][: len(tools)] == [one["name"] for one in tools]
     elif "agents" not in found.unknown:
         assert list(found.agents_called) == row["agents"]
     if found.unknown.keys().isdisjoint({"tools", "inside"}):
-        assert tools == row["tools"]
+        assert is_behind or tools == row["tools"]
         assert all(call.requested and call.executed for call in found.tool_calls or ())
     if "answer" not in found.unknown:
         assert found.final_response == row["answer"]
@@ -40,23 +45,32 @@ def test_what_happened(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_no_false_verdict(name: str) -> None:
-    """The right expectation never fails; a wrong one never passes, and fails where the list can show it."""
-    row, found = ROWS[name], load(ROWS[name]["messages"])
-    is_inside = "inside" in row["unknown"]
+    """The right expectation never fails; a wrong one never passes, and fails where the list can show it.
+
+    An agent behind a tool is one that the names say, or that the scenario names and the tool is named after.
+    """
+    row = ROWS[name]
+    is_renamed = "forecast" in row.get("behind", {})
+    found = load(row["messages"], agents={"*": "triage", **row["behind"]} if is_renamed else ())
+    is_inside = "inside" in row["unknown"] or "behind" in row
+    team = {"agents_should_include": row["agents"]} if "behind" in row else {}
     for kind in ("agents", "tools"):
         names = [one["name"] if isinstance(one, dict) else one for one in row[kind]]
-        is_known = kind not in row["unknown"] and not (is_inside and kind == "tools")
-        right = {f"{kind}_should_include": list(dict.fromkeys(names)) or None, "unlisted": "ignore"}
+        is_known = kind not in found.unknown and not (is_inside and kind == "tools")
+        right = {**team, f"{kind}_should_include": list(dict.fromkeys(names)) or None, "unlisted": "ignore"}
         passed = check_workflow(right, found).passed
         assert passed in ((True,) if is_known or not names else (None,)) or (is_inside and passed is None)
-        wrong = {f"{kind}_should_include": ["nobody"], "unlisted": "ignore"}
+        wrong = {**team, f"{kind}_should_include": ["nobody"], "unlisted": "ignore"}
         assert check_workflow(wrong, found).passed is (False if is_known else None)
 
 
-@pytest.mark.parametrize("name", [name for name in ROWS if "inside" in ROWS[name]["unknown"]])
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if "inside" in row["unknown"] or "behind" in row])
 def test_what_was_seen_counts(name: str) -> None:
     """What ran inside an agent is open; what the list shows is not: expected it passes, forbidden it fails."""
-    found = load(ROWS[name]["messages"])
+    row, found = ROWS[name], load(ROWS[name]["messages"])
+    if behind := row.get("behind"):
+        found = replace(found, unknown=load(row["messages"], agents=behind).unknown)
+        assert "inside" in found.unknown
     for tool in found.tools_used:
         assert check_workflow({"tools_should_include": [tool]}, found).passed is True
         assert check_workflow({"tools_should_exclude": [tool]}, found).passed is False
@@ -65,18 +79,22 @@ def test_what_was_seen_counts(name: str) -> None:
         assert check_workflow({"tools_count": {tool: [0, 0]}}, found).passed is False
     assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is None
     assert check_workflow({"tools_arguments": {"delete": {"exact": {}}}}, found).passed is None
+    assert check_workflow({"tools_arguments": {"delete": {"exact": {}, "calls": "every"}}}, found).passed is None
+    assert check_workflow({"tools_forbidden": [["delete"]]}, found).passed is None
+    assert max_tool_calls(found, calls=9).get("unscored")
+    assert tools_requested(found, tools=["delete"]).get("unscored")
+    assert tools_f1(found, tools=["delete"]).get("unscored")
 
 
 def test_who_a_tool_is() -> None:
-    """A tool is an agent where its name or its call says so, or a table of names; and is none where that says so."""
+    """A tool is an agent where names say so, or its call, or perhaps where a scenario has an agent of its name."""
     messages = ROWS["openai-agents.agent_as_tool_renamed"]["messages"]
     wanted = {"tools_should_include": ["get_weather"], "unlisted": "ignore"}
-    assert "--ignore-agent 'forecast'" in check_workflow(wanted, load(messages)).reasons[0]
-    assert check_workflow(wanted, load(messages, agents={"forecast": None})).passed is False
+    assert check_workflow(wanted, load(messages)).passed is False
     named = load(messages, agents={"forecast": "weather"})
     assert (named.agents_called, check_workflow(wanted, named).passed) == (("weather",), None)
     call = {"id": "c", "function": {"name": "lookup", "arguments": '{"city": "Oslo"}'}}
-    plain = [
+    plain: list[dict[str, Any]] = [
         {"role": "assistant", "name": "triage", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "Sunny"},
     ]
@@ -84,6 +102,38 @@ def test_who_a_tool_is() -> None:
     assert check_workflow(wanted, load(plain, agents={"lookup": "weather"})).passed is None
     expected = {**wanted, "agents_should_include": ["triage", "Lookup Agent"]}
     assert check_workflow(expected, load(plain)).passed is None
+    started = {"id": "c", "function": {"name": "lookup", "arguments": '{"subagent_type": "weather"}'}}
+    plain[0] = {**plain[0], "tool_calls": [started]}
+    assert "--ignore-agent 'lookup'" in check_workflow(wanted, load(plain)).reasons[0]
+    assert check_workflow(wanted, load(plain, agents={"lookup": None})).passed is False
+
+
+ORDINARY = {
+    "input": "calculator lookup requests_post run_code translate",
+    "task": "create_task add_todo planner_notes",
+    "request": "http_request refund",
+    "question": "ask_docs ask_database consult_manual find_expert find_specialist delegate_ticket get_assistant",
+    "name": "assign_agent create_agent parse_user_agent set_user_agent find_real_estate_agent get_insurance_agent",
+}
+
+
+@pytest.mark.parametrize(("argument", "name"), [(key, one) for key, tools in ORDINARY.items() for one in tools.split()])
+def test_an_ordinary_tool(argument: str, name: str) -> None:
+    """Neither a tool's name nor its arguments make it an agent: a list of ordinary tools decides."""
+    call = {"id": "c", "function": {"name": name, "arguments": json.dumps({argument: "x"})}}
+    found = load(
+        [
+            {"role": "user", "content": "?"},
+            {"role": "assistant", "name": "triage", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "done"},
+            {"role": "assistant", "name": "triage", "content": "Done."},
+        ]
+    )
+    assert not found.unknown
+    assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is True
+    assert check_workflow({"tools_should_include": ["delete"], "unlisted": "ignore"}, found).passed is False
+    team = {"agents_should_include": ["triage"], "agents_should_exclude": ["writer"]}
+    assert check_workflow({**team, "tools_should_include": [name]}, found).passed is True
 
 
 def test_an_answer_alone() -> None:
@@ -261,3 +311,84 @@ def test_other_single_objects() -> None:
     assert load(message).tools_requested == ("search",)
     found = load({"object": "response", "status": "incomplete", "output": []})
     assert found.unknown.keys() >= {"agents", "tools", "answer"}
+
+
+def _langchain(*after: dict[str, Any], tool: str = "search", **result: Any) -> list[dict[str, Any]]:
+    """Return LangChain's messages of a question, one call and its result, and what came after."""
+    call = {"name": tool, "args": {"city": "Oslo"}, "id": "c", "type": "tool_call"}
+    return [
+        {"type": "human", "content": "?"},
+        {"type": "ai", "content": "", "name": "triage", "tool_calls": [call]},
+        {"type": "tool", "content": "Sunny.", "name": tool, "tool_call_id": "c", "status": "success", **result},
+        *after,
+    ]
+
+
+DONE = {"type": "ai", "content": "Done.", "name": "triage", "tool_calls": []}
+NOT_EXECUTED = [
+    "User rejected the tool call for `search` with id c",
+    "User rejected the tool call for `search` with reason: no",
+    "Tool call limit exceeded. Do not call 'search' again.",
+    "Tool call limit exceeded. Do not make additional tool calls.",
+    "Error: search is not a valid tool, try one of [fetch].",
+]
+
+
+@pytest.mark.parametrize("words", NOT_EXECUTED)
+def test_a_call_that_was_refused(words: str) -> None:
+    """What LangChain writes in place of a result, as an error, is not one: its call was requested and not executed."""
+    refused = _langchain(DONE, content=words, status="error")
+    serialised = [{"type": one["type"], "data": one} for one in refused]
+    for messages in (refused, serialised):
+        found = load(messages)
+        assert (found.tools_requested, found.tools_used) == (("search",), ())
+        assert check_workflow({"tools_should_include": ["search"]}, found).passed is False
+        assert check_workflow({"tools_should_exclude": ["search"]}, found).passed is True
+        assert words in [message.text for message in found.messages]
+    # A tool may say the same, or fail with words of its own.
+    assert load(_langchain(DONE, content=words)).tools_used == ("search",)
+    assert load(_langchain(DONE, content=f"I read: {words}", status="error")).tools_used == ("search",)
+    assert load(_langchain(DONE, content="Error: no connection", status="error")).tools_used == ("search",)
+
+
+def test_an_answer_that_is_a_call() -> None:
+    """The answer of LangChain's ToolStrategy is the answer, and not a tool; nor are the attempts before it."""
+    words = "Returning structured response: city='Oslo'"
+    found = load(_langchain(tool="Report", content=words))
+    assert (found.tools_requested, found.tools_used, found.final_response) == ((), (), '{"city":"Oslo"}')
+    again = {"name": "Report", "args": {"city": "Rome"}, "id": "d", "type": "tool_call"}
+    more: list[dict[str, Any]] = [
+        {"type": "ai", "content": "", "name": "triage", "tool_calls": [again]},
+        {"type": "tool", "content": words, "name": "Report", "tool_call_id": "d", "status": "success"},
+    ]
+    found = load(_langchain(*more, tool="Report", content="Error: Failed to parse structured output"))
+    assert (found.tools_requested, found.final_response) == ((), '{"city":"Rome"}')
+    assert load(_langchain(*more)).tools_used == ("search",)
+    # Whoever goes on has not answered: a tool said so.
+    found = load(_langchain(DONE, tool="Report", content=words))
+    assert (found.tools_used, found.final_response) == (("Report",), "Done.")
+
+
+def test_a_list_that_begins_with_a_summary() -> None:
+    """What was done before a summary of LangChain is not in the list: undecided, but what is there counts."""
+    about = {"additional_kwargs": {"lc_source": "summarization"}}
+    summary = {"type": "human", "content": "Here is a summary of the conversation to date:", **about}
+    for first in (summary, {"type": "human", "data": summary}):
+        found = load([first, *_langchain(DONE)[1:]])
+        assert "the messages before a summary are gone" in found.unknown["tools"]
+        for wanted in ({"tools_should_include": ["fetch"]}, {"tools_should_exclude": ["fetch"]}):
+            assert check_workflow(wanted, found).passed is None
+        assert check_workflow({"agents_should_include": ["writer"]}, found).passed is None
+        assert check_workflow({"tools_should_exclude": ["search"]}, found).passed is False
+    assert not load(_langchain(DONE)).unknown
+
+
+def test_a_tool_that_is_not_the_agent_of_its_name() -> None:
+    """A tool that is said not to be an agent is an ordinary one, also where the scenario names an agent like it."""
+    messages = _langchain(DONE, tool="ask_weather")
+    wanted = {"agents_should_include": ["triage"], "agents_should_exclude": ["weather"]}
+    assert check_workflow(wanted, load(messages)).passed is None
+    assert check_workflow(wanted, load(messages, agents={"ask_weather": None})).passed is True
+    assert check_workflow(wanted, load(messages, agents={"ask_weather": "weather"})).passed is False
+    missing = {"agents_should_include": ["weather"], "unlisted": "ignore"}
+    assert check_workflow(missing, load(messages, agents={"ask_weather": None})).passed is False

@@ -41,6 +41,8 @@ AS_TOOLS = [
     ("researcher", "ask_researcher", None),
     ("Research Agent", "research", None),
     ("researcher", "researcher_tool", None),
+    ("researcher", "transfer_researcher", None),
+    ("researcher", "delegate_to_researcher", None),
     ("search", "web_search", False),
     ("researcher", "search", False),
 ]
@@ -59,3 +61,60 @@ def test_an_agent_that_may_have_been_a_tool(agent: str, tool: str, passed: bool 
     assert check_workflow(wanted, record).passed is False
     excluded = {"agents_should_include": [agent], "agents_should_exclude": ["research"], "unlisted": "ignore"}
     assert check_workflow(excluded, record).passed is (None if agent == "Research Agent" and passed else False)
+
+
+RULES: list[tuple[dict[str, Any], bool | None]] = [
+    ({"agents_should_exclude": ["weather"]}, None),
+    ({"agents_should_exclude": ["billing"]}, True),
+    ({"agents_count": {"weather": 0}}, None),
+    ({"agents_count": {"weather": 1}}, None),
+    ({"agents_count": {"billing": 1}}, False),
+    ({"agents_forbidden": [["weather"]]}, None),
+    ({"agents_forbidden": [["triage", "...", "weather"]]}, None),
+    ({"agents_forbidden": [["billing", "weather"]]}, True),
+    ({"agents_forbidden": [["triage"], ["weather"]]}, False),
+    ({"agents_should_include": ["triage", "writer", "weather"], "agents_order": "strict"}, None),
+    ({"agents_should_include": ["weather", "triage"], "agents_order": "in_order"}, None),
+    ({"agents_should_include": ["triage", "weather", "writer"], "agents_order": "in_order"}, None),
+    ({"agents_should_include": ["writer", "triage", "weather"], "agents_order": "strict"}, False),
+    ({"agents_should_include": ["triage", "billing", "weather"], "agents_order": "strict"}, False),
+    # What the agent called is not in the record either.
+    ({"agents_should_exclude": ["weather"], "tools_should_include": ["get_weather"], "unlisted": "ignore"}, None),
+]
+
+
+@pytest.mark.parametrize(("expectation", "passed"), RULES)
+@pytest.mark.parametrize("tool", ["ask_weather", "weather", "weather_agent"])
+def test_a_rule_on_an_agent_that_may_have_been_a_tool(
+    tool: str, expectation: dict[str, Any], passed: bool | None
+) -> None:
+    """An agent that is expected, excluded, counted or ordered may have been called as the tool named after it."""
+    calls = (ToolCall(tool, {"q": "Oslo?"}, "c1", "...", executed=True),)
+    record = replace(RECORD, tool_calls=calls, agents_called=("triage", "writer"))
+    result = check_workflow({"unlisted": "ignore", **expectation}, record)
+    assert result.passed is passed
+    if passed is None:
+        assert f"--map-agent {tool}=weather" in result.reasons[0]
+
+
+INSIDE: list[tuple[dict[str, Any], bool | None]] = [
+    ({"tools_should_include": ["search", "fetch"], "tools_order": "in_order"}, True),
+    ({"tools_should_include": ["fetch", "search"], "tools_order": "in_order"}, None),
+    ({"tools_should_include": ["fetch", "search"], "tools_order": "strict"}, False),
+    ({"tools_should_include": ["search", "fetch", "search"], "tools_order": "strict"}, None),
+    ({"tools_forbidden": [["search", "fetch"]]}, False),
+    ({"tools_forbidden": [["delete"]]}, None),
+    ({"tools_arguments": {"search": {"subset": {"q": "Paris"}}}}, True),
+    ({"tools_arguments": {"search": {"subset": {"q": "Paris"}, "calls": "every"}}}, None),
+    ({"tools_arguments": {"search": {"subset": {"q": "Rome"}, "calls": "every"}}}, False),
+    ({"tools_arguments": {"search": {"subset": {"q": "Rome"}}}}, None),
+]
+
+
+@pytest.mark.parametrize(("expectation", "passed"), INSIDE)
+def test_what_may_have_been_called_inside(expectation: dict[str, Any], passed: bool | None) -> None:
+    """What an agent behind a tool called is more than the record has: a rule that more calls could change is open."""
+    result = check_workflow({"unlisted": "ignore", **expectation}, replace(RECORD, unknown={"inside": "no trace"}))
+    assert result.passed is passed
+    if passed is None:
+        assert result.reasons[0].endswith("may have been called inside another: no trace")

@@ -88,6 +88,7 @@ class Trajectory:
     that the record cannot answer, each with the reason and what to do about it. `complete` is False where part of the
     record is known to be missing. `trace_id` names the trace that it can be found under, `seconds` is how long it took;
     the tokens of its model calls and their cost, in dollars, are None where they were not recorded.
+    `ordinary_tools` are tools that are known not to be agents, whatever they are called.
     """
 
     messages: tuple[Message, ...] = ()
@@ -102,6 +103,7 @@ class Trajectory:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost: float | None = None
+    ordinary_tools: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.tool_calls, _Unread):

@@ -37,8 +37,9 @@ def record_of(trajectory: object) -> Trajectory:
 
 
 def shows_tools(record: Trajectory) -> bool:
-    """Say whether a record shows all tools that were called."""
-    return record.complete and record.tool_calls is not None and "tools" not in record.unknown
+    """Say whether a record shows all tools that were called, also by an agent that is another's tool."""
+    is_known = record.unknown.keys().isdisjoint({"tools", "inside"})
+    return record.complete and record.tool_calls is not None and is_known
 
 
 def quoted(texts: Iterable[str]) -> str:

@@ -51,7 +51,9 @@ def max_turns(trajectory: Any, *, turns: int) -> dict[str, Any]:
     """
     limit, record = number_in(turns, "turns"), record_of(trajectory)
     written = sum(message.role == "assistant" for message in record.messages)
-    if written <= limit and (not record.messages or not record.complete or "answer" in record.unknown):
+    # A text has no turns, nor has an answer with nothing but names of tools beside it.
+    is_seen = shows_tools(record) and all(call.requested or call.result is not None for call in record.tool_calls or ())
+    if written <= limit and (not record.messages or not is_seen or "answer" in record.unknown):
         return {"unscored": "incomplete-trace: the record cannot show how many messages there were"}
     return verdict(written <= limit, f"too-many-turns: {written} messages, and {limit:g} were allowed")
 

@@ -215,6 +215,7 @@ def _join(turns: Sequence[Trajectory]) -> Trajectory:
         unknown={question: reason for turn in turns for question, reason in turn.unknown.items()},
         final_response=turns[-1].final_response,
         sources=tuple(dict.fromkeys(source for turn in turns for source in turn.sources)),
+        ordinary_tools=tuple(dict.fromkeys(tool for turn in turns for tool in turn.ordinary_tools)),
         complete=all(turn.complete for turn in turns),
         trace_id=next((turn.trace_id for turn in turns if turn.trace_id), None),
     )

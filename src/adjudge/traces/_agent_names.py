@@ -8,7 +8,6 @@
 A record that says who did what needs none of this. `adjudge traces show` prints what was understood.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -23,12 +22,6 @@ AgentNames: TypeAlias = Mapping[str, str | None]
 
 ANYBODY = "*"
 BEHIND = "what {0} did is not in the messages: record a trace, or, if it is not an agent, say --ignore-agent {0}"
-_CALLS_AGENT = re.compile(
-    r"(?:ask(?!_(?:user|human|customer|question|clarif))|consult|delegate)_|.*(?:agent|assistant|expert|specialist)\Z",
-    re.IGNORECASE,
-)
-# How OpenAI Agents and Strands, AutoGen and Microsoft's, and Google's ADK ask an agent that is a tool.
-_AGENT_ARGUMENTS = frozenset({"input", "task", "request"})
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
 
@@ -80,17 +73,19 @@ def read_agent_names(given: object, where: str = "agents") -> AgentNames:
 
 
 def hidden_agent(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
-    """Return the first tool that is an agent, as its name here or the shape of its call says; None where none is.
+    """Return the first tool that is an agent, as its name here or its framework says; None where none is.
 
-    >>> hidden_agent([ToolCall("lookup", {"city": "Oslo"}), ToolCall("forecast", {"input": "Oslo?"})], {})
-    'forecast'
+    What a tool is called, and what its arguments are, says nothing: `ask_docs(input)` may be an ordinary tool.
+
+    >>> hidden_agent([ToolCall("ask_docs", {"input": "x"}), ToolCall("task", {"subagent_type": "research"})], {})
+    'task'
+    >>> hidden_agent([ToolCall("ask_docs", {"input": "x"})], {"ask_docs": "docs"})
+    'ask_docs'
     """
     for call in calls:
-        given = call.arguments
-        is_asked = isinstance(given, Mapping) and (
-            (len(given) == 1 and not _AGENT_ARGUMENTS.isdisjoint(given)) or "subagent_type" in given
-        )
-        if names.get(call.name) or (call.name not in names and (is_asked or _CALLS_AGENT.match(call.name))):
+        # Claude's agents and LangChain's deep agents say in the call which agent it starts.
+        is_started = isinstance(call.arguments, Mapping) and "subagent_type" in call.arguments
+        if names.get(call.name) or (call.name not in names and is_started):
             return call.name
     return None
 
@@ -124,7 +119,18 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     if calls and not is_trace:
         _open_inside(record, calls, names, unknown)
     tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)
-    return replace(record, messages=messages, tool_calls=tools, agents_called=entered, unknown=unknown)
+    # A tool that is not an agent is none whatever an agent is called.
+    ordinary = dict.fromkeys(
+        (*record.ordinary_tools, *(call.name for call in tools or () if call.name in names)),
+    )
+    return replace(
+        record,
+        messages=messages,
+        tool_calls=tools,
+        agents_called=entered,
+        unknown=unknown,
+        ordinary_tools=tuple(ordinary),
+    )
 
 
 def _open_inside(

@@ -16,7 +16,7 @@ from adjudge.traces._agent_names import BEHIND, hidden_agent
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
-from adjudge.traces._values import HANDOVER_TOOLS, called_agent, loose, quote, style
+from adjudge.traces._values import HANDOVER_TOOLS, as_text, called_agent, loose, quote, style
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
 # What OpenAI Agents, LangGraph, AutoGen, AG2, LlamaIndex and Strands return from a handoff, with the agent's name.
@@ -26,6 +26,7 @@ _HANDED_OVER = re.compile(
     re.IGNORECASE,
 )
 _MANAGED = "Here is the final answer from your managed agent '"  # smolagents
+_ANSWERED = "Returning structured response:"  # LangChain, where a ToolStrategy makes the answer a call
 _COWORKERS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # CrewAI
 ALONE = "an answer alone shows no calls: return all messages since the question, and the question itself"
 _CHOSEN = (
@@ -82,6 +83,7 @@ def _check_messages(messages: Iterable[Message]) -> None:
 def read_conversation(messages: Sequence[Message], unknown: dict[Question, str]) -> Trajectory:
     """Return what was done; `unknown` is what the reader of the messages knows that they cannot show."""
     _check_messages(messages)
+    messages = _answers_as_words(messages)
     calls = _join(messages)
     replies = [one for one in messages if one.role == "assistant"]
     speakers = tuple(dict.fromkeys(one.name for one in replies if one.name is not None))
@@ -123,6 +125,32 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
         final_response=next(texts, None),
         unknown=found,
     )
+
+
+def _answers_as_words(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return messages in which an answer that LangChain's agent gave as a call is one, and not a tool.
+
+    With it the agent ends; where it goes on, a tool of its own has said the same words.
+    """
+    given: set[str] = set()
+    for index, message in enumerate(messages):
+        if message.role in RESULT_ROLES and message.tool_call_id and message.text.startswith(_ANSWERED):
+            said = next((one for one in reversed(messages[:index]) if one.role == "assistant"), None)
+            after = next((one for one in messages[index:] if one.role not in RESULT_ROLES), None)
+            if said and (after is None or (after.role, after.name) != ("assistant", said.name)):
+                given.add(message.tool_call_id)
+    if not given:
+        return messages
+    names = {call.name for message in messages for call in message.tool_calls if call.id in given}
+    # Answers that did not fit its schema are no tools either.
+    tried = {call.id for message in messages for call in message.tool_calls if call.name in names and call.id}
+    found: list[Message] = []
+    for message in messages:
+        answers = [as_text(call.arguments) for call in message.tool_calls if call.id in given]
+        calls = tuple(call for call in message.tool_calls if call.id not in tried)
+        if message.role not in RESULT_ROLES or message.tool_call_id not in tried:
+            found.append(replace(message, content=answers[-1] if answers else message.content, tool_calls=calls))
+    return found
 
 
 def _join(messages: Sequence[Message]) -> list[ToolCall]:

@@ -42,6 +42,12 @@ _WRAPPERS = frozenset({"type", "message", "messages", "kwargs", "data"})
 _ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "additional_kwargs", "response_metadata"})
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
 _FROM_CODE = "its tools are called from the code that it writes: record a trace"
+_SUMMARISED = "the messages before a summary are gone: return all of them, or record a trace"
+# What LangChain writes in place of a result, where a person, a limit or a missing tool kept a call from being executed.
+_NOT_EXECUTED = re.compile(
+    r"User rejected the tool call for `|Tool call limit exceeded\. Do not "
+    r"|Error: \S+ is not a valid tool, try one of \["
+)
 _NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
 
 
@@ -84,7 +90,14 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
         if ("role" in item or item.keys().isdisjoint(_WRAPPERS)) and item.keys().isdisjoint(_BODIES):
             _check_empty(item, place)
         _check_keys(item, place)
-        found.append(item)
+        body = first(item, "kwargs", "data")  # of a serialised message of LangChain
+        about = body if isinstance(body, Mapping) else item
+        more, text = about.get("additional_kwargs"), about.get("content")
+        if isinstance(more, Mapping) and more.get("lc_source") == "summarization":
+            unknown |= dict.fromkeys(("agents", "tools"), _SUMMARISED)
+        # The words stay, but not as a result: its call was requested and not executed.
+        is_refused = about.get("status") == "error" and isinstance(text, str) and _NOT_EXECUTED.match(text)
+        found.append({"role": "system", "content": text} if is_refused else item)
     return _turn_round(items, found), unknown
 
 

@@ -57,6 +57,7 @@ class _Called:
     requested: tuple[str, ...] = ()  # and never executed
     complete: bool = True
     unknown: Mapping[Question, str] = field(default_factory=dict)
+    ordinary: tuple[str, ...] = ()  # tools that are not agents
 
 
 def validate_workflow(
@@ -103,6 +104,7 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
         ),
         record.complete,
         unknown,
+        record.ordinary_tools,
     )
     workflow, findings, warnings = _judge(wanted, called)
     passed, clarification = workflow["pass"], None
@@ -159,23 +161,15 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
-            # What an agent says of itself counts; in messages and spans one agent may be another's tool.
-            tools = [call.name for call in called.calls or () if call.requested and call.executed]
-            hidden = called_as_tools(lists["missing"], tools) if kind == "agents" and lists["missing"] else {}
-            missing = [name for name in lists["missing"] if name not in hidden]
-            inside = None
-            if kind == "tools" and (missing or rules.exclude or rules.counts or rules.arguments):
-                inside = called.unknown.get("inside") or _inside_agent(expectation, called, tools)
+            doubts = _doubts(expectation, rules, called)
+            missing = lists["missing"]
+            if kind == "tools":
                 as_agents = [name for name in missing if name in (called.names["agents"] or ())]
                 missing = [name for name in missing if name not in as_agents]
                 wrong += [rules.finding(INCOMPLETE, _AS_AGENT, name) for name in as_agents]
-            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, inside)
-            wrong += [_may_be_tool(rules, agent, tool) for agent, tool in hidden.items()]
-            wrong += (
-                _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], inside)
-                if rules.arguments
-                else ()
-            )
+            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, doubts)
+            if rules.arguments:
+                wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
         workflow[kind] = {"pass": None if is_open else not wrong, **lists}
@@ -184,19 +178,26 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     return workflow, findings, warnings
 
 
-def _inside_agent(expectation: WorkflowExpectation, called: _Called, tools: Sequence[str]) -> str | None:
-    """Say what may have been called inside a tool that an expected agent is perhaps; None where there is none."""
+def _doubts(expectation: WorkflowExpectation, rules: DimensionRules, called: _Called) -> dict[str, str]:
+    """Return the names that may have been called though the record does not show it, each with the reason.
+
+    In messages and spans an agent may be another's tool: one that the expectation names, and a tool is named after.
+    What such an agent called is not in the record, so that it may be any tool.
+    """
     entered = called.seen.get("agents", ())
-    agents = [name for name in expectation.agents_should_include or () if name not in entered]
-    for agent, tool in called_as_tools(agents, tools).items() if agents and tools else ():
-        return f"{quote_name(tool)} may be agent {quote_name(agent)}, whose calls are not in the record: record a trace"
-    return None
-
-
-def _may_be_tool(rules: DimensionRules, agent: str, tool: str) -> Finding:
-    """Return what is open where an agent was perhaps called as a tool, which a record need not show."""
-    hint = f"if it was, say --map-agent {tool}={agent}"
-    return rules.finding(INCOMPLETE, f"may have been called as tool {quote_name(tool)}: {hint}", agent)
+    agents = [name for name in DimensionRules.of(expectation, "agents").names if name not in entered]
+    # What an agent says of itself counts: there, nobody asked for the calls.
+    tools = [call.name for call in called.calls or () if call.requested and call.executed]
+    tools = [name for name in tools if name not in called.ordinary]
+    hidden = called_as_tools(agents, tools) if agents and tools else {}
+    if rules.kind == "agents":
+        hint = "may have been called as tool {0}: if it was, say --map-agent {1}={2}, else --ignore-agent {1}"
+        return {agent: hint.format(quote_name(tool), tool, agent) for agent, tool in hidden.items()}
+    why = called.unknown.get("inside")
+    for agent, tool in hidden.items() if why is None else ():
+        why = f"{quote_name(tool)} may be agent {quote_name(agent)}, whose calls are not in the record: record a trace"
+        break
+    return {} if why is None else dict.fromkeys(rules.names, f"may have been called inside another: {why}")
 
 
 def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> str | None:
@@ -220,7 +221,7 @@ def _wrong_arguments(
     rules: Mapping[str, Sequence[ArgumentRule]],
     calls: Sequence[ToolCall],
     missing: Sequence[str],
-    inside: str | None,
+    doubts: Mapping[str, str],
 ) -> Iterator[Finding]:
     for tool, several in rules.items():
         made = [call for call in calls if call.executed and call.name == tool]
@@ -231,10 +232,10 @@ def _wrong_arguments(
             recorded = [call for call in made if call.requested or call.arguments != ""]
             unfit = [reason for reason in misfits(rule, recorded) if reason is not None]
             all_known = len(recorded) == len(made)
-            if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and all_known:
+            if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and all_known and tool not in doubts:
                 continue
-            if inside is not None and (rule.calls == "some" or not unfit):
-                yield Finding(INCOMPLETE, "tools", f"tool {quote_name(tool)} may have been called otherwise: {inside}")
+            if tool in doubts and (rule.calls == "some" or not unfit):
+                yield Finding(INCOMPLETE, "tools", f"tool {quote_name(tool)} {doubts[tool]}")
                 continue
             # One of the unknown calls may be the one that fits, or the only one that does not.
             if not all_known and (rule.calls == "some" or not unfit):

@@ -15,7 +15,7 @@ from adjudge.workflow._expectation import GAP, Count, Dimension, Order, Policy, 
 INCOMPLETE = "incomplete-trace"
 SHOWN = 20  # names that a sentence shows
 LONGEST = 80  # characters of a name in a sentence
-_TO_CALL = re.compile(r"^(?:ask|call|run|invoke|consult|query|use|delegate_to|talk_to|transfer_to|handoff_to)_")
+_TO_CALL = re.compile(r"^(?:ask|call|run|invoke|consult|query|use|talk_to|(?:delegate|transfer|handoff)(?:_to)?)_")
 _TOOL_ENDS = re.compile(r"_(?:agent|tool|agent_tool)$")
 
 
@@ -68,6 +68,13 @@ class DimensionRules:
         )
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that the rules ask for, once."""
+        forbidden = (name for sequence in self.forbidden for name in sequence if name != GAP)
+        asked = (*(self.include or ()), *(self.exclude or ()), *self.counts, *self.arguments, *forbidden)
+        return tuple(dict.fromkeys(asked))
+
+    @property
     def is_ordered(self) -> bool:
         """Whether the verdict rests on the order of the calls."""
         return self.order in ("strict", "in_order") or bool(self.forbidden)
@@ -98,22 +105,24 @@ def wrong_with(
     called: Sequence[str],
     found: Mapping[str, list[str]],
     requested: Iterable[str],
-    inside: str | None = None,
+    doubts: Mapping[str, str],
 ) -> Iterator[Finding]:
     """Give everything that makes the dimension fail, `found` being its lists.
 
-    `requested` are the calls that were asked for and never executed. `inside` says why more may have been called than
-    the record shows: then what is missing is open, and so is what was rightly not called.
+    `requested` are the calls that were asked for and never executed. `doubts` are names that may have been called more
+    often than the record shows, each with the reason: where one is missing that is open, and where it is rightly not
+    there, too.
     """
     asked = set(requested)
     for name in found["missing"] if rules.order != "subset" else ():
         how = "was requested and never executed" if name in asked else "was not called"
-        if inside is None:
+        if name not in doubts:
             yield rules.finding("missing", f"is expected and {how}", name)
         else:
-            yield rules.finding(INCOMPLETE, f"is expected and may have been called inside another: {inside}", name)
-    for name in found["excluded"] if inside is not None else ():
-        yield rules.finding(INCOMPLETE, f"is excluded and may have been called inside another: {inside}", name)
+            yield rules.finding(INCOMPLETE, f"is expected and {doubts[name]}", name)
+    for name in found["excluded"]:
+        if name in doubts:
+            yield rules.finding(INCOMPLETE, f"is excluded and {doubts[name]}", name)
     # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
     is_closed = rules.order in ("strict", "subset") or (rules.unlisted == "fail" and rules.order != "superset")
     for name in found["unexpected"]:
@@ -121,14 +130,12 @@ def wrong_with(
             yield rules.finding("excluded-called", "is excluded and was called", name)
         elif is_closed:
             yield rules.finding("unlisted-called", "was called and is not expected", name)
-    # An order can only be wrong where all that is expected was called.
-    if rules.order in ("strict", "in_order") and not found["missing"]:
-        yield from _wrong_order(rules, called)
+    # An order can only be wrong where all that is expected was called, or may have been.
+    if rules.order in ("strict", "in_order") and all(name in doubts for name in found["missing"]):
+        yield from _wrong_order(rules, called, doubts)
     if rules.counts:
-        yield from _wrong_counts(rules, called, inside)
-    for sequence in rules.forbidden:
-        if _occurs(sequence, called):
-            yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {list_names(sequence)}")
+        yield from _wrong_counts(rules, called, doubts)
+    yield from _forbidden(rules, called, doubts)
 
 
 def called_as_tools(agents: Iterable[str], tools: Sequence[str]) -> dict[str, str]:
@@ -165,27 +172,51 @@ def shorten(text: str) -> str:
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in kept)
 
 
-def _wrong_order(rules: DimensionRules, called: Sequence[str]) -> Iterator[Finding]:
-    wanted = rules.include or ()
+def _wrong_order(rules: DimensionRules, called: Sequence[str], doubts: Mapping[str, str]) -> Iterator[Finding]:
+    wanted = list(rules.include or ())
     # What is always expected may come anywhere; any other name is a finding of its own, or fine.
     calls = [name for name in called if name in wanted]
-    # `name in rest` reads on from where the last name was found, so it finds them only in order.
+    is_strict = rules.order == "strict"
+    if calls == wanted if is_strict else _in_order(wanted, calls):
+        return
+    # Calls that the record does not show can only come between those that it does.
+    sure = [name for name in wanted if name not in doubts]
+    if len(sure) < len(wanted) and _in_order(sure, calls) and (not is_strict or _in_order(calls, wanted)):
+        unsure = next(name for name in wanted if name in doubts)
+        if all(name in calls for name in wanted):  # else a finding says already what is missing
+            yield rules.finding(INCOMPLETE, f"is expected in an order, and {doubts[unsure]}", unsure)
+        return
+    message = f"{rules.kind} are expected as {list_names(wanted)} and were called as {list_names(calls)}"
+    yield rules.finding("wrong-order", message)
+
+
+def _in_order(names: Iterable[str], calls: Iterable[str]) -> bool:
+    """Say whether the calls have all these names in this order, others between them or not."""
+    # `name in rest` reads on from where the last name was found.
     rest = iter(calls)
-    if calls != list(wanted) if rules.order == "strict" else not all(name in rest for name in wanted):
-        message = f"{rules.kind} are expected as {list_names(wanted)} and were called as {list_names(calls)}"
-        yield rules.finding("wrong-order", message)
+    return all(name in rest for name in names)
 
 
-def _wrong_counts(rules: DimensionRules, called: Sequence[str], inside: str | None) -> Iterator[Finding]:
+def _wrong_counts(rules: DimensionRules, called: Sequence[str], doubts: Mapping[str, str]) -> Iterator[Finding]:
     counts = Counter(called)
     for name, (least, most) in rules.counts.items():
-        if inside is not None and (most is None or counts[name] <= most):
+        if name in doubts and (most is None or counts[name] <= most):
             if most is not None or counts[name] < least:
-                yield rules.finding(INCOMPLETE, f"may have been called inside another: {inside}", name)
+                yield rules.finding(INCOMPLETE, doubts[name], name)
         elif counts[name] < least or (most is not None and counts[name] > most):
             before = "" if most == least else "at least " if most is None else f"{least} to "
             wanted = f"{before}{_times(least if most is None else most)}"
             yield rules.finding("wrong-count", f"is expected {wanted} and was called {_times(counts[name])}", name)
+
+
+def _forbidden(rules: DimensionRules, called: Sequence[str], doubts: Mapping[str, str]) -> Iterator[Finding]:
+    for sequence in rules.forbidden:
+        unsure = [name for name in sequence if name in doubts]
+        if _occurs(sequence, called):
+            yield rules.finding("forbidden-sequence", f"{rules.kind} were called as {list_names(sequence)}")
+        elif unsure and all(name in doubts or name in called or name == GAP for name in sequence):
+            message = f"is part of {list_names(sequence)}, which is forbidden, and {doubts[unsure[0]]}"
+            yield rules.finding(INCOMPLETE, message, unsure[0])
 
 
 def _times(number: int) -> str:
