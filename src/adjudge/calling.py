@@ -56,6 +56,12 @@ agent_options: ContextVar[Mapping[str, Any]] = ContextVar("adjudge_agent_options
 """What `--header`, `--field` and `--send` say of an agent behind a URL, by the option's name: never kept in a run."""
 
 
+undecided: list[int] = []
+"""The exit code of a command that code in its process ends before it is decided; none where nobody says one."""
+guards: list[ExitGuard] = []
+"""The guard of this process, once code that a caller named is in it."""
+
+
 class ExitGuard:
     """Has this process end with `code` where other code in it calls `os._exit`, also while Python shuts down.
 
@@ -69,7 +75,7 @@ class ExitGuard:
         self._before = before  # called before anything is said
         self._pid = os.getpid()
         self._leave = os._exit
-        self.hold()
+        os._exit = self._end
 
     def hold(self) -> None:
         """Guard the process from here on."""
@@ -112,6 +118,8 @@ def load_code(place: str) -> Any:
         raise UsageError(f"{place!r} does not name code: write module:function or ./file.py:function", code="no-code")
     if not module_name.startswith("adjudge."):  # the built-in rewards are found in the same way
         check_code_allowed(place)
+        if undecided and not guards:
+            guards.append(ExitGuard(undecided[0]))
     with Caught() as caught:
         found: Any = _module(module_name)
     if caught.reason is not None:

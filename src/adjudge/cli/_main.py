@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 from adjudge import __version__
-from adjudge.calling import ExitGuard, folders
+from adjudge.calling import folders, guards, undecided
 from adjudge.cli._options import new_group
 from adjudge.errors import AdjudgeError, DataError, UsageError, closest, printable
 
@@ -48,7 +48,9 @@ def main() -> None:
     # Read from the words themselves: an error in reading the options needs it too.
     debug = "--debug" in sys.argv[1:]
     # An agent, a reward or what they import may end the process before or after the verdict: the exit code is ours.
-    guard = ExitGuard(UNDECIDED)
+    undecided[:] = [UNDECIDED]
+    for guard in guards:
+        guard.code, guard.is_decided = UNDECIDED, False
     folders[:] = [os.getcwd()]  # noqa: PTH109 (sys.path holds texts)
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
@@ -78,8 +80,10 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 (the last line of defence: a crash of ours is an exit code, not a traceback)
         code = _failed(error, f"{type(error).__name__}: {error} (--debug shows where)", UNDECIDED, debug)
     # A command that returns nothing has done what it was asked to do.
-    guard.decide(code if isinstance(code, int) else OK)
-    sys.exit(guard.code)
+    code = code if isinstance(code, int) else OK
+    for guard in guards:
+        guard.decide(code)
+    sys.exit(code)
 
 
 def _failed(error: Exception, message: str, code: int, debug: bool) -> int:

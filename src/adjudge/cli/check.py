@@ -246,7 +246,7 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
             cells.append(Text("–" if one.quality is None else f"{one.quality:.2f}"))
         if is_scored:
             cells.append(Text("\n".join(one.score_lines(_show))))
-        table.add_row(*cells, Text("\n".join(one.reason_lines(_show))))
+        table.add_row(*cells, Text("\n".join(one.reason_lines(_show) if one.reasons else ())))
     console.print(table)
     if any(one["tags"] for one in results):
         show_tags(results, console)

@@ -83,7 +83,8 @@ def _check_messages(messages: Iterable[Message]) -> None:
 def read_conversation(messages: Sequence[Message], unknown: dict[Question, str]) -> Trajectory:
     """Return what was done; `unknown` is what the reader of the messages knows that they cannot show."""
     _check_messages(messages)
-    messages = _answers_as_words(messages)
+    if any(one.text.startswith(_ANSWERED) for one in messages if one.role in RESULT_ROLES):
+        messages = _answers_as_words(messages)
     calls = _join(messages)
     replies = [one for one in messages if one.role == "assistant"]
     speakers = tuple(dict.fromkeys(one.name for one in replies if one.name is not None))

@@ -142,8 +142,11 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     workflow: dict[str, Any] = {"pass": None}
     findings: list[Finding] = []
     warnings: list[Finding] = []
+    named: tuple[str, ...] = ()  # agents that the expectation names
     for kind in DIMENSIONS:
         rules = DimensionRules.of(expectation, kind)
+        if kind == "agents" and rules.is_stated:
+            named = rules.names
         names, requested = called.names[kind], called.requested if kind == "tools" else ()
         lists = lists_of(rules, names or ())
         if rules.unlisted == "warn":
@@ -161,7 +164,7 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
-            doubts = _doubts(expectation, rules, called)
+            doubts = _doubts(named, rules, called) if named or "inside" in called.unknown else {}
             missing = lists["missing"]
             if kind == "tools":
                 as_agents = [name for name in missing if name in (called.names["agents"] or ())]
@@ -178,14 +181,14 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     return workflow, findings, warnings
 
 
-def _doubts(expectation: WorkflowExpectation, rules: DimensionRules, called: _Called) -> dict[str, str]:
+def _doubts(named: Sequence[str], rules: DimensionRules, called: _Called) -> dict[str, str]:
     """Return the names that may have been called though the record does not show it, each with the reason.
 
     In messages and spans an agent may be another's tool: one that the expectation names, and a tool is named after.
     What such an agent called is not in the record, so that it may be any tool.
     """
     entered = called.seen.get("agents", ())
-    agents = [name for name in DimensionRules.of(expectation, "agents").names if name not in entered]
+    agents = [name for name in named if name not in entered]
     # What an agent says of itself counts: there, nobody asked for the calls.
     tools = [call.name for call in called.calls or () if call.requested and call.executed]
     tools = [name for name in tools if name not in called.ordinary]

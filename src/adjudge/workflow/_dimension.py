@@ -135,7 +135,8 @@ def wrong_with(
         yield from _wrong_order(rules, called, doubts)
     if rules.counts:
         yield from _wrong_counts(rules, called, doubts)
-    yield from _forbidden(rules, called, doubts)
+    if rules.forbidden:
+        yield from _forbidden(rules, called, doubts)
 
 
 def called_as_tools(agents: Iterable[str], tools: Sequence[str]) -> dict[str, str]:
