@@ -128,9 +128,21 @@ def load_code(place: str) -> Any:
     # A place may name a method of a class.
     for step in attribute.split("."):
         if not hasattr(found, step):
-            raise UsageError(f"{place}: {module_name} has no {attribute!r}{closest(step, dir(found))}", code="no-code")
+            hint = _hidden_file(module_name, attribute) or closest(step, dir(found))
+            raise UsageError(f"{place}: {module_name} has no {attribute!r}{hint}", code="no-code")
         found = getattr(found, step)
     return found
+
+
+def _hidden_file(name: str, attribute: str) -> str:
+    """Point at a file of the working folder that was probably meant, where an installed module has its name."""
+    import sys
+    from pathlib import Path
+
+    path = f"{name.replace('.', '/')}.py"
+    used = getattr(sys.modules.get(name), "__file__", None)
+    hidden = any(file.is_file() and str(file) != used for file in (Path(folder, path) for folder in folders))
+    return f"; an installed module hides {path} of this folder, which is ./{path}:{attribute}" if hidden else ""
 
 
 def _module(name: str) -> Any:

@@ -40,6 +40,17 @@ def test_the_working_folder_is_not_searched_for_libraries(tmp_path: Path, name: 
     assert result.returncode == 0, result.stderr
 
 
+def test_a_file_that_a_library_hides_is_named(tmp_path: Path) -> None:
+    """Code that was meant to be in a file of the working folder is asked for by that file's path."""
+    (tmp_path / "json.py").write_text("def brief(final_response):\n    return 1.0\n")
+    (tmp_path / "rows.jsonl").write_text(json.dumps(ROW) + "\n")
+    result = adjudge("score", "rows.jsonl", "--scorer", "json:brief", cwd=tmp_path)
+    assert result.returncode == 2
+    hidden = "json has no 'brief'; an installed module hides json.py of this folder, which is ./json.py:brief"
+    assert hidden in result.stderr.decode()
+    assert adjudge("score", "rows.jsonl", "--scorer", "./json.py:brief", cwd=tmp_path).returncode == 0
+
+
 @pytest.mark.parametrize(
     "hostile", ["::stop-commands::x", "##[add-mask]x", "  ##VSO[x]", "##teamcity[x]", "\x1b[2Jx", "a\n::error::x"]
 )

@@ -1,6 +1,6 @@
 """Reads a file in a process of its own and says how it went, and how much memory that took.
 
-    python -m datasets.reading rows.parquet [conversations]
+    python tests/datasets/reading.py rows.parquet [conversations]
 
 prints the number of rows, the faults of the first few, the error if one ended the reading, and the growth of the
 memory at its peak, in bytes.

@@ -15,7 +15,7 @@ from adjudge.datasets import _parquet, read_chunks, read_conversations, read_row
 from adjudge.datasets import _read as reading
 from adjudge.errors import DataError, RowError
 
-FOLDER = Path(__file__).parent.parent
+READING = str(Path(__file__).with_name("reading.py"))
 MOST = 300 << 20  # a row of 64 MB as bytes, as text and as Python values
 LONG = "x" * 600_000
 PNG = a2b_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -25,8 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read 
 
 def read_apart(path: Path, *more: str) -> dict[str, Any]:
     """Read a file in another process; what it printed, once its memory is known to be bounded."""
-    command = [sys.executable, "-m", "datasets.reading", str(path), *more]
-    found = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True)
+    found = subprocess.run([sys.executable, READING, str(path), *more], capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(found.stdout)
     assert result["grown"] < MOST
     return result
