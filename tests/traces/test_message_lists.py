@@ -47,7 +47,8 @@ def test_what_happened(name: str) -> None:
 def test_no_false_verdict(name: str) -> None:
     """The right expectation never fails; a wrong one never passes, and fails where the list can show it.
 
-    An agent behind a tool is one that the names say, or that the scenario names and the tool is named after.
+    An agent behind a tool is one that the names say, or that the scenario names and the tool is named after. Where a
+    tool was asked something in words, it may be any agent that is expected.
     """
     row = ROWS[name]
     is_renamed = "forecast" in row.get("behind", {})
@@ -57,11 +58,12 @@ def test_no_false_verdict(name: str) -> None:
     for kind in ("agents", "tools"):
         names = [one["name"] if isinstance(one, dict) else one for one in row[kind]]
         is_known = kind not in found.unknown and not (is_inside and kind == "tools")
+        may_be_any = kind == "agents" and "others" in found.unknown
         right = {**team, f"{kind}_should_include": list(dict.fromkeys(names)) or None, "unlisted": "ignore"}
         passed = check_workflow(right, found).passed
         assert passed in ((True,) if is_known or not names else (None,)) or (is_inside and passed is None)
         wrong = {**team, f"{kind}_should_include": ["nobody"], "unlisted": "ignore"}
-        assert check_workflow(wrong, found).passed is (False if is_known else None)
+        assert check_workflow(wrong, found).passed is (False if is_known and not may_be_any else None)
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if "inside" in row["unknown"] or "behind" in row])
@@ -119,21 +121,59 @@ ORDINARY = {
 
 @pytest.mark.parametrize(("argument", "name"), [(key, one) for key, tools in ORDINARY.items() for one in tools.split()])
 def test_an_ordinary_tool(argument: str, name: str) -> None:
-    """Neither a tool's name nor its arguments make it an agent: a list of ordinary tools decides."""
+    """Neither a tool's name nor its arguments make it an agent: a list of ordinary tools decides.
+
+    Only an expected agent that was not seen may be one that was asked something in words, until names are given.
+    """
     call = {"id": "c", "function": {"name": name, "arguments": json.dumps({argument: "x"})}}
-    found = load(
-        [
-            {"role": "user", "content": "?"},
-            {"role": "assistant", "name": "triage", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": "c", "content": "done"},
-            {"role": "assistant", "name": "triage", "content": "Done."},
-        ]
-    )
-    assert not found.unknown
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "name": "triage", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "done"},
+        {"role": "assistant", "name": "triage", "content": "Done."},
+    ]
+    found = load(messages)
+    assert list(found.unknown) == ([] if argument == "name" else ["others"])
     assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is True
     assert check_workflow({"tools_should_include": ["delete"], "unlisted": "ignore"}, found).passed is False
     team = {"agents_should_include": ["triage"], "agents_should_exclude": ["writer"]}
     assert check_workflow({**team, "tools_should_include": [name]}, found).passed is True
+    wanted = {"agents_should_include": ["desk"], "unlisted": "ignore"}
+    assert check_workflow(wanted, found).passed is (False if argument == "name" else None)
+    assert check_workflow(wanted, load(messages, agents={name: None})).passed is False
+    assert check_workflow(wanted, load(messages, agents={name: "desk"})).passed is True
+    assert check_workflow(wanted, load(messages, agents={"consult": "other"})).passed is False
+
+
+def test_what_an_expected_agent_may_have_called() -> None:
+    """Where an expected agent may be behind a tool of any name, a tool that is missing may have been called there."""
+    call = {"id": "c", "function": {"name": "consult_travel", "arguments": '{"query": "Oslo?"}'}}
+    messages = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "name": "triage", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "Sunny"},
+        {"role": "assistant", "name": "triage", "content": "Sunny"},
+    ]
+    wanted = {"agents_should_include": ["desk"], "tools_should_include": ["get_weather"], "unlisted": "ignore"}
+    result = check_workflow(wanted, load(messages))
+    assert (result.workflow["agents"]["pass"], result.workflow["tools"]["pass"]) == (None, None)
+    assert "--map-agent 'consult_travel'=NAME" in result.reasons[0]
+    barred = {"agents_should_exclude": ["desk"], "tools_should_include": ["get_weather"], "unlisted": "ignore"}
+    assert check_workflow(barred, load(messages)).passed is False
+    assert check_workflow({"agents_should_exclude": ["desk"]}, load(messages)).passed is True
+
+
+def test_a_list_that_was_cut() -> None:
+    """Without the question, what a list of LangChain's messages does not show may have been cut off."""
+    messages = next(row["messages"] for name, row in ROWS.items() if name == "langchain-create-agent.two_tools")
+    whole, cut = load(messages), load(messages[-3:])
+    assert messages[0]["type"] == "human"
+    assert len(cut.tools_used) < len(whole.tools_used)
+    for tool in whole.tools_used:
+        wanted = {"tools_should_include": [tool], "unlisted": "ignore"}
+        assert check_workflow(wanted, cut).passed is (True if tool in cut.tools_used else None)
+    assert check_workflow({"tools_should_exclude": ["delete"]}, cut).passed is None
+    assert check_workflow({"agents_should_include": ["nobody"]}, cut).passed is None
 
 
 def test_an_answer_alone() -> None:

@@ -73,11 +73,13 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     unknown = dict(record.unknown)
     if agents is not None:
         unknown.pop("agents", None)
+        unknown.pop("others", None)
     if text is not None:
         unknown.pop("answer", None)
     calls = record.tool_calls
     if tools is not None:
         unknown.pop("tools", None)
+        unknown.pop("inside", None)
         # Messages may be only what the user saw.
         unseen = Counter(tools) - Counter(record.tools_used)
         calls = (*(calls or ()), *(ToolCall(name, requested=False, executed=True) for name in unseen.elements()))

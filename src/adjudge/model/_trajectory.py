@@ -17,10 +17,11 @@ from adjudge.model._messages import Message, ToolCall
 
 T = TypeVar("T")
 
-Question: TypeAlias = Literal["agents", "order", "tools", "arguments", "inside", "answer"]
+Question: TypeAlias = Literal["agents", "others", "order", "tools", "arguments", "inside", "answer"]
 """What is asked of a record: which agents and tools were called, in which order, with what, and the final response.
 
-`inside` asks which further tools an agent called that is itself called as a tool, or whose messages were left out.
+`others` asks which further agents were called, as a tool; `inside`, which further tools were called by an agent that is
+itself called as a tool, or whose messages were left out.
 """
 
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing

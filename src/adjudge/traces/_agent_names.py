@@ -15,13 +15,18 @@ from typing import Any, TypeAlias
 from adjudge.errors import UsageError
 from adjudge.model import Message, Question, ToolCall, Trajectory
 from adjudge.traces._spans import NOBODY_NAMED
-from adjudge.traces._values import quote
+from adjudge.traces._values import loose, quote
 
 AgentNames: TypeAlias = Mapping[str, str | None]
 """Agents by the names that a record has for them; None for what is not an agent, `*` for whoever has no name."""
 
 ANYBODY = "*"
 BEHIND = "what {0} did is not in the messages: record a trace, or, if it is not an agent, say --ignore-agent {0}"
+OTHERS = "tool {0} may be an agent: say which with --map-agent {0}=NAME, else --ignore-agent {0}"
+# What frameworks and their guides call the argument by which an agent is asked as a tool.
+_IN_WORDS = frozenset(
+    {"input", "instruction", "instructions", "message", "prompt", "query", "question", "request", "task"}
+)
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
 
@@ -90,6 +95,20 @@ def hidden_agent(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
     return None
 
 
+def asked_in_words(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
+    """Return the first tool that may be an agent, whatever it is called: it was asked something in words.
+
+    >>> asked_in_words([ToolCall("get_weather", {"city": "Oslo"}), ToolCall("desk", {"query": "Oslo?"})], {})
+    'desk'
+    """
+    for call in calls:
+        if call.requested and call.executed and call.name not in names:
+            arguments = loose(call.arguments)[0]
+            if isinstance(arguments, Mapping) and not _IN_WORDS.isdisjoint(arguments):
+                return call.name
+    return None
+
+
 def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False) -> Trajectory:
     """Return a trajectory with its agents called by their names; a tool that has one is an agent that was called.
 
@@ -116,6 +135,11 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     unknown = dict(record.unknown)
     if anybody is not None or (entered and unknown.get("agents") == NOBODY_NAMED):
         unknown.pop("agents", None)
+    if "others" in unknown:
+        # Whoever gives names knows which tools are agents; who only ignores some says nothing of the rest.
+        tool = None if any(names.values()) else asked_in_words(calls or (), names)
+        unknown.pop("others")
+        unknown |= {} if tool is None else {"others": OTHERS.format(quote(tool))}
     if calls and not is_trace:
         _open_inside(record, calls, names, unknown)
     tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)

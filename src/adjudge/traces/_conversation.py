@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._agent_names import BEHIND, hidden_agent
+from adjudge.traces._agent_names import BEHIND, OTHERS, asked_in_words, hidden_agent
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
@@ -30,8 +30,10 @@ _ANSWERED = "Returning structured response:"  # LangChain, where a ToolStrategy 
 _COWORKERS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # CrewAI
 ALONE = "an answer alone shows no calls: return all messages since the question, and the question itself"
 _CHOSEN = (
-    "what {} did may not all be here, as each node of a graph chooses what it returns: return all, or record a trace"
+    "what {} did may not all be here, as each node of a graph chooses what it returns: return tools_used beside the"
+    " messages, or record a trace"
 )
+_CUT = "the question is not among the messages, and maybe others are not: return all messages, and the question"
 _IN_NAME_OF = "the user's message named {} may be an agent's last words: return its own messages, or record a trace"
 _SHORTENED = "the messages of {} leave out what it did: output_mode='full_history', or record a trace"
 
@@ -56,6 +58,8 @@ def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
             speaker = message.name or f" {segments}"
             busy[speaker] = busy.get(speaker, False) or bool(message.tool_calls)
         before = message.role
+    if not asked:
+        unknown |= dict.fromkeys(("agents", "inside"), _CUT)
     if unknown and before == "user":
         unknown["answer"] = unknown["agents"]
     unnamed = [speaker for speaker in busy if speaker[0] == " "]
@@ -116,6 +120,10 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     hiding = [call for call, target in made if target is None and call.executed and call.arguments]
     if hiding and "tools" not in found and (hidden := hidden_agent(hiding, {})) is not None:
         found.setdefault("inside", BEHIND.format(quote(hidden)))
+    # A list with several agents shows who was called; one agent's own calls may each be of another.
+    if "agents" not in found and len({*speakers, *handed_to}) == 1:
+        maybe = asked_in_words(hiding, {})
+        found |= {} if maybe is None else {"others": OTHERS.format(quote(maybe))}
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
     return Trajectory(
         messages=tuple(map(plain_result, messages)),

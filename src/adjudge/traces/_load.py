@@ -325,7 +325,8 @@ def _read_list(items: Sequence[Any], where: str, unknown: Unknown) -> tuple[Mess
         unknown |= more
     messages = read_messages(items, where)
     if not is_usual and any(isinstance(one, Mapping) and is_langchain_message(one) for one in items):
-        unknown |= find_gaps(messages)
+        # A summary stands for the question, too.
+        unknown |= find_gaps(messages) if "tools" not in unknown else {}
     return messages
 
 

@@ -142,11 +142,9 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     workflow: dict[str, Any] = {"pass": None}
     findings: list[Finding] = []
     warnings: list[Finding] = []
-    named: tuple[str, ...] = ()  # agents that the expectation names
+    team = DimensionRules.of(expectation, "agents")
     for kind in DIMENSIONS:
         rules = DimensionRules.of(expectation, kind)
-        if kind == "agents" and rules.is_stated:
-            named = rules.names
         names, requested = called.names[kind], called.requested if kind == "tools" else ()
         lists = lists_of(rules, names or ())
         if rules.unlisted == "warn":
@@ -164,7 +162,7 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
-            doubts = _doubts(named, rules, called) if named or "inside" in called.unknown else {}
+            doubts = _doubts(team, rules, called) if team.is_stated or "inside" in called.unknown else {}
             missing = lists["missing"]
             if kind == "tools":
                 as_agents = [name for name in missing if name in (called.names["agents"] or ())]
@@ -181,25 +179,33 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     return workflow, findings, warnings
 
 
-def _doubts(named: Sequence[str], rules: DimensionRules, called: _Called) -> dict[str, str]:
+def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> dict[str, str]:
     """Return the names that may have been called though the record does not show it, each with the reason.
 
     In messages and spans an agent may be another's tool: one that the expectation names, and a tool is named after.
-    What such an agent called is not in the record, so that it may be any tool.
+    Where a record does not show who else was called, an expected agent may be any tool; a forbidden one is not looked
+    for behind tools of other names. What such an agent called is not in the record, so that it may be any tool.
     """
     entered = called.seen.get("agents", ())
-    agents = [name for name in named if name not in entered]
+    agents = [name for name in team.names if name not in entered]
     # What an agent says of itself counts: there, nobody asked for the calls.
     tools = [call.name for call in called.calls or () if call.requested and call.executed]
     tools = [name for name in tools if name not in called.ordinary]
     hidden = called_as_tools(agents, tools) if agents and tools else {}
+    hint = "may have been called as tool {0}: if it was, say --map-agent {1}={2}, else --ignore-agent {1}"
+    doubts = {agent: hint.format(quote_name(tool), tool, agent) for agent, tool in hidden.items()}
+    others = called.unknown.get("others")
+    if others is not None:
+        wanted = [name for name in agents if name not in (team.exclude or ())]
+        doubts = {**dict.fromkeys(wanted, f"may have been called as a tool: {others}"), **doubts}
     if rules.kind == "agents":
-        hint = "may have been called as tool {0}: if it was, say --map-agent {1}={2}, else --ignore-agent {1}"
-        return {agent: hint.format(quote_name(tool), tool, agent) for agent, tool in hidden.items()}
+        return doubts
     why = called.unknown.get("inside")
     for agent, tool in hidden.items() if why is None else ():
         why = f"{quote_name(tool)} may be agent {quote_name(agent)}, whose calls are not in the record: record a trace"
         break
+    if why is None and doubts:
+        why = others
     return {} if why is None else dict.fromkeys(rules.names, f"may have been called inside another: {why}")
 
 
