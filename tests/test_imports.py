@@ -163,6 +163,17 @@ def test_the_watch_sees_what_it_should(tmp_path: Path) -> None:
     assert kinds >= {"environment", "write", "atexit", "thread"}
 
 
+def test_judging_by_a_model_loads_no_other_judge_and_no_agent() -> None:
+    """A run of a model's verdicts loads neither the judge in the package nor what reads the records of agents."""
+    code = (
+        "import sys, json; from adjudge.runs import make_job; make_job(judge='openai:m'); "
+        "print(json.dumps([name for name in ('adjudge.judges.local', 'adjudge.agents', 'adjudge.traces') "
+        "if name in sys.modules]))"
+    )
+    output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert json.loads(output) == []
+
+
 def test_scoring_a_file_loads_no_database_and_no_client(tmp_path: Path) -> None:
     """`adjudge score` is a light pass: no run file, no HTTP, no judge is loaded for it."""
     (tmp_path / "rows.jsonl").write_text('{"answer": "x", "final_response": "x"}\n', encoding="utf-8")

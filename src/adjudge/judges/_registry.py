@@ -11,14 +11,16 @@ cascade:A,B         A where it is sure, B otherwise: cascade:local,openai:MODEL
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import UsageError, closest, closest_model
 from adjudge.judges._calibration import load_calibration
 from adjudge.judges._cascade import ERROR_BUDGET, CascadeJudge
 from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
-from adjudge.judges.local import TIERS, LocalJudge
+
+if TYPE_CHECKING:
+    from adjudge.judges.local import LocalJudge
 
 CASCADE_OPTIONS = ("error_budget", "first_calibration")
 """Options that only a cascade takes."""
@@ -76,6 +78,9 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
 
 
 def _local(spec: str, tier: str | None) -> LocalJudge:
+    # Its hundred modules are loaded only by those who name it.
+    from adjudge.judges.local import TIERS, LocalJudge
+
     if tier is None:
         return LocalJudge()
     if tier not in map(str, TIERS):

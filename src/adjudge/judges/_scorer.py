@@ -19,7 +19,6 @@ from adjudge.judges._chat_judge import way_of
 from adjudge.judges._registry import get_judge
 from adjudge.judges._rubric import QUALITY, GivesScores, RubricJudge
 from adjudge.judges.columns import CRITERIA, QUESTIONS, REFERENCES, RESPONSES, SOURCES, Material, material_of, one_of
-from adjudge.judges.local import LocalRubricJudge
 from adjudge.model import Judge, Judgement, Provenance, Score, gathering
 from adjudge.rewards import Scorer
 
@@ -70,6 +69,8 @@ def quality_judge(judge: Any, **options: Any) -> Any:
     if isinstance(judge, str):
         kind, _, rest = judge.strip().partition(":")
         if kind == "local" and "approximate" in options:
+            from adjudge.judges.local import LocalRubricJudge
+
             return LocalRubricJudge(tier=int(rest) if rest else None, **options)
         # For its error: it names the judge that is closest to an unknown name.
         get_judge(judge)

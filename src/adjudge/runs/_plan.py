@@ -168,8 +168,6 @@ def digests_of(job: Job) -> dict[str, str | None]:
 
 def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = None, **options: Any) -> Job:
     """Return the job of these names or objects; a judge is one more scorer, and `options` go to a judge by name."""
-    from adjudge.agents import get_agent
-
     given = [scorers] if isinstance(scorers, str) or not isinstance(scorers, Sequence) else scorers
     made = [get_scorer(scorer) for scorer in given]
     if judge is not None:
@@ -178,7 +176,11 @@ def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = Non
         made.append(judge_scorer(get_judge(judge, **options) if isinstance(judge, str) else judge))
     if not made:
         raise UsageError("name a scorer or a judge")
-    return Job(tuple(made), None if agent is None else get_agent(agent))
+    if agent is None:
+        return Job(tuple(made))
+    from adjudge.agents import get_agent
+
+    return Job(tuple(made), get_agent(agent))
 
 
 @asynccontextmanager
