@@ -14,6 +14,7 @@ from adjudge.judges import LLMJudge
 from adjudge.model import ChatReply, ChatRequest, Score
 from adjudge.runs import RunConfig, judge_file, merge_runs, rescore_run, resume_run, score_run
 from adjudge.scenarios import run_scenarios
+from adjudge.statistics import Mean, Moments, estimate_mean, mean_of
 from adjudge.testing import ChatServer, Fault
 from support import GOLDEN
 
@@ -195,3 +196,42 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
         open_run(path)
     with pytest.raises(UsageError, match="there is no such run file"):
         open_run(tmp_path / "b.run")
+
+
+def test_one_row(tmp_path: Path) -> None:
+    """A row is found by its number or its id, with its own replies; one that is not there is a plain error."""
+    rows = [{"id": f"q{n}", "question": f"{n}?", "reference": str(n), "response": f"it is {n}"} for n in range(40)]
+    with ChatServer() as server:
+        judge = LLMJudge("m", base_url=server.base_url, api_key="none")
+        evaluate(rows, judge=judge, run=tmp_path / "a.run", config=RunConfig(cache="off"))
+    run = open_run(tmp_path / "a.run")
+    assert run.find("q37") == 37
+    assert run.row(37).case.id == "q37"
+    assert [row.number for row in run.rows(35)] == [35, 36, 37, 38, 39]
+    assert [reply.id for reply in run.replies(37)] == ["q37"]
+    for ask in (lambda: run.row(40), lambda: run.row(-1), lambda: run.find("q40")):
+        with pytest.raises(UsageError) as caught:
+            ask()
+        assert caught.value.code == "no-such-row"
+
+
+def test_rows_that_belong_together_widen_the_interval(tmp_path: Path) -> None:
+    """The interval of a run allows for rows of one conversation or group, and only where there are such rows."""
+
+    def mean(column: str, size: int) -> Mean:
+        rows = [
+            {"id": n, column: f"c{n // size}", "answer": "a", "final_response": "a" if n // 10 % 2 else "b"}
+            for n in range(100)
+        ]
+        evaluate(rows, scorers=["qa_em_reward"], run=tmp_path / f"{column}{size}.run")
+        found = open_run(tmp_path / f"{column}{size}.run").summary.tallies[0].mean
+        assert found is not None
+        return found
+
+    alone, turns, repeats = mean("conversation_id", 1), mean("conversation_id", 10), mean("group_id", 10)
+    values = [float(n // 10 % 2) for n in range(100)]
+    expected = estimate_mean(values, [n // 10 for n in range(100)])
+    assert expected is not None
+    assert (turns.value, turns.low, turns.high, turns.method) == (0.5, expected.low, expected.high, "clustered")
+    assert repeats == turns
+    assert alone == mean_of(Moments.of(values))

@@ -105,6 +105,22 @@ def row_of(case: Case) -> dict[str, Any]:
     return row
 
 
+def cluster_of(row: Mapping[str, Any] | None) -> str | None:
+    """Return what a row varies together with: its conversation, else its group (the other repeats of its scenario).
+
+    >>> cluster_of({"conversation_id": 7, "group_id": "g"}), cluster_of({"session_id": "s", "turn_idx": 0}), cluster_of({})
+    ('7', 's', None)
+    """
+    if not row:
+        return None
+    found = row.get("conversation_id")
+    if found is None and "turn_idx" in row:  # a turn of CRAG-MM
+        found = row.get("session_id")
+    if found is None:
+        found = row.get("group_id")
+    return None if found is None else str(found)
+
+
 def case_of(id_: Any, row: Mapping[str, Any]) -> Case:
     """Return a row as the case that an agent gets."""
     messages = row.get("messages") or ()

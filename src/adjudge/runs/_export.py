@@ -15,13 +15,13 @@ from adjudge.datasets import RepeatFinder, json_line, sort_ids
 from adjudge.errors import RunError, UsageError
 from adjudge.judges import Calibration, CanaryReport, CascadeTally, Corrected, canary_report
 from adjudge.model import Judge, Judgement, Score
-from adjudge.runs._cases import number_of
+from adjudge.runs._cases import cluster_of, number_of
 from adjudge.runs._plan import Plan
 from adjudge.runs._records import EARLY, CaseRecord, write_meta
 from adjudge.runs._score_file import label_of, repeat_warnings, score_line
 from adjudge.runs._store import Store
 from adjudge.runs._summary import Summary, Tally
-from adjudge.statistics import Estimate
+from adjudge.statistics import Clusters, Estimate
 
 KNOWN = "known"
 PAGE = 1024  # cases looked at together; a tally's sums are made page by page, so this is part of the result
@@ -63,14 +63,19 @@ def summarise(
     judged = len(names) - 1 if plan.judged is None else plan.judged
     cascade = CascadeTally() if names and names[judged].startswith("cascade:") else None
     rows = 0
+    together: list[dict[str, list[float]]] | None = None  # the scores of each cluster, by scorer
     with ExitStack() as stack:
         # A summary alone does not show ids, so repeated ones matter only where lines are written.
         repeats = None if write is None else stack.enter_context(RepeatFinder())
         for page in scored_cases(store, names, missing):
+            if not rows and any(cluster_of(case.row) is not None for case, _ in page):
+                together = [{} for _ in tallies]
             rows += len(page)
             labels = [case.id for case, _ in page]
             for index, tally in enumerate(tallies):
                 tally.add(labels, [scores[index] for _, scores in page])
+            if together is not None:
+                _gather(page, together)
             # Only a cascade needs the cost of each row: to say what it saved.
             if cascade is not None:
                 costs = store.costs(page[0][0].seq, page[-1][0].seq)
@@ -80,6 +85,12 @@ def summarise(
                 write(b"".join([lines(case.id, names, scores) for case, scores in page]))
                 repeats.add(sort_ids((label_of(case.id), case.seq + 1) for case, _ in page))
         warnings = () if repeats is None else tuple(repeat_warnings(repeats))
+    for tally, clusters in zip(tallies, together or (), strict=False):
+        # Where every case is alone, the interval of independent ones is the better one.
+        if any(len(values) > 1 for values in clusters.values()):
+            tally.clusters = Clusters(tally.range)
+            for values in clusters.values():
+                tally.clusters.add(values)
     known = known_in(store)
     early = store.meta(EARLY) and store.early_stop()
     if early is not None:
@@ -99,6 +110,16 @@ def summarise(
         early=early,
         corrected=None if known.calibration is None or not tallies or early else known.corrected(tallies[judged]),
     )
+
+
+def _gather(page: list[tuple[CaseRecord, list[Score]]], together: list[dict[str, list[float]]]) -> None:
+    """Add the scores of a page to those of their clusters; a case that belongs to none is a cluster of its own."""
+    for case, scores in page:
+        key = cluster_of(case.row)
+        name = f"case {case.seq}" if key is None else f"cluster {key}"
+        for clusters, score in zip(together, scores, strict=True):
+            if score.value is not None:
+                clusters.setdefault(name, []).append(score.value)
 
 
 def score_lines(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> bytes:

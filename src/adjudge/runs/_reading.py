@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from adjudge.runs._stopping import EarlyStop
 
 NOT_RUN = "not-run: the run ended before this row"
-PAGE = 256
+PAGE, FIRST_PAGE = 256, 16  # who asks for one row should not read many
 SUFFIX = ".run"
 REPLIES = """
     SELECT cases.seq, cases.unit, cases.body, cases.sum, requests.number, requests.key, requests.at, requests.body,
            requests.sum, source, seconds, replies.attempts, cost, fault, replies.body, replies.sum
     FROM requests JOIN cases USING (seq) LEFT JOIN replies USING (number)
-    WHERE requests.number > ? ORDER BY requests.number LIMIT ?
+    WHERE requests.number > ? {of} ORDER BY requests.number LIMIT ?
 """
 ATTEMPTS = "SELECT number, attempt, seconds, fault FROM attempts WHERE number BETWEEN ? AND ? ORDER BY number, attempt"
 
@@ -62,6 +62,7 @@ class RunRow(NamedTuple):
     case: RunCase
     trajectory: RowTrajectory | None
     scores: tuple[Score, ...] | None
+    number: int  # its place in the run, from 0
 
 
 class RowTrajectory(NamedTuple):
@@ -146,13 +147,13 @@ class RunFile:
         """Whether the run is done, running, stopped or damaged."""
         return run_state(self.file)
 
-    def rows(self) -> Iterator[RunRow]:
-        """Give the cases, in order of input, each with what the agent did and its scores."""
+    def rows(self, first: int = 0) -> Iterator[RunRow]:
+        """Give the cases from that number on, in order of input, each with what the agent did and its scores."""
         with Store.read(self.file) as store:
             early = store.early_stop()
             counted = None if early is None else frozenset(early.cases)
-            last = -1
-            while cases := store.cases(last, PAGE):
+            last, size = first - 1, FIRST_PAGE
+            while cases := store.cases(last, size):
                 done = store.trajectories(cases[0].seq, cases[-1].seq)
                 scores = store.scores(cases[0].seq, cases[-1].seq)
                 for case in cases:
@@ -162,8 +163,26 @@ class RunFile:
                     if (record := done.get(case.seq)) is not None:
                         trajectory = RowTrajectory(case.id, record.trajectory, record.fault, record.seconds)
                     known = RunCase(case.id, case.row, case.fault)
-                    yield RunRow(known, trajectory, None if given is None else tuple(given))
+                    yield RunRow(known, trajectory, None if given is None else tuple(given), case.seq)
+                last, size = cases[-1].seq, PAGE
+
+    def row(self, number: int) -> RunRow:
+        """Return the case with that number; one that is not there raises `UsageError`."""
+        found = next(self.rows(number), None) if number >= 0 else None
+        if found is None:
+            raise UsageError(f"{self.file} has no case with the number {number}", code="no-such-row")
+        return found
+
+    def find(self, id_: str) -> int:
+        """Return the number of the first case with that id, as a text; an unknown one raises `UsageError`."""
+        last = -1
+        with Store.read(self.file) as store:
+            while cases := store.cases(last, PAGE):
+                for case in cases:
+                    if str(case.id) == id_:
+                        return case.seq
                 last = cases[-1].seq
+        raise UsageError(f"{self.file} has no case {id_!r:.200}", code="no-such-row")
 
     def cases(self) -> Iterator[RunCase]:
         """Give the cases, in order of input."""
@@ -188,11 +207,16 @@ class RunFile:
                     for name, score in zip(names, scores, strict=True):
                         yield RowScore(case.id, name, score)
 
-    def replies(self) -> Iterator[RowReply]:
-        """Give every request to a model with its reply, in the order in which they were made."""
+    def replies(self, number: int | None = None) -> Iterator[RowReply]:
+        """Give every request to a model with its reply, in the order in which they were made.
+
+        With a number they are those of that case.
+        """
+        query = REPLIES.format(of="" if number is None else "AND requests.seq = ?")
+        of = () if number is None else (number,)
         with Store.read(self.file) as store:
             last = 0
-            while rows := store.rows(REPLIES, last, PAGE):
+            while rows := store.rows(query, last, *of, PAGE):
                 first, last = rows[0][4], rows[-1][4]
                 # The attempts of the whole page in one query.
                 failed: dict[int, list[Attempt]] = {}

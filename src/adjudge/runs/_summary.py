@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adjudge.model import Score
-from adjudge.statistics import Mean, Moments, mean_of
+from adjudge.statistics import Clusters, Mean, Moments, mean_of
 
 if TYPE_CHECKING:
     from adjudge.judges import CanaryReport, CascadeReport, Corrected
@@ -27,6 +27,7 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)  # why rows have no number, by code
     failures: list[str] = field(default_factory=list)  # the first few, in words
     ends: tuple[float | None, float | None] | None = None  # of a run that stopped early: the only interval to show
+    clusters: Clusters | None = None  # where rows belong together, as the turns of a conversation do
 
     def add(self, labels: Iterable[object], scores: Iterable[Score]) -> None:
         """Count scores; failures name their rows by the labels."""
@@ -69,11 +70,14 @@ class Tally:
     def mean(self) -> Mean | None:
         """The mean over the scored rows, with its 95 % interval, cut to the scorer's range.
 
-        Of a run that stopped early the interval is the one that holds at any time, or is missing.
+        Where rows belong together the interval allows for that. Of a run that stopped early it is the one that holds at
+        any time, or is missing.
         """
         mean = mean_of(self.moments)
         if mean is not None and self.ends is not None:
             return Mean(mean.value, *self.ends, mean.n, "anytime")
+        if mean is not None and self.clusters is not None and (known := self.clusters.estimate()) is not None:
+            return Mean(mean.value, known.low, known.high, mean.n, "clustered")
         # Student's interval may exceed what the scorer can give.
         if mean is None or mean.low is None or mean.high is None or self.range is None:
             return mean

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from adjudge.statistics._estimate import bad_confidence, wilson
 from adjudge.statistics._quantiles import normal_quantile, t_quantile
 
-Method: TypeAlias = Literal["wilson", "t", "anytime", "none"]
+Method: TypeAlias = Literal["wilson", "t", "clustered", "anytime", "none"]
 """How an interval was made; `none` where there is one value only, or all are alike."""
 
 
