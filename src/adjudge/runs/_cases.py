@@ -22,6 +22,7 @@ from adjudge.model import Case, Message, Trajectory
 from adjudge.runs._score_file import Columns, rename, row_label
 
 _CASE = frozenset(field.name for field in fields(Case)) - {"metadata"}
+CLUSTER_COLUMNS = frozenset({"conversation_id", "session_id", "group_id"})  # those that `cluster_of` reads
 
 
 class CaseRead(NamedTuple):

@@ -15,7 +15,7 @@ from adjudge.datasets import RepeatFinder, json_line, sort_ids
 from adjudge.errors import RunError, UsageError
 from adjudge.judges import Calibration, CanaryReport, CascadeTally, Corrected, canary_report
 from adjudge.model import Judge, Judgement, Score
-from adjudge.runs._cases import cluster_of, number_of
+from adjudge.runs._cases import CLUSTER_COLUMNS, cluster_of, number_of
 from adjudge.runs._plan import Plan
 from adjudge.runs._records import EARLY, CaseRecord, write_meta
 from adjudge.runs._score_file import label_of, repeat_warnings, score_line
@@ -68,7 +68,7 @@ def summarise(
         # A summary alone does not show ids, so repeated ones matter only where lines are written.
         repeats = None if write is None else stack.enter_context(RepeatFinder())
         for page in scored_cases(store, names, missing):
-            if not rows and any(cluster_of(case.row) is not None for case, _ in page):
+            if not rows and not all(CLUSTER_COLUMNS.isdisjoint(case.row or ()) for case, _ in page):
                 together = [{} for _ in tallies]
             rows += len(page)
             labels = [case.id for case, _ in page]

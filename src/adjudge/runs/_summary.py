@@ -64,7 +64,7 @@ class Tally:
     @property
     def missing(self) -> int:
         """How many rows have no number."""
-        return self.total - self.counts["scored"]
+        return self.counts.total() - self.counts["scored"]
 
     @property
     def mean(self) -> Mean | None:
