@@ -3,12 +3,13 @@
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
 from adjudge import __version__
 from adjudge.calling import folders, guards, undecided
-from adjudge.cli._options import new_group
+from adjudge.cli._options import lose_reader, new_group
 from adjudge.errors import AdjudgeError, DataError, UsageError, closest, printable
 
 OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
@@ -52,6 +53,12 @@ def main() -> None:
     for guard in guards:
         guard.code, guard.is_decided = UNDECIDED, False
     folders[:] = [os.getcwd()]  # noqa: PTH109 (sys.path holds texts)
+    # What is printed is never an error: a closed output is nowhere, and a character that a terminal lacks is escaped.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 (until the process ends)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    code = OK
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
         with app.make_context("adjudge", sys.argv[1:]) as context:
@@ -64,9 +71,8 @@ def main() -> None:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except BrokenPipeError:
-        # The reader of our output has gone, as `head` does: that is not an error. Python must not try to flush again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = OK
+        # The reader of our output has gone, as `head` does: that is not an error, and what was found is found.
+        lose_reader()
     # A subclass of ClickException: it must come before that.
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)

@@ -1,5 +1,6 @@
 """What commands share: settings, options and their types."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
@@ -298,11 +299,34 @@ def exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def lose_reader() -> None:
+    """Let what is printed go nowhere: its reader has gone, as `head` does, and the exit code still counts."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        # What could not be written is still to be written: so each says whether it is the one.
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+@contextmanager
+def ignore_lost_reader() -> Iterator[None]:
+    """Continue without a reader when it has gone: CI still needs the exit code."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        lose_reader()
+
+
 def refuse_unwritable(path: str, paths: Sequence[str], read: Sequence[str | None] = ()) -> None:
     """Refuse, before anybody is asked, a report that could not be written afterwards, or over what is read."""
     from pathlib import Path
 
-    if paths.count(path) > 1:
+    files = [one if one == "-" else os.path.realpath(one) for one in paths]
+    if files.count(path if path == "-" else os.path.realpath(path)) > 1:
         raise UsageError(f"{path} cannot be written twice: give every report a file of its own", code="bad-option")
     folder = Path(path).parent
     if path != "-" and (not folder.is_dir() or Path(path).is_dir()):

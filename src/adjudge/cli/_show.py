@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from adjudge.cli._options import lose_reader
 from adjudge.errors import printable
 
 if TYPE_CHECKING:
@@ -26,11 +27,11 @@ EVERY = 10.0  # seconds between progress lines where there is no terminal
 
 
 class Terminal(Console):
-    """The terminal; when its reader has gone, `main` handles that, where rich would exit."""
+    """The terminal; when its reader has gone, the command continues to its exit code, where rich would exit."""
 
     def on_broken_pipe(self) -> None:
-        """Raise the error again."""
-        raise BrokenPipeError
+        """Print the rest nowhere."""
+        lose_reader()
 
     def say(self, text: str, style: str = "") -> None:
         """Print a line, which a terminal may wrap; nothing in it is markup."""

@@ -1,11 +1,7 @@
 """`adjudge check`: gate a release, show how each scenario ended and why, and write the reports."""
 
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +13,7 @@ from adjudge.cli._options import (
     NO_CODE,
     SECONDS,
     exit_on_sigterm,
+    ignore_lost_reader,
     new_command,
     refuse_unwritable,
     take_agent_names,
@@ -115,7 +112,7 @@ def command(
         refuse_unwritable(path, outputs, (options["baseline"], options["gate"], options["run"], *scenarios))
     if langfuse:
         check_langfuse(outbox)
-    with exit_on_sigterm(), _ignore_lost_reader():
+    with exit_on_sigterm(), ignore_lost_reader():
         named: dict[str, Any] = {
             "select": Selection(**{name: options.pop(name) for name in SELECTED}),
             "agents": take_agent_names(options),
@@ -130,7 +127,7 @@ def command(
             return result.exit_code
         # Standard output is then for a report alone.
         to_stderr = "-" in outputs
-        with _ignore_lost_reader():
+        with ignore_lost_reader():
             for warning in result.run.warnings:
                 _print(f"warning: {warning}")
             show_check(result, Terminal(stderr=to_stderr))
@@ -144,7 +141,7 @@ def command(
         wanted = [(kind, path) for kind, path in kinds.items() if path is not None]
         # A report that is missing is not a pass, and one that fails does not keep back the others.
         is_written = [_write(result, kind, path, to_stderr=to_stderr) for kind, path in wanted]
-        with _ignore_lost_reader():
+        with ignore_lost_reader():
             again = ""
             if any(one["status"] == "error" for one in result.run.results):
                 # A run that ended in an error has no verdict yet; one that failed has.
@@ -154,24 +151,6 @@ def command(
     return UNDECIDED
 
 
-@contextmanager
-def _ignore_lost_reader() -> Iterator[None]:
-    """Continue without a reader when it has gone, as `head` does: CI still needs the exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            # A terminal that lacks a character must not decide about a release.
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # From here on nobody reads: what is printed goes nowhere, and the exit code still counts.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
-
-
 def _write(result: "CheckResult", kind: str, path: str, *, to_stderr: bool) -> bool:
     """Write one report and return whether that worked."""
     from adjudge.scenarios import github_lines, write_json, write_junit, write_markdown
@@ -179,7 +158,7 @@ def _write(result: "CheckResult", kind: str, path: str, *, to_stderr: bool) -> b
     writers = {"junit": write_junit, "json": write_json, "markdown": write_markdown}
 
     try:
-        with _ignore_lost_reader():
+        with ignore_lost_reader():
             if kind in writers:
                 writers[kind](result, path)
             elif kind == "github":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.cli._options import Share, new_command, refuse_unwritable, with_options
+from adjudge.cli._options import Share, ignore_lost_reader, new_command, refuse_unwritable, with_options
 from adjudge.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
     else:
         found = comparison = compare_results(runs[0], runs[1], asked)
         show_comparison(comparison, console)
-    _write_reports(found, reports, fail_on)
+    with ignore_lost_reader():
+        _write_reports(found, reports, fail_on)
     code = found.exit_code(fail_on)
     result = RESULTS[code] if fail_on != "none" else "nothing was asked to fail"
     console.say(f"compare: {result} (exit code {code}){_why(found, code) if fail_on != 'none' else ''}", "bold")
@@ -186,7 +187,9 @@ def _cells(metric: "MetricComparison") -> "list[Text]":
     beside = 0.0 if base is None or new is None else max(abs(base), abs(new))
     change = number(difference, signed=True, beside=beside)
     words = (number(base), number(new), change, f"{interval(metric.difference)}{mark}")
-    return [Text(printable(name)), *map(Text, words), _verdict(metric.verdict)]
+    # Surely worse, but not surely by more than the margin.
+    verdict = "worse" if metric.is_worse and metric.verdict == "undecided" else metric.verdict
+    return [Text(printable(name)), *map(Text, words), _verdict(verdict)]
 
 
 def _verdict(verdict: "DifferenceVerdict") -> "Text":
@@ -201,7 +204,8 @@ def _explain(metric: "MetricComparison", found: "Comparison") -> str:
 
     words = [f"{printable(metric.name)}: {metric.pairs:,} {'pair' if metric.pairs == 1 else 'pairs'}"]
     difference = metric.difference
-    if difference is not None and difference.clusters:
+    is_noted = difference is not None and difference.note is not None and "clusters" in difference.note
+    if difference is not None and difference.clusters and not is_noted:
         words.append(f"{difference.clusters:,} {'cluster' if difference.clusters == 1 else 'clusters'}")
     if difference is not None and difference.note is not None:
         words.append(printable(difference.note))
@@ -212,16 +216,18 @@ def _explain(metric: "MetricComparison", found: "Comparison") -> str:
     if metric.detectable is not None:
         words.append(f"detects a difference of {number(metric.detectable)}")
     if metric.needed is not None and found.margin is not None:
-        unit = "repeats" if found.scope == "these" else "cases"
+        unit = "repeat" if found.scope == "these" else "case"
+        unit += "" if metric.needed == 1 else "s"
         words.append(f"the margin of {number(found.margin)} takes {metric.needed:,} {unit}")
     if metric.missing:
         robust = {True: "yes", False: "no", None: "not known"}[metric.robust]
-        counts = (
-            f"{metric.base_missing:,} and {metric.new_missing:,} scores missing, taken for chance; robust: {robust}"
-        )
+        taken = "" if metric.reason is not None else ", taken for chance"
+        counts = f"{metric.base_missing:,} and {metric.new_missing:,} scores missing{taken}; robust: {robust}"
         words.append(f"* {counts}")
     if metric.reason is not None:
         words.append(f"undecided: {metric.reason}")
+    elif metric.is_worse and metric.verdict == "undecided":
+        words.append("worse, though not shown to be so by more than the margin")
     return "; ".join(words)
 
 
@@ -286,4 +292,8 @@ def _show_board(board: "Leaderboard", console: "Terminal") -> None:
     console.print(table)
     missing = f"; {board.missing:.1%} of the scores are missing" if board.missing else ""
     why = f"; undecided: {board.reason}" if board.reason is not None else ""
-    console.say(f"  {board.cases:,} cases that all runs have; all intervals hold at once{missing}{why}\n", "dim")
+    console.say(f"  {board.cases:,} cases that all runs have; all intervals hold at once{missing}{why}", "dim")
+    for run in board.runs:
+        if run.reason is not None:
+            console.say(f"  {printable(run.name)}: undecided: {run.reason}", "dim")
+    console.say("")

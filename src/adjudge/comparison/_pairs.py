@@ -21,6 +21,7 @@ from adjudge.statistics import (
     fitting_correction,
     fixed_cases_difference,
     fixed_cases_mean,
+    further_repeats,
     mcnemar,
     paired_difference,
 )
@@ -145,6 +146,35 @@ class Sample:
             return fixed_cases_difference(self.pairs.new, self.pairs.base, range=range)
         how: dict[str, Any] = {"correction": self._correction(), "range": range}
         return paired_difference(self.new, self.base, self.clusters, **how)
+
+    def parts(self, about: float = 0.0) -> list[float]:
+        """Return the independent parts of the difference less `about`: clusters, or repeats about their case's mean."""
+        number = len(self.base)
+        if self.scope == "new":
+            return [(total - size * about) / number for total, size in self._clusters()]
+        return [
+            sign * (value - mean) / len(values) / number
+            for run, means, sign in ((self.pairs.new, self.new, 1.0), (self.pairs.base, self.base, -1.0))
+            for values, mean in zip(run, means, strict=True)
+            for value in values
+        ]
+
+    def independent(self) -> float:
+        """Return how many observations the difference rests on: cases, clusters as if of like sizes, or repeats."""
+        if self.scope == "these":
+            return min(further_repeats(self.pairs.base), further_repeats(self.pairs.new))
+        return len(self.base) ** 2 / sum(size * size for _, size in self._clusters())
+
+    def _clusters(self) -> list[tuple[float, int]]:
+        """Return the total difference and the size of each cluster."""
+        differences = [new - base for base, new in zip(self.base, self.new, strict=True)]
+        if self.clusters is None:
+            return [(one, 1) for one in differences]
+        found: dict[object, tuple[float, int]] = {}
+        for cluster, one in zip(self.clusters, differences, strict=True):
+            total, size = found.get(cluster, (0.0, 0))
+            found[cluster] = total + one, size + 1
+        return list(found.values())
 
     def _correction(self) -> Correction:
         return "CR1" if self.clusters is None else fitting_correction(self.clusters)

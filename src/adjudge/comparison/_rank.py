@@ -27,7 +27,7 @@ from adjudge.comparison._compare import (
 from adjudge.comparison._comparison import DifferenceVerdict, FailOn, exit_code_of
 from adjudge.comparison._pairs import Pairs, pair_up
 from adjudge.comparison._results import Results
-from adjudge.comparison._verdicts import ALPHA, AskedQuestion, MetricQuestion, share_missing
+from adjudge.comparison._verdicts import ALPHA, AskedQuestion, MetricQuestion, share_missing, why_open, worst_cases
 from adjudge.statistics import Estimate
 
 
@@ -41,6 +41,7 @@ class RankedRun:
     difference: Estimate | None = None  # None for the first run itself
     verdict: DifferenceVerdict | None = None
     is_worse: bool = False  # than the first run, by more than the margin is known to allow
+    reason: str | None = None  # why its verdict is open
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,8 @@ class Ranking:
         """0 passed; 1 a run is worse than the first; 3 no case has a score in all runs, or too much is missing."""
         boards = self.leaderboards.values()
         found = [(run.verdict, run.is_worse) for board in boards for run in board.runs if run.verdict is not None]
-        is_open = any(board.reason is not None for board in boards)
+        reasons = [why for board in boards for why in (board.reason, *(run.reason for run in board.runs))]
+        is_open = any(why is not None for why in reasons)
         return exit_code_of(found, fail_on, is_open=is_open, too_few=self.too_few, has_margin=self.margin is not None)
 
 
@@ -115,7 +117,7 @@ def _leaderboard(
     # Every run against every other one: who is shown to be better, and by how much each differs from the first.
     better_than = [0] * len(runs)  # of how many others each is shown to be the better
     worse_than = [0] * len(runs)
-    to_first: dict[int, tuple[Estimate, DifferenceVerdict, bool]] = {}
+    to_first: dict[int, tuple[Estimate | None, DifferenceVerdict, bool, str | None]] = {}
     for first, second in combinations(range(len(runs)), 2):
         pairs = Pairs(kept[0].ids, kept[first].new, kept[second].new)
         question = MetricQuestion(name, pairs, clusters, options.scope, ends, values[0].higher_is_better)
@@ -126,8 +128,10 @@ def _leaderboard(
             better_than[ahead] += 1
             worse_than[behind] += 1
         if first == 0 and found is not None:
-            asked = replace(question, margin=options.margin)
-            to_first[second] = found, asked.verdict(found), asked.is_worse(found)
+            # All pairs that these two have, whatever the others lack, say whether what is missing leaves it open.
+            whole = pair_up(*({key: values[at].values[key] for key in shared} for at in (0, second)))
+            asked = replace(question, pairs=whole, margin=options.margin)
+            to_first[second] = _against_first(asked, pairs, level, options.max_missing)
 
     ranked = []
     for at, run in enumerate(runs):
@@ -144,3 +148,20 @@ def _leaderboard(
     if missing > options.max_missing:
         reason = f"a run lacks {missing:.1%} of its scores; at most {options.max_missing * 100:.4g}% may be missing"
     return Leaderboard(name, tuple(ranked), len(complete), missing, reason)
+
+
+def _against_first(
+    question: MetricQuestion, complete: Pairs, level: float, max_missing: float
+) -> tuple[Estimate | None, DifferenceVerdict, bool, str | None]:
+    """Return the difference over complete pairs, its verdict, whether it is worse, and why that is open, if it is."""
+    found = AskedQuestion.of(question, complete).interval(level)
+    if found is None:
+        return None, "undecided", False, "no case has a score in both runs"
+    verdict = question.verdict(found)
+    robust: bool | None = True
+    if question.pairs.lost:
+        _, robust = worst_cases(question, verdict, level)
+    reason = why_open(question.pairs, share_missing(question.pairs), robust, max_missing)
+    if reason is not None:
+        return found, "undecided", False, reason
+    return found, verdict, question.is_worse(found), None

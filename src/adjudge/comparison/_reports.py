@@ -65,7 +65,9 @@ def describe_metric(metric: MetricComparison) -> str:
     if metric.p_adjusted is not None:
         words.append(f"p {metric.p_adjusted:.2g}")
     words.append(f"{metric.pairs:,} {'pair' if metric.pairs == 1 else 'pairs'}")
-    verdict = metric.verdict if metric.reason is None else f"undecided, {metric.reason}"
+    verdict: str = metric.verdict if metric.reason is None else f"undecided, {metric.reason}"
+    if metric.is_worse and metric.verdict == "undecided":
+        verdict = "worse, though not shown to be so by more than the margin"
     return f"{verdict}: {', '.join(words)}"
 
 
@@ -82,8 +84,9 @@ def checks_of(found: Found) -> list[Check]:
     for board in found.leaderboards.values():
         for run in board.runs:
             if run.verdict is not None:
-                words = board.reason or f"{run.verdict}: [{interval(run.difference)}]"
-                outcome = _outcome(run.verdict, board.reason, is_worse=run.is_worse)
+                reason = board.reason or run.reason
+                words = reason or f"{run.verdict}: [{interval(run.difference)}]"
+                outcome = _outcome(run.verdict, reason, is_worse=run.is_worse)
                 checks.append(Check(f"compare: {board.metric}: {run.name}", outcome, words))
     return checks
 

@@ -22,14 +22,16 @@ from adjudge.comparison._pairs import Pairs, Sample, Scope
 from adjudge.statistics import (
     Estimate,
     Range,
+    SkewedMean,
     benjamini_hochberg,
     holm,
     mcnemar,
-    minimum_detectable_effect,
     normal_quantile,
+    t_quantile,
 )
 
 ALPHA = 0.05
+POWER = 0.8
 
 Levels: TypeAlias = Callable[[Sequence[float]], tuple[list[float], list[float]]]
 """From p-values to adjusted ones, and to the levels of the intervals that agree with them."""
@@ -125,13 +127,20 @@ def answer_all(questions: Sequence[MetricQuestion], adjust: Levels, max_missing:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question over its complete pairs, before the others are known: the difference at 95 %, and its p-value."""
+    """A question over its complete pairs, before the others are known: the difference at 95 %, and its p-value.
+
+    Against a margin Student's t believes too much where a few values of many differ. There the interval also allows for
+    their skewness, and is never narrower than where none differs (`none_lost`, Wilson's for none of all). Against 0,
+    right or wrong answers have an exact test.
+    """
 
     question: MetricQuestion
     sample: Sample
     found: Estimate | None
     exact: float | None  # the p-value of an exact test, where one is valid
     p: float | None
+    skewed: SkewedMean | None = None
+    none_lost: Estimate | None = None
 
     @classmethod
     def of(cls, question: MetricQuestion, pairs: Pairs | None = None) -> "AskedQuestion":
@@ -139,48 +148,44 @@ class AskedQuestion:
         sample = question.sample(question.pairs.complete() if pairs is None else pairs)
         found = sample.difference()
         exact = sample.exact_p()
-        p = None
-        if found is not None and exact is not None and question.null == 0.0:
-            p = exact
-        elif found is not None:
-            p = max(one.p_value(question.null, sample.ends) or 0.0 for one in _bounds(question, sample, found))
-        return cls(question, sample, found, exact, p)
+        if found is None:
+            return cls(question, sample, None, exact, None)
+        if question.null == 0.0:
+            # Without variation the interval is as careful as the test, or more.
+            seen = 0.0 if found.se and exact is not None else found.p_value(0.0, sample.ends)
+            p = seen if exact is None or seen is None else max(seen, exact)
+            return cls(question, sample, found, exact, p)
+        if not found.se or sample.ends is None:
+            return cls(question, sample, found, exact, found.p_value(question.null, sample.ends))
+        skewed = SkewedMean.of(sample.parts(found.value), found.value, variance=found.se**2, df=found.df)
+        z = normal_quantile(1.0 - ALPHA / 2.0)
+        most = z * z / (sample.independent() + z * z)
+        low, high = (found.value + most * (end - found.value) for end in sample.ends)
+        none_lost = replace(found, se=None, df=None, low=low, high=high)
+        null = question.null
+        p_values = (found.p_value(null), skewed.p_value(null), none_lost.p_value(null, sample.ends))
+        return cls(question, sample, found, exact, max(one or 0.0 for one in p_values), skewed, none_lost)
 
     def interval(self, level: float) -> Estimate | None:
-        """Return the difference with the interval that decides.
-
-        Of right or wrong answers it reaches 0 unless an exact test excludes that, too.
-        """
+        """Return the difference with the interval that decides."""
         if self.found is None:
             return None
-        sample = self.sample
         # How far values reached says nothing about where an interval ends, where they vary.
-        found = [
-            one.at(1.0 - level, sample.ends if sample.range is not None or not one.se else None)
-            for one in _bounds(self.question, sample, self.found)
-        ]
-        lows = [one.low for one in found if one.low is not None]
-        highs = [one.high for one in found if one.high is not None]
-        if not lows or not highs:
-            return found[0]
+        ends = self.sample.ends if self.sample.range is not None or not self.found.se else None
+        found = self.found.at(1.0 - level, ends)
+        if found.low is None or found.high is None:
+            return found
+        reached = [found.low, found.high]
+        if self.skewed is not None:
+            low, high = self.skewed.interval(level)
+            reached += [low, high] if ends is None else [max(low, ends[0]), min(high, ends[1])]
+        if self.none_lost is not None:
+            wilson = self.none_lost.at(1.0 - level, self.sample.ends)
+            reached += [end for end in (wilson.low, wilson.high) if end is not None]
+        # Of right or wrong answers it reaches 0 unless an exact test excludes that, too.
         if self.exact is not None and self.exact >= level:
-            lows.append(0.0)
-            highs.append(0.0)
-        return replace(found[0], low=min(lows), high=max(highs))
-
-
-def _bounds(question: MetricQuestion, sample: Sample, found: Estimate) -> list[Estimate]:
-    """Return the estimates whose intervals must all exclude what the difference is tested against.
-
-    Against a margin Student's t believes too much where a few answers of many differ: there the interval is never
-    narrower than where none does (Wilson's for none out of all cases).
-    """
-    if question.null == 0.0 or sample.right_or_wrong() is None or not found.se:
-        return [found]
-    z = normal_quantile(1.0 - ALPHA / 2.0)
-    most = z * z / (found.n + z * z)
-    low, high = (found.value + most * (end - found.value) for end in sample.ends or (-1.0, 1.0))
-    return [found, replace(found, se=None, df=None, low=low, high=high)]
+            reached.append(0.0)
+        return replace(found, low=min(reached), high=max(reached))
 
 
 def _answer(asked: AskedQuestion, level: float, max_missing: float) -> MetricComparison:
@@ -202,11 +207,10 @@ def _answer(asked: AskedQuestion, level: float, max_missing: float) -> MetricCom
     bounds: tuple[float, float] | None = None
     robust: bool | None = True
     if question.pairs.lost:
-        bounds, robust = _worst_cases(question, verdict, level)
+        bounds, robust = worst_cases(question, verdict, level)
     answer = replace(answer, bounds=bounds, robust=robust)
-    reason = _why_open(question, answer, max_missing)
+    reason = why_open(question.pairs, answer.missing, robust, max_missing)
     base, new = sample.means()
-    detectable = _detectable(found, level)
     changes: Sequence[CaseChange] = ()
     if question.is_gated:
         changes = find_changes(question.metric, sample.pairs, higher_is_better=question.higher_is_better)
@@ -218,8 +222,8 @@ def _answer(asked: AskedQuestion, level: float, max_missing: float) -> MetricCom
         base=base,
         new=new,
         difference=found,
-        detectable=detectable,
-        needed=_needed(question, sample, detectable),
+        detectable=_detectable(asked, level),
+        needed=_needed(asked, level),
         changes=tuple(changes),
     )
 
@@ -232,7 +236,7 @@ def share_missing(pairs: Pairs) -> float:
     return math.fsum(shares) / len(pairs.ids) if shares else 0.0
 
 
-def _worst_cases(
+def worst_cases(
     question: MetricQuestion, verdict: DifferenceVerdict, level: float
 ) -> tuple[tuple[float, float] | None, bool | None]:
     """Return the interval that holds whatever the missing scores are, and whether the verdict does, too.
@@ -253,39 +257,100 @@ def _worst_cases(
     return (low.low, high.high), question.verdict(low) == question.verdict(high) == verdict
 
 
-def _why_open(question: MetricQuestion, answer: MetricComparison, max_missing: float) -> str | None:
+def why_open(pairs: Pairs, missing: float, robust: bool | None, max_missing: float) -> str | None:
     """Return why missing scores leave a question open; None where the complete pairs may answer it.
 
     That takes few missing ones, and about as many in both runs: as many as chance would give to each (a sign test).
     """
-    if answer.missing > max_missing:
-        return f"{answer.missing:.1%} of the pairs lack a score; at most {max_missing * 100:.4g}% may"
-    only_base = sum(new == 0 for _, new in question.pairs.lost.values())
-    only_new = sum(base == 0 for base, _ in question.pairs.lost.values())
+    if missing > max_missing:
+        return f"{missing:.1%} of the pairs lack a score; at most {max_missing * 100:.4g}% may"
+    only_base = sum(new == 0 for _, new in pairs.lost.values())
+    only_new = sum(base == 0 for base, _ in pairs.lost.values())
     sides = [1.0] * only_base + [0.0] * only_new
     is_even = mcnemar(sides, [1.0 - side for side in sides]).p_value >= ALPHA
-    if is_even or answer.robust:
+    if is_even or robust:
         return None
-    counts = f"{answer.base_missing:,} scores are missing in the base and {answer.new_missing:,} in the new run"
+    base_missing, new_missing = (sum(one[side] for one in pairs.lost.values()) for side in (0, 1))
+    counts = f"{base_missing:,} scores are missing in the base and {new_missing:,} in the new run"
     return f"{counts}: that is not chance, and they could change the verdict"
 
 
-def _detectable(found: Estimate, level: float) -> float | None:
-    """Return the least true difference found in 80 % of tries; without variation, how far the interval reaches."""
-    if found.se:
-        return minimum_detectable_effect(1, sd=found.se, alpha=level)
-    if found.low is None or found.high is None:
+def _detectable(asked: AskedQuestion, level: float) -> float | None:
+    """Return the least true difference found in 80 % of tries, if it comes from more values that differ.
+
+    With jumps of size J, a difference d adds d · J - d² to the variance of one observation. Without variation, J is as
+    far as a value can go. An exact test needs so many answers that differ, and None says that it never finds any.
+    """
+    found, sample = asked.found, asked.sample
+    if found is None or (not found.se and sample.ends is None):
         return None
-    return max(found.high - found.value, found.value - found.low)
+    least = 0.0
+    if asked.exact is not None and asked.question.null == 0.0:
+        count = math.ceil(math.log2(2.0 / level))  # all to one side: 2 · .5**count <= level
+        if count > found.n:
+            return None
+        least = _share_with(count, found.n)
+    number = sample.independent()
+    far = (_quantile(level, found.df) + normal_quantile(POWER)) ** 2
+    if not found.se:
+        jump = (sample.ends[1] - sample.ends[0]) / 2.0 if sample.ends is not None else 0.0
+        return max(least, far * jump / (number + far))
+    plain = math.sqrt(far) * found.se
+    jump = _jump(sample) * number
+    tilt = far * jump / number
+    shrink = 1.0 + far / number
+    grown = (tilt + math.sqrt(tilt * tilt + 4.0 * shrink * far * found.se**2)) / (2.0 * shrink)
+    return max(least, plain, min(grown, jump))
 
 
-def _needed(question: MetricQuestion, sample: Sample, detectable: float | None) -> int | None:
-    """Return how many cases, or repeats of each, detect the margin: the error shrinks with the root of their number."""
-    if question.margin is None or detectable is None:
+def _needed(asked: AskedQuestion, level: float) -> int | None:
+    """Return how many cases, or repeats of each, show in 80 % of tries that equal runs do not differ by the margin."""
+    margin, found, sample = asked.question.margin, asked.found, asked.sample
+    if margin is None or found is None or (not found.se and sample.ends is None):
         return None
+    variance = (found.se or 0.0) ** 2
+    if asked.skewed is not None:
+        grown = variance + (asked.question.null - found.value) * asked.skewed.slope
+    elif sample.ends is not None:
+        grown = margin * (sample.ends[1] - sample.ends[0]) / 2.0 / sample.independent()
+    else:
+        grown = variance
+    # At the margin the variance is another than where the runs are equal.
+    far = _quantile(level, found.df) * math.sqrt(max(variance, grown))
+    far += normal_quantile(POWER) * math.sqrt(variance)
     pairs = sample.pairs
     number: float = len(pairs.ids)
     if sample.scope == "these":
         number = sum(map(len, (*pairs.base, *pairs.new))) / 2 / len(pairs.ids)
-    needed = number * (detectable / question.margin) ** 2
+    needed = number * (far / margin) ** 2
     return math.ceil(needed) if needed < math.inf else None
+
+
+def _share_with(count: int, number: int) -> float:
+    """Return the share of which a sample of this number has at least so many in 80 % of tries."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        share = (low + high) / 2.0
+        fewer = math.fsum(
+            math.exp(
+                math.lgamma(number + 1)
+                - math.lgamma(k + 1)
+                - math.lgamma(number - k + 1)
+                + k * math.log(share)
+                + (number - k) * math.log1p(-share)
+            )
+            for k in range(count)
+        )
+        low, high = (share, high) if 1.0 - fewer < POWER else (low, share)
+    return high
+
+
+def _jump(sample: Sample) -> float:
+    """Return how far the mean moves by one value that differs, as those that do: Σ |part|³ / Σ part²."""
+    parts = [abs(part) for part in sample.parts()]
+    squares = math.fsum(part * part for part in parts)
+    return math.fsum(part**3 for part in parts) / squares if squares else 0.0
+
+
+def _quantile(level: float, df: float | None) -> float:
+    return normal_quantile(1.0 - level / 2.0) if df is None else t_quantile(1.0 - level / 2.0, df)

@@ -24,8 +24,9 @@ from adjudge.statistics._hypotheses import McNemar, benjamini_hochberg, holm, mc
 from adjudge.statistics._mean import Mean, Method, Moments, mean_of
 from adjudge.statistics._power import Design, minimum_detectable_effect, power, sample_size
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
-from adjudge.statistics._repeats import fixed_cases_difference, fixed_cases_mean, permutation_p
+from adjudge.statistics._repeats import fixed_cases_difference, fixed_cases_mean, further_repeats, permutation_p
 from adjudge.statistics._sequential import Side, ThresholdTest
+from adjudge.statistics._skewed import SkewedMean
 
 __all__ = [
     "FEW_CLUSTERS",
@@ -44,6 +45,7 @@ __all__ = [
     "Range",
     "Reliability",
     "Side",
+    "SkewedMean",
     "ThresholdTest",
     "agreement",
     "benjamini_hochberg",
@@ -52,6 +54,7 @@ __all__ = [
     "fitting_correction",
     "fixed_cases_difference",
     "fixed_cases_mean",
+    "further_repeats",
     "holm",
     "krippendorff_alpha",
     "mcnemar",

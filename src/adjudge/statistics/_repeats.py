@@ -66,7 +66,6 @@ def _within_cases(
     scores, ends = ranges
     number = len(runs[0])
     squares = parts = 0.0
-    repeats = 0
     for cases in runs:
         variances = [_variance(values) for values in cases]
         known = [one for one in variances if one is not None]
@@ -77,15 +76,25 @@ def _within_cases(
             part = (unknown if variance is None else variance) / len(values) / number**2
             squares += part
             parts += part * part / max(1, len(values) - 1)
-            repeats += len(values) - 1
     if not squares:
-        return _without_variation(value, number, repeats, ends, confidence)
+        # Many repeats of one run say nothing about the other one.
+        return _without_variation(value, number, min(map(further_repeats, runs)), ends, confidence)
     se, df = math.sqrt(squares), squares * squares / parts
     low, high = within(*around(value, se, df, confidence), ends)
     return Estimate(value, se, low, high, number, None, df, "within cases t", None, confidence)
 
 
-def _without_variation(value: float, cases: int, repeats: int, ends: Range, confidence: float) -> Estimate:
+def further_repeats(cases: Sequence[Sequence[float]]) -> float:
+    """Return how many repeats beyond the first the cases amount to, all cases alike: N² / Σ 1 / (k - 1).
+
+    >>> further_repeats([[1, 1, 1], [0, 0, 0]]), round(further_repeats([[1] * 41, [0, 0]]), 2)
+    (4.0, 3.9)
+    """
+    # The first repeat alone shows nothing, so a case of one counts as the least that it may.
+    return len(cases) ** 2 / math.fsum(1.0 / max(0.5, len(values) - 1) for values in cases)
+
+
+def _without_variation(value: float, cases: int, repeats: float, ends: Range, confidence: float) -> Estimate:
     """Return an estimate where all repeats of every case agree: Wilson's interval for none out of the repeats."""
     if ends is None:
         note = "no interval without a range: all repeats of every case agree"
@@ -93,7 +102,7 @@ def _without_variation(value: float, cases: int, repeats: int, ends: Range, conf
     z = normal_quantile(0.5 + confidence / 2.0)
     most = z * z / (repeats + z * z)
     low, high = value - most * (value - ends[0]), value + most * (ends[1] - value)
-    note = f"Wilson's interval on {repeats} repeats: all repeats of every case agree"
+    note = f"Wilson's interval on {repeats:.4g} repeats: all repeats of every case agree"
     return Estimate(value, None, low, high, cases, None, None, "wilson", note, confidence)
 
 
