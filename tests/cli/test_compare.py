@@ -1,6 +1,8 @@
 """`adjudge compare`: what it prints, its exit codes, and the files that it writes."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -204,3 +206,42 @@ def test_a_run_that_was_cut_off_does_not_pass(folder: Path) -> None:
     assert (done.returncode, words in shown(done)) == (3, True), shown(done)
     done = adjudge("compare", "base.jsonl", "same.jsonl", "half.jsonl", cwd=folder)
     assert (done.returncode, words in shown(done)) == (3, True), shown(done)
+
+
+def run_line(line: str, folder: Path) -> int:
+    """Run a line of bash, and return its exit code."""
+    return subprocess.run(["bash", "-c", line], cwd=folder, check=False, stdout=subprocess.DEVNULL).returncode  # noqa: S607
+
+
+@pytest.mark.parametrize(("new", "code"), [("worse.jsonl", 1), ("part.jsonl", 3), ("same.jsonl", 0)])
+def test_a_reader_who_has_gone(folder: Path, new: str, code: int) -> None:
+    """The exit code is the verdict, also where nobody reads what is printed, as behind `head`."""
+    scores(folder / "part.jsonl", {"q1": 1.0})
+    for reader in ("true", "head -1", "grep -q base"):
+        line = f"{sys.executable} -m adjudge compare base.jsonl {new} --github | {reader}; exit ${{PIPESTATUS[0]}}"
+        assert run_line(line, folder) == code
+    line = f"{sys.executable} -m adjudge compare base.jsonl {new} >&-"
+    assert run_line(line, folder) == code
+
+
+def test_one_file_for_two_reports(folder: Path) -> None:
+    """Two spellings of one path are one file."""
+    done = adjudge("compare", "base.jsonl", "same.jsonl", "--json", "o", "--junit", "./o", cwd=folder)
+    assert done.returncode == 2
+    assert "cannot be written twice" in shown(done)
+
+
+def test_a_report_that_is_missing_is_not_a_pass(folder: Path) -> None:
+    """A full disk is undecided; a loss stays a loss."""
+    for new, code in (("same.jsonl", 3), ("worse.jsonl", 1)):
+        done = adjudge("compare", "base.jsonl", new, "--json", "/dev/full", cwd=folder)
+        assert done.returncode == code
+        assert "No space left on device" in shown(done)
+        assert f"(exit code {code})" in shown(done)
+
+
+def test_worse_by_an_unsure_amount(folder: Path) -> None:
+    """A loss that is sure, and not surely larger than the margin, is called worse, and the exit code says so."""
+    done = adjudge("compare", "base.jsonl", "worse.jsonl", "--margin", "0.25", cwd=folder)
+    assert done.returncode == 1
+    assert "worse, though not shown to be so by more than the margin" in shown(done)

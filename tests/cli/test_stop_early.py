@@ -41,6 +41,28 @@ class TestJudgeRun:
         word = "FAIL" if code else "pass"
         assert f"{word}: openai:m 0.6667 (n 30, 95 % interval" in done.stdout.decode()
 
+    def test_a_finished_run_is_not_stopped(self, tmp_path: Path) -> None:
+        """Where every row has its score already, all of them decide, whatever the first ones would have shown."""
+        write_rows(tmp_path / "rows.jsonl", 60)
+        with ChatServer(by_number) as server:
+            whole = adjudge(*arguments(server, "--threshold", "0.7"), cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+            early = arguments(server, "--threshold", "0.7", "--stop-early")
+            again = adjudge(*early, cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+            assert server.counts.calls == 60
+        assert (whole.returncode, again.returncode) == (1, 1)
+        assert b"decided early" not in again.stdout
+        assert len(lines(tmp_path / "out.jsonl")) == 60
+
+    @pytest.mark.parametrize("least", ["80", "-1"])
+    def test_a_threshold_outside_the_range(self, tmp_path: Path, least: str) -> None:
+        """What no score can reach, or miss, is a wrong call and not a bad agent."""
+        write_rows(tmp_path / "rows.jsonl", 3)
+        with ChatServer(by_number) as server:
+            done = adjudge(*arguments(server, "--threshold", least), cwd=tmp_path, env={"OPENAI_API_KEY": KEY})
+            assert server.counts.calls == 0
+        assert done.returncode == 2
+        assert f"the threshold of openai:m is {least}, and its scores lie between 0 and 1" in done.stderr.decode()
+
     @pytest.mark.parametrize(("least", "code", "verdict"), [("0.4", 0, "PASS"), ("0.9", 1, "FAIL")])
     def test_stop_early(self, tmp_path: Path, least: str, code: int, verdict: str) -> None:
         """With --stop-early rows are spared, the output has the rows that count, and the screen says how many."""

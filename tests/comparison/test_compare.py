@@ -1,14 +1,25 @@
 """Two runs against each other: verdicts, what is missing, many metrics, what cannot be compared."""
 
+import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.comparison import CaseFacts, CompareOptions, MetricComparison, MetricValues, Results, compare_results
+from adjudge import compare
+from adjudge.comparison import (
+    CaseFacts,
+    CompareOptions,
+    MetricComparison,
+    MetricValues,
+    Results,
+    compare_results,
+    open_results,
+)
 from adjudge.errors import UsageError
 from support import golden
 
@@ -360,3 +371,99 @@ def test_what_fails_is_one_of_three_words(fail_on: Any) -> None:
     """Another word, and `inferior` without a margin, are wrong calls, never a pass."""
     with pytest.raises(UsageError, match="fail_on is worse, none, or with a margin inferior"):
         compare_results(with_origin(), with_origin()).exit_code(fail_on)
+
+
+LOST_ALL = {"base": [1.0], "new": [0.0]}
+KEPT = {"base": [1.0], "new": [1.0]}
+PLAIN: Mapping[str, Any] = {}
+PARTIAL = {"base": [0.5], "new": [0.5], "times": 1}
+REPEATED = {"base": [1.0, 1.0], "new": [1.0], "times": 1}
+
+
+@pytest.mark.parametrize("other", [PLAIN, PARTIAL, REPEATED])
+@pytest.mark.parametrize(("number", "margin"), [(300, 0.01), (400, 0.02), (800, 0.01), (300, 0.05), (150, 0.1)])
+def test_a_loss_of_the_margin_is_rarely_called_small(number: int, margin: float, other: Mapping[str, Any]) -> None:
+    """If as much is lost as the margin says, at most 2.5 % of runs are non-inferior: exactly, by the binomial.
+
+    One case with partial credit or a second answer changes nothing.
+    """
+    false = 0.0
+    for lost in range(number):
+        kept = number - lost - (1 if other else 0)
+        seen = [{**LOST_ALL, "times": lost}, {**KEPT, "times": kept}, *([other] if other else [])]
+        if one_metric(*runs(seen), margin=margin).verdict != "non-inferior":
+            # More lost cases never make it better.
+            break
+        false += math.comb(number, lost) * margin**lost * (1.0 - margin) ** (number - lost)
+    assert false <= 0.025
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_one_lost_case_is_not_better_news_than_none(size: int) -> None:
+    """Each lost case lowers the interval, in clusters as well."""
+    lows = []
+    for lost in range(4):
+        ours, theirs = runs([{**LOST_ALL, "times": lost * size}, {**KEPT, "times": (200 - lost) * size}])
+        facts = {key: CaseFacts(cluster=str(at // size)) for at, key in enumerate(ours.metrics["right"].values)}
+        difference = one_metric(replace(ours, cases=facts), theirs, margin=0.02).difference
+        assert difference is not None
+        assert difference.low is not None
+        lows.append(difference.low)
+    assert lows == sorted(lows, reverse=True)
+
+
+def test_repeats_of_one_run_say_nothing_about_the_other() -> None:
+    """Fifty right answers a case of the base do not make two of the new run certain."""
+    few = runs([{"base": [1.0] * 50, "new": [1.0] * 2, "times": 10}])
+    many = runs([{"base": [1.0] * 50, "new": [1.0] * 50, "times": 10}])
+    assert one_metric(*few, margin=0.02, scope="these").verdict == "undecided"
+    assert one_metric(*many, margin=0.02, scope="these").verdict == "non-inferior"
+
+
+def test_p_and_interval_agree_where_nothing_varies() -> None:
+    """Cases that all fell by the same amount have one answer, and do not use up a step of Holm's."""
+    ours, theirs = runs([{"base": [0.5], "new": [0.4], "times": 30}])
+    metric = one_metric(ours, theirs)
+    assert metric.verdict == "no difference shown"
+    assert metric.p is not None
+    assert metric.p > 0.05
+
+
+def test_an_id_of_several_cases_is_refused() -> None:
+    """Two questions under one id are not repeats: they are not averaged unless somebody allows it."""
+    ours, theirs = runs([{"base": [1.0, 0.0], "new": [0.0, 1.0], "times": 30}])
+    mixed = replace(ours, mixed=("c0", "c1"))
+    with pytest.raises(UsageError, match=r"several cases have one id \(c0, c1\): name a column"):
+        compare_results(mixed, theirs)
+    assert compare_results(mixed, theirs, CompareOptions(allow_mismatch=True)).mismatches
+
+
+def test_a_margin_that_allows_everything_is_refused() -> None:
+    """A margin as wide as the range is a wrong call."""
+    ours, theirs = runs([{"base": [1.0], "new": [0.0], "times": 30}])
+    with pytest.raises(UsageError, match="a margin of 5 allows every loss: right lies between 0 and 1"):
+        compare_results(ours, theirs, CompareOptions(margin=5.0))
+
+
+def test_what_is_better_when_lower() -> None:
+    """The direction of a metric can be given; an unknown name is refused."""
+    ours, theirs = runs([{"base": [1.0], "new": [0.0], "times": 30}])
+    base, new = (open_results(one, CompareOptions(lower_is_better=["right"])) for one in (ours, theirs))
+    assert compare_results(base, new).metrics["right"].verdict == "better"
+    with pytest.raises(UsageError, match="has no metric 'rihgt'; did you mean 'right'"):
+        open_results(ours, CompareOptions(higher_is_better=["rihgt"]))
+
+
+@pytest.mark.parametrize(("given", "kind"), [([{"id": 1, "score": 1}], "list"), (3, "int")])
+def test_what_is_not_a_run(given: Any, kind: str) -> None:
+    """Rows are no run: the error says what is."""
+    with pytest.raises(UsageError, match=f"a run is a file, the result of `evaluate`, or `Results`; got {kind}"):
+        compare(given, given)
+
+
+def test_clusters_that_differ_are_noted() -> None:
+    """Where the runs put a case into different clusters, those of the base count, and a note says so."""
+    ours, theirs = runs([{"base": [1.0], "new": [0.0], "times": 30}])
+    facts = [{f"c{at}": CaseFacts(cluster=str(at // size)) for at in range(30)} for size in (2, 3)]
+    found = compare_results(replace(ours, cases=facts[0]), replace(theirs, cases=facts[1]))
+    assert "cases are in another cluster than in base, which counts" in found.notes[0]

@@ -1,5 +1,7 @@
 """Leaderboards: ranks that the intervals allow, over the cases that all runs have."""
 
+from dataclasses import replace
+
 import pytest
 
 from adjudge.comparison import CompareOptions, MetricValues, Results, rank_results
@@ -84,3 +86,43 @@ def test_each_pair_of_runs_must_be_comparable() -> None:
     ]
     with pytest.raises(UsageError, match="b and c cannot be compared: m has another judge"):
         rank_results(judged, CompareOptions())
+
+
+def test_one_lost_case_is_not_better_news_than_none() -> None:
+    """A leaderboard holds a run against a margin as a comparison of two does, only with wider intervals."""
+    verdicts = []
+    for lost in range(3):
+        found = rank_results(
+            [run("a", 400, of=400), run("b", 400 - lost, of=400), run("c", 400, of=400)], CompareOptions(margin=0.0125)
+        )
+        verdicts += [one.verdict for one in found.leaderboards["m"].runs if one.name == "b"]
+    assert verdicts == ["undecided"] * 3
+
+
+def test_scores_that_only_the_new_run_lacks() -> None:
+    """What one run alone lacks leaves its verdict open among three runs, as among two."""
+    found = rank_results(
+        [run("a", 400, of=400), run("b", 400, of=400, missing=16), run("c", 400, of=400)], CompareOptions(margin=0.04)
+    )
+    (open_one,) = [one for one in found.leaderboards["m"].runs if one.reason is not None]
+    assert open_one.name == "b"
+    assert open_one.verdict == "undecided"
+    assert open_one.reason == (
+        "0 scores are missing in the base and 16 in the new run: that is not chance, and they could change the verdict"
+    )
+    assert found.exit_code() == 3
+
+
+def test_spared_cases_are_not_lost() -> None:
+    """What an early decision spared does not count as missing."""
+    early = replace(run("b", 14, of=14), spared=frozenset(f"c{at}" for at in range(14, 200)))
+    found = rank_results([run("a", 200), early, run("c", 200)], CompareOptions())
+    assert (found.partial, found.too_few, found.exit_code()) == ((), None, 0)
+
+
+def test_what_cannot_be_ranked() -> None:
+    """One run is no ranking, and slices are for two."""
+    with pytest.raises(UsageError, match="at least two runs, got 1"):
+        rank_results([run("a", 1)], CompareOptions())
+    with pytest.raises(UsageError, match="are for two runs"):
+        rank_results([run("a", 1), run("b", 1), run("c", 1)], CompareOptions(by="tags"))

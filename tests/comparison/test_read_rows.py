@@ -273,3 +273,33 @@ def test_columns_are_guessed_only_without_a_choice(tmp_path: Path) -> None:
         read_results(path)
     with pytest.raises(UsageError, match="no column 'nmae'; did you mean 'name'"):
         read_results(path, id="nmae")
+
+
+@pytest.mark.parametrize("name", ["seconds", "latency_ms", "duration_s", "prompt_tokens", "error_rate", "latency"])
+def test_less_of_a_cost_is_better(name: str, tmp_path: Path) -> None:
+    """A column that is named decides; times, costs and errors are better when lower, which a note says."""
+    path = write(tmp_path / "a.jsonl", {"id": 1, name: 2.0})
+    found = read_results(path, scores=[name])
+    metric = found.metrics[name]
+    assert (metric.is_gated, metric.higher_is_better) == (True, False)
+    assert found.notes == (f"{name} is taken to be better when lower, by its name (--higher-is-better {name})",)
+
+
+def test_a_first_row_may_lack_its_score(tmp_path: Path) -> None:
+    """A score that the first line lacks is a missing score, as in any other line."""
+    found = read_results(write(tmp_path / "a.jsonl", {"id": 1}, {"id": 2, "score": 1.0}))
+    assert values(found, "score") == {"1": [None], "2": [1.0]}
+
+
+def test_an_id_with_two_questions(tmp_path: Path) -> None:
+    """Rows with one id and different questions are several cases, not repeats of one."""
+    rows = ({"id": at % 2, "question": f"What is {at}?", "score": 1.0} for at in range(4))
+    assert read_results(write(tmp_path / "a.jsonl", *rows)).mixed == ("0", "1")
+    same = ({"id": 0, "question": "What?", "score": float(at)} for at in range(4))
+    assert read_results(write(tmp_path / "b.jsonl", *same)).mixed == ()
+
+
+def test_numbers_beyond_computing(tmp_path: Path) -> None:
+    """A number whose square no float holds is an error that names its row."""
+    with pytest.raises(DataError, match=r"a\.jsonl, line 1: score is 1e\+200"):
+        read_results(write(tmp_path / "a.jsonl", {"id": 1, "score": 1e200}))

@@ -4,6 +4,7 @@ import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
@@ -58,7 +59,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    code = OK
+    code: Any = OK  # what the command returns
     try:
         # Not `app.main`, which has exit codes of its own for some of what follows.
         with app.make_context("adjudge", sys.argv[1:]) as context:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adjudge.cli._options import Share, ignore_lost_reader, new_command, refuse_unwritable, with_options
-from adjudge.errors import UsageError, printable
+from adjudge.errors import AdjudgeError, UsageError, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -41,6 +41,12 @@ OPTIONS = (
         help="A metric that decides [all], or who scores answers. Repeatable.",
     ),
     click.option("--margin", type=click.FloatRange(min=0, min_open=True), help="How much a metric may lose."),
+    click.option(
+        "--lower-is-better", multiple=True, metavar="METRIC", help="A metric that is better when lower. Repeatable."
+    ),
+    click.option(
+        "--higher-is-better", multiple=True, metavar="METRIC", help="One whose name says otherwise. Repeatable."
+    ),
     click.option("--by", help="Show slices by this column or tag; tags: by each tag."),
     click.option("--cluster", help="The column of what varies together, such as a conversation."),
     click.option(
@@ -117,9 +123,14 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
     else:
         found = comparison = compare_results(runs[0], runs[1], asked)
         show_comparison(comparison, console)
-    with ignore_lost_reader():
-        _write_reports(found, reports, fail_on)
     code = found.exit_code(fail_on)
+    with ignore_lost_reader():
+        try:
+            _write_reports(found, reports, fail_on)
+        except AdjudgeError as error:
+            # A report that is missing is not a pass.
+            click.echo(f"adjudge: error: {printable(error.message, 1000)}", err=True)
+            code = code or 3
     result = RESULTS[code] if fail_on != "none" else "nothing was asked to fail"
     console.say(f"compare: {result} (exit code {code}){_why(found, code) if fail_on != 'none' else ''}", "bold")
     return code
@@ -250,7 +261,8 @@ def _show_names(found: "Comparison", console: "Terminal") -> None:
 
 def _change(change: "CaseChange", *, several: bool) -> str:
     metric = f"{printable(change.metric, 60)} " if several else ""
-    return f"{printable(change.id, 60)} ({metric}{change.base:.4g} -> {change.new:.4g})"
+    base, new = (f"{value:.10g}" if value == int(value) else f"{value:.4g}" for value in (change.base, change.new))
+    return f"{printable(change.id, 60)} ({metric}{base} -> {new})"
 
 
 def _more(ids: "Sequence[str]") -> str:

@@ -26,6 +26,7 @@ from adjudge.model import encode_json
 
 T = TypeVar("T")
 
+LARGEST_VALUE = 1e100
 LARGEST = 1 << 30  # bytes of a JSON document
 LARGEST_PART = 1 << 20  # bytes of a part of one, such as the scores of a sample
 LONGEST_ID = 4096  # characters
@@ -107,6 +108,7 @@ class ResultsBuilder:
         self.cases: dict[str, CaseFacts] = {}
         self.notes: list[str] = []
         self.spared: list[str] = []
+        self.mixed: dict[str, None] = {}  # ids that stand for several cases
         self._rows: dict[str, Rows] = {}
         self._known: dict[str, dict[str, Any]] = {}
         self._kept: set[str] = set()
@@ -161,6 +163,8 @@ class ResultsBuilder:
             number = float(value)
         except (OverflowError, ValueError):
             number = math.inf
+        if LARGEST_VALUE < abs(number) < math.inf:
+            raise bad_results(place, f"{metric} is {number:g}, and squares of it are beyond what can be computed")
         if not math.isfinite(number):
             self._no_numbers[metric] += 1
             return None
@@ -178,7 +182,10 @@ class ResultsBuilder:
         """Keep what is known of a case; what its first row says counts."""
         if self.keep:
             self._kept.update(columns)
-        if case in self.cases:
+        known = self.cases.get(case)
+        if known is not None:
+            if digest is not None and known.digest is not None and digest != known.digest:
+                self.mixed[case] = None
             return
         kept = {name: text_of(columns[name]) for name in self.keep if columns.get(name) is not None}
         named = () if not isinstance(tags, list | tuple) else tuple(map(text_of, tags))
@@ -196,7 +203,7 @@ class ResultsBuilder:
         for name in self._words - self._numbers:
             self._known.setdefault(name, {}).setdefault("range", (0.0, 1.0))
         for name in COSTS:
-            self.describe(name, is_gated=False, higher_is_better=False)
+            self._known[name] = {"is_gated": False, "higher_is_better": False, **self._known.get(name, {})}
         metrics: dict[str, MetricValues] = {}
         for scorer, rows in self._rows.items():
             if any(len(case) > LONGEST_ID for case in rows.cases):
@@ -211,7 +218,9 @@ class ResultsBuilder:
                 metrics[name] = MetricValues(rows.by_case(part), **known)
         if not any(metric.values for metric in metrics.values()):
             raise bad_results(self.name, "it holds no scores")
-        return Results(self.name, metrics, self.cases, frozenset(self.spared), tuple(self.notes))
+        return Results(
+            self.name, metrics, self.cases, frozenset(self.spared), mixed=tuple(self.mixed), notes=tuple(self.notes)
+        )
 
     def _check_keep(self) -> None:
         # What cases are grouped by may be a tag, too.

@@ -30,6 +30,9 @@ _NOTHING = CaseFacts()
 class CompareOptions:
     """How to compare: `scorers` are the metrics that decide (default: all that can), `margin` is what they may lose.
 
+    `lower_is_better` and `higher_is_better` name metrics of which a file does not say it; by their names, times, costs
+    and errors are better when lower.
+
     `cluster` names the column of what varies together, `by` a column to show slices by, a tag, or `tags` for each of
     them. `scope` is `new` (how would new cases of this kind go) or `these` (only these cases, which need repeats). At
     most the share `max_missing` of the pairs may lack a score.
@@ -37,6 +40,8 @@ class CompareOptions:
 
     scorers: Sequence[str] = ()
     margin: float | None = None
+    lower_is_better: Sequence[str] = ()
+    higher_is_better: Sequence[str] = ()
     by: str | None = None
     cluster: str | None = None
     scope: Scope = "new"
@@ -44,8 +49,11 @@ class CompareOptions:
     max_missing: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.margin is not None and (isinstance(self.margin, bool) or not 0.0 < self.margin < math.inf):
+        is_number = isinstance(self.margin, int | float) and not isinstance(self.margin, bool)
+        if self.margin is not None and not (is_number and 1e-100 < self.margin < math.inf):
             raise UsageError(f"the margin must be a number greater than 0, got {self.margin!r}", code="bad-option")
+        if isinstance(self.max_missing, bool) or not isinstance(self.max_missing, int | float):
+            raise UsageError(f"max_missing is a share from 0 to 1, got {self.max_missing!r}", code="bad-option")
         if not 0.0 <= self.max_missing <= 1.0:
             raise UsageError(f"max_missing is a share from 0 to 1, got {self.max_missing:g}", code="bad-option")
         if self.scope not in ("new", "these"):
@@ -81,18 +89,38 @@ def open_results(
     A table of answers, which has no scores, is scored by the scorers that decide.
     """
     if isinstance(source, Results):
-        return source
+        return _directed(source, options)
     keep = [column for column in (options.cluster, options.by) if column is not None]
     path = getattr(source, "file", source)
+    if not isinstance(path, str | Path):
+        message = f"a run is a file, the result of `evaluate`, or `Results`; got {type(source).__name__}"
+        raise UsageError(message, code="not-comparable")
     try:
-        return read_results(path, id=id, scores=scores, keep=keep)
+        return _directed(read_results(path, id=id, scores=scores, keep=keep), options)
     except UsageError as error:
         # A table without scores, and scorers that may give them.
         if error.code != "no-scores" or not options.scorers:
             raise
     from adjudge.comparison._answers import score_answers
 
-    return score_answers(Path(path), options.scorers, keep)
+    return _directed(score_answers(Path(path), options.scorers, keep), options)
+
+
+def _directed(results: Results, options: CompareOptions) -> Results:
+    """Return the results with the metrics that are better when lower, or higher, as the options say."""
+    wanted = {**dict.fromkeys(options.higher_is_better, True), **dict.fromkeys(options.lower_is_better, False)}
+    for name in wanted:
+        if name not in results.metrics:
+            known = ", ".join(results.metrics)
+            message = f"{results.name} has no metric {name!r}{closest(name, list(results.metrics))} (there are {known})"
+            raise UsageError(message, code="unknown-metric")
+    if not wanted:
+        return results
+    metrics = {
+        name: replace(metric, higher_is_better=wanted.get(name, metric.higher_is_better))
+        for name, metric in results.metrics.items()
+    }
+    return replace(results, metrics=metrics)
 
 
 def compare_results(base: Results, new: Results, options: CompareOptions = CompareOptions()) -> Comparison:  # noqa: B008 (frozen)
@@ -115,6 +143,11 @@ def compare_results(base: Results, new: Results, options: CompareOptions = Compa
             exploratory.append(replace(question, is_gated=False))
             continue
         decisive.append(replace(question, margin=options.margin))
+        if options.margin is not None and ends is not None and options.margin >= ends[1] - ends[0]:
+            message = (
+                f"a margin of {options.margin:g} allows every loss: {name} lies between {ends[0]:g} and {ends[1]:g}"
+            )
+            raise UsageError(message, code="bad-option")
         if options.by is not None:
             exploratory += _slices(question, facts, options.by)
 
@@ -161,9 +194,11 @@ def gated_metrics(runs: Sequence[Results], wanted: Sequence[str]) -> list[str]:
     wanted = [get_scorer(name).name if name not in shared and ":" in name else name for name in wanted]
     for name in wanted:
         if name not in shared:
-            lacking = next(one.name for one in runs if name not in one.metrics)
-            message = f"{lacking} has no metric {name!r}{closest(name, shared)}"
-            raise UsageError(f"{message} (shared: {', '.join(shared) or 'none'})", code="unknown-metric")
+            lacking = next(one for one in runs if name not in one.metrics)
+            message = f"{lacking.name} has no metric {name!r}{closest(name, shared)}"
+            # A note may say why a scorer of the file is not there.
+            why = "".join(f"; {note}" for note in lacking.notes if name in note)
+            raise UsageError(f"{message} (shared: {', '.join(shared) or 'none'}){why}", code="unknown-metric")
     found = list(wanted) or [name for name in shared if all(one.metrics[name].is_gated for one in runs)]
     if not found:
         having = "; ".join(f"{one.name} has {', '.join(one.metrics) or 'none'}" for one in runs)
@@ -191,10 +226,17 @@ def _mismatches(base: Results, new: Results) -> Iterator[str]:
                 yield f"{name} has another {key.replace('_', ' ')} ({value} and {theirs[key]})"
         if ours.higher_is_better != new.metrics[name].higher_is_better:
             yield f"{name} is better when higher in one run and when lower in the other"
-    changed = changed_cases(base, new)
+    mixed = list(dict.fromkeys((*base.mixed, *new.mixed)))
+    if mixed:
+        yield f"several cases have one id ({_some(mixed)}): name a column that tells them apart with --id"
+    changed = [key for key in changed_cases(base, new) if key not in mixed]
     if changed:
-        more = f" and {len(changed) - SHOWN:,} more" if len(changed) > SHOWN else ""
-        yield f"other cases have the same id ({', '.join(changed[:SHOWN])}{more})"
+        yield f"other cases have the same id ({_some(changed)})"
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
+    return f"{', '.join(ids[:SHOWN])}{more}"
 
 
 def changed_cases(base: Results, new: Results) -> list[str]:
@@ -253,7 +295,12 @@ def range_of(metrics: Sequence[MetricValues]) -> Range:
 
 def notes_of(runs: Sequence[Results]) -> tuple[str, ...]:
     """Return what the runs have to say, each note with its run."""
-    named = (note if note.startswith(one.name) else f"{one.name}: {note}" for one in runs for note in one.notes)
+    named = [note if note.startswith(one.name) else f"{one.name}: {note}" for one in runs for note in one.notes]
+    for other in runs[1:]:
+        clusters = ((fact.cluster, other.cases.get(key, _NOTHING).cluster) for key, fact in runs[0].cases.items())
+        differ = sum(None not in pair and pair[0] != pair[1] for pair in clusters)
+        if differ:
+            named.append(f"{other.name}: {differ:,} cases are in another cluster than in {runs[0].name}, which counts")
     return tuple(dict.fromkeys(named))
 
 
@@ -277,7 +324,8 @@ def _slices(question: MetricQuestion, facts: Mapping[str, CaseFacts], by: str) -
     groups: dict[str, list[int]] = {}
     for at, key in enumerate(question.pairs.ids):
         fact = facts.get(key, _NOTHING)
-        if by in fact.columns:
+        # A column of tags is looked into: each of them is a slice.
+        if by in fact.columns and not (by in ("tag", "tags") and fact.tags):
             groups.setdefault(f"{by}={fact.columns[by]}", []).append(at)
         else:
             for tag in fact.tags:

@@ -7,7 +7,7 @@
 
 A sample is a case and its epochs are the repeats. C, P, I and N are 1, .5, 0 and 0, as Inspect's own `value_to_float`
 has them. A scorer that gives several values has no value of its own: each is a metric, `SCORER.NAME`. A sample that
-ended in an error has no scores.
+ended in an error, or that somebody invalidated, has no scores.
 """
 
 from collections import Counter
@@ -81,6 +81,7 @@ class _Sample(msgspec.Struct):
     scores: dict[str, _Score] | None = None
     metadata: msgspec.Raw = NOTHING
     error: msgspec.Raw = NOTHING
+    invalidation: msgspec.Raw = NOTHING
     working_time: float | None = None
     total_time: float | None = None
     model_usage: dict[str, _Usage] | None = None
@@ -95,7 +96,7 @@ class _Read(msgspec.Struct):
 
     case: str
     epoch: int
-    scores: dict[str, float | None] | None  # None: it ended in an error
+    scores: dict[str, float | None] | None  # None: it ended in an error, or was invalidated
     costs: dict[str, float | None]
 
 
@@ -134,12 +135,16 @@ class _Samples:
         self.samples: list[_Read] = []
         self.texts: Counter[str] = Counter()  # values of a scorer that are words and not marks
         self.numeric: set[str] = set()  # scorers that give numbers, too
+        self.invalid = 0
 
     def take(self, sample: _Sample, header: _Header | None) -> None:
         place = f"{self.path}, sample {str(sample.id)[:40]!r}"
         case = case_id(sample.id, place)
         scores: dict[str, float | None] | None = None
-        if bytes(sample.error) == b"null":
+        # Somebody looked at the sample and declared that it says nothing.
+        is_valid = bytes(sample.invalidation) == b"null"
+        self.invalid += not is_valid
+        if bytes(sample.error) == b"null" and is_valid:
             scores = {}
             for name, score in (sample.scores or {}).items():
                 self._add(scores, name, small(score.value, place), place)
@@ -186,6 +191,8 @@ class _Samples:
             else:
                 found.notes.append(f"{found.name}: {name} gives words and not numbers: it is left out")
                 names.pop(name)
+        if self.invalid:
+            found.notes.append(f"{found.name}: {self.invalid:,} samples were invalidated: they count as missing")
         known = header.eval if header is not None else _Eval()
         if not names:
             names = dict.fromkeys(one.name.rpartition("/")[2] for one in known.scorers or ())

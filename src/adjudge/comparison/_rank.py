@@ -28,6 +28,7 @@ from adjudge.comparison._comparison import DifferenceVerdict, FailOn, exit_code_
 from adjudge.comparison._pairs import Pairs, pair_up
 from adjudge.comparison._results import Results
 from adjudge.comparison._verdicts import ALPHA, AskedQuestion, MetricQuestion, share_missing, why_open, worst_cases
+from adjudge.errors import UsageError
 from adjudge.statistics import Estimate
 
 
@@ -86,6 +87,11 @@ class Ranking:
 
 def rank_results(runs: Sequence[Results], options: CompareOptions) -> Ranking:
     """Rank runs over the cases that all have; `UsageError` says why they cannot be compared."""
+    runs = list(runs)
+    if len(runs) < 2:
+        raise UsageError(f"a ranking needs at least two runs, got {len(runs)}", code="not-comparable")
+    if options.by is not None:
+        raise UsageError("slices (`by`) are for two runs: compare each new run with the base", code="bad-option")
     gated = gated_metrics(runs, options.scorers)
     mismatches = dict.fromkeys(why for pair in combinations(runs, 2) for why in mismatches_of(*pair, options))
     clusters = clusters_by(join_facts(runs), options.cluster)
@@ -96,7 +102,9 @@ def rank_results(runs: Sequence[Results], options: CompareOptions) -> Ranking:
         for run in runs:
             for key in run.metrics[name].values:
                 ids[key] = ids.get(key, 0) + 1
-    partial = tuple(key for key, times in ids.items() if times < len(runs) * len(gated))
+    # Cases that an early decision spared are not lost.
+    spared = {key for run in runs for key in run.spared}
+    partial = tuple(key for key, times in ids.items() if times < len(runs) * len(gated) and key not in spared)
     of_base = {key for name in gated for key in runs[0].metrics[name].values}
     too_few = too_few_of(len(of_base.intersection(partial)), len(of_base), options.max_missing)
     return Ranking(boards, partial, too_few, options.margin, tuple(mismatches), notes_of(runs))

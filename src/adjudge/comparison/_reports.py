@@ -79,16 +79,22 @@ def checks_of(found: Found) -> list[Check]:
             values = [None if one is None else one.value for one in _estimates(metric)]
             scores = dict(zip(("base", "new", "difference"), values, strict=True))
             outcome = _outcome(metric.verdict, metric.reason, is_worse=metric.is_worse)
-            checks.append(Check(f"compare: {metric.name}", outcome, describe_metric(metric), scores=scores))
+            words = f"{describe_metric(metric)}{_but(found)}"
+            checks.append(Check(f"compare: {metric.name}", outcome, words, scores=scores))
         return checks
     for board in found.leaderboards.values():
         for run in board.runs:
             if run.verdict is not None:
                 reason = board.reason or run.reason
-                words = reason or f"{run.verdict}: [{interval(run.difference)}]"
+                words = f"{reason or f'{run.verdict}: [{interval(run.difference)}]'}{_but(found)}"
                 outcome = _outcome(run.verdict, reason, is_worse=run.is_worse)
                 checks.append(Check(f"compare: {board.metric}: {run.name}", outcome, words))
     return checks
+
+
+def _but(found: Found) -> str:
+    """Return why the runs should not have been compared, which no output leaves out."""
+    return f" (NOT COMPARABLE, compared all the same: {'; '.join(found.mismatches)})" if found.mismatches else ""
 
 
 def _outcome(verdict: DifferenceVerdict, reason: str | None, *, is_worse: bool) -> Outcome:
@@ -140,7 +146,17 @@ def _board(board: Leaderboard) -> dict[str, Any]:
 def write_comparison_json(found: Found, path: str, *, fail_on: FailOn) -> None:
     """Write everything as one JSON object, in plain ASCII."""
     with whole_file(path) as file:
-        file.write(json.dumps(json_of(found, fail_on=fail_on), indent=1, allow_nan=False).encode("ascii") + b"\n")
+        text = json.dumps(_finite(json_of(found, fail_on=fail_on)), indent=1, allow_nan=False)
+        file.write(text.encode("ascii") + b"\n")
+
+
+def _finite(value: Any) -> Any:
+    """Return what is reported with None for a number that no float holds, as of scores around 1e200."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_changes(found: Found, path: str) -> None:

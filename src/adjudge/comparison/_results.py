@@ -54,12 +54,13 @@ class CaseFacts:
 class Results:
     """What one run says about its cases; a case of which nothing but values is known may be missing in `cases`.
 
-    `spared` are cases that a run which was decided early did not need. `notes` are what a reader of any comparison
-    with it must know.
+    `spared` are cases that a run which was decided early did not need, `mixed` ids under which it has several cases.
+    `notes` are what a reader of any comparison with it must know.
     """
 
     name: str
     metrics: Mapping[str, MetricValues]
     cases: Mapping[str, CaseFacts] = field(default_factory=dict)
     spared: Collection[str] = ()
+    mixed: Collection[str] = ()
     notes: tuple[str, ...] = ()

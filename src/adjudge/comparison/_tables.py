@@ -11,7 +11,7 @@ they are guessed only if there is nothing to choose from.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,7 +35,14 @@ CRAG_ALL = "turn_evaluation_results_all"  # the name of the file, in a folder of
 CRAG_SCORERS = "turn_scorer_results.csv"
 _GATED_RATES = ("accuracy", "truthfulness_score")
 _LESS_IS_BETTER = ("missing", "hallucination_rate")
+_TIME_WORDS = frozenset(("duration", "hours", "latency", "minutes", "ms", "seconds", "secs", "time"))
+_COST_WORDS = _TIME_WORDS | frozenset(("cost", "dollars", "price", "tokens", "usd"))  # as the last word of a name
+_UNITS = frozenset(("avg", "mean", "ms", "s", "sec", "total", "us"))  # after such a word
+_ERROR_NAMES = frozenset(("error", "errors", "error_rate", "failures", "failure_rate", "loss"))
 _VERDICTS = {"CORRECT": 1.0, "WRONG": 0.0}
+
+
+FIRST_ROWS = 100  # that are looked at for the names of columns
 
 
 class Place(NamedTuple):
@@ -145,15 +152,23 @@ def readable(path: Path, kind: Format) -> Iterator[tuple[Place, dict[str, Any]]]
 def read_table(path: Path, kind: Format, key: str | None, scores: Sequence[str], keep: Sequence[str] = ()) -> Results:
     """Read a table: an id, one score or several, and whatever other columns it has."""
     rows = readable(path, kind)
-    first = next(rows, None)
-    if first is None:
+    # A row of JSON may lack what the others have.
+    first = list(islice(rows, FIRST_ROWS))
+    if not first:
         raise bad_results(path, "it holds no rows")
-    columns, rows = first[1], chain([first], rows)
+    columns: dict[str, Any] = {name: None for _, row in first for name in row}
+    rows = chain(first, rows)
     if columns.keys() >= TURN and key is None and not scores:
         return _read_turns(path, rows, keep)
     found = ResultsBuilder(str(path), keep)
     (id_column,) = _columns(path, columns, "id", () if key is None else (key,), IDS)
     metrics = _columns(path, columns, "score", scores, SCORES)
+    for name in metrics:
+        # What somebody names decides, also where it is a cost.
+        is_cost = _is_cost(name)
+        found.describe(name, is_gated=True, higher_is_better=not is_cost)
+        if is_cost:
+            found.notes.append(f"{name} is taken to be better when lower, by its name (--higher-is-better {name})")
     reference = next((name for name in ("reference", "references", "answer", "ground_truth") if name in columns), "")
     knows_more = bool(keep) or not columns.keys().isdisjoint(("question", "conversation_id", "tags"))
     for place, row in rows:
@@ -163,6 +178,17 @@ def read_table(path: Path, kind: Format, key: str | None, scores: Sequence[str],
             digest = digest_of(row.get("question"), row.get(reference))
             found.fact(case, row, cluster=row.get("conversation_id"), tags=row.get("tags"), digest=digest)
     return found.results()
+
+
+def _is_cost(name: str) -> bool:
+    """Return whether a column's name says that less of it is better.
+
+    >>> _is_cost("duration_s"), _is_cost("prompt-tokens"), _is_cost("error_rate"), _is_cost("time_score")
+    (True, True, True, False)
+    """
+    words = name.lower().replace("-", "_").split("_")
+    is_cost = words[-1] in _COST_WORDS or (words[-1] in _UNITS and words[-2:-1] and words[-2] in _COST_WORDS)
+    return bool(is_cost) or name.lower() in _ERROR_NAMES
 
 
 def _columns(

@@ -177,7 +177,8 @@ async def _work_through(work: RunTask, session: Session, journal: Journal, cache
                 # Other cases, and torn groups, must be found before anything is scored.
                 if source.complete or job.unit_column == GROUP or work.stopping is not None:
                     await reading
-            if work.stopping is not None and engine.failure is None:
+            # Where every case has its scores already, all of them decide.
+            if work.stopping is not None and engine.failure is None and engine.progress.done < source.count:
                 await _put_in_order(work, work.stopping, journal, source, engine)
             await engine.run()
         except AdjudgeError as error:

@@ -155,6 +155,10 @@ def check_stopping(work: RunTask) -> Stopping | None:
     targets = []
     for name, least in _named(config.thresholds, job.names).items():
         index = job.names.index(name)
+        ends = job.ranges[index]
+        if ends is not None and not ends[0] <= least <= ends[1]:
+            message = f"the threshold of {name} is {least:g}, and its scores lie between {ends[0]:g} and {ends[1]:g}"
+            raise UsageError(message, code="bad-option")
         targets.append(Target(name, least, partial(_value_at, index), job.ranges[index]))
     if config.stop_early:
         stopping = Stopping(tuple(targets), (UnscoredLimit(config.max_unscored),))
