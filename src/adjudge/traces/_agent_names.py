@@ -98,7 +98,8 @@ def hidden_agent(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
 def asked_in_words(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
     """Return the first tool that may be an agent, whatever it is called: it was asked something in words.
 
-    >>> asked_in_words([ToolCall("get_weather", {"city": "Oslo"}), ToolCall("desk", {"query": "Oslo?"})], {})
+    >>> weather = ToolCall("get_weather", {"city": "Oslo"}, executed=True)
+    >>> asked_in_words([weather, ToolCall("desk", {"query": "Is it cold in Oslo?"}, executed=True)], {})
     'desk'
     """
     for call in calls:
