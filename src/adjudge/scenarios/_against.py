@@ -61,7 +61,7 @@ def read_rules(given: Any, where: str, folder: Path) -> BaselineRules:
         names[tier] = tuple(found)
     run = given.get("run")
     numbers: dict[str, Any] = {key: given[key] for key in ("margin", "max_missing") if key in given}
-    if run is not None and not isinstance(run, str):
+    if run is not None and not (isinstance(run, str) and run.strip()):
         raise bad_gate(f"{where}: run must be a path, got {run!r}")
     for key, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
