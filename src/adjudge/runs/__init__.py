@@ -14,7 +14,7 @@ from adjudge.runs._summary import Summary, Tally
 if TYPE_CHECKING:
     from adjudge.runs._attack import Attacked, AttackKind, attack_judge
     from adjudge.runs._calibrate import Calibrated, calibrate_file
-    from adjudge.runs._cases import CaseRead, plain_message
+    from adjudge.runs._cases import CaseRead, cluster_of, plain_message
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
@@ -81,6 +81,7 @@ __all__ = [
     "attack_judge",
     "calibrate_file",
     "check_place",
+    "cluster_of",
     "estimate",
     "estimate_rescore",
     "estimate_resume",
@@ -108,7 +109,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "_attack": ("AttackKind", "Attacked", "attack_judge"),
         "_calibrate": ("Calibrated", "calibrate_file"),
-        "_cases": ("CaseRead", "plain_message"),
+        "_cases": ("CaseRead", "cluster_of", "plain_message"),
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),

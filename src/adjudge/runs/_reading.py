@@ -147,6 +147,17 @@ class RunFile:
         """Whether the run is done, running, stopped or damaged."""
         return run_state(self.file)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a process is writing it."""
+        return run_lock(self.file).holder() is not None
+
+    @property
+    def size(self) -> int:
+        """How many cases it has so far."""
+        with Store.read(self.file) as store:
+            return store.count()
+
     def rows(self, first: int = 0) -> Iterator[RunRow]:
         """Give the cases from that number on, in order of input, each with what the agent did and its scores."""
         with Store.read(self.file) as store:

@@ -1,0 +1,21 @@
+"""Runs, looked at in a browser: a local page over run files, and a report that is one file.
+
+    with ViewServer(["july.run"]) as server:        what `adjudge view july.run` opens
+        print(server.link)
+    write_report("july.run", out="report.html")     what `adjudge report` writes
+
+It reads; only labels are written, each set to a file of its own. What is searched and counted is kept in an index in the
+cache folder.
+"""
+
+from typing import TYPE_CHECKING
+
+from adjudge.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from adjudge.view._app import ViewServer
+    from adjudge.view._report import write_report
+
+__all__ = ["ViewServer", "write_report"]
+
+__getattr__, __dir__ = lazy_names(__name__, {"_app": ("ViewServer",), "_report": ("write_report",)})
