@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from adjudge.errors import RunError, UsageError
+from adjudge.errors import RunError, UsageError, closest
 from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
 from adjudge.runs._export import score_lines, scored_cases, summarise, verdict_line
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 NOT_RUN = "not-run: the run ended before this row"
 PAGE, FIRST_PAGE = 256, 16  # who asks for one row should not read many
+MOST_COMPARED = 20_000  # ids that an unknown one is compared with
 SUFFIX = ".run"
 REPLIES = """
     SELECT cases.seq, cases.unit, cases.body, cases.sum, requests.number, requests.key, requests.at, requests.body,
@@ -186,14 +187,17 @@ class RunFile:
 
     def find(self, id_: str) -> int:
         """Return the number of the first case with that id, as a text; an unknown one raises `UsageError`."""
-        last = -1
+        last, known = -1, list[str]()
         with Store.read(self.file) as store:
             while cases := store.cases(last, PAGE):
                 for case in cases:
                     if str(case.id) == id_:
                         return case.seq
                 last = cases[-1].seq
-        raise UsageError(f"{self.file} has no case {id_!r:.200}", code="no-such-row")
+                # Comparing a name with millions of others would take minutes.
+                if len(known) < MOST_COMPARED:
+                    known += [str(case.id)[:200] for case in cases]
+        raise UsageError(f"{self.file} has no case {id_!r:.200}{closest(id_[:200], known)}", code="no-such-row")
 
     def cases(self) -> Iterator[RunCase]:
         """Give the cases, in order of input."""
@@ -231,8 +235,8 @@ class RunFile:
                 first, last = rows[0][4], rows[-1][4]
                 # The attempts of the whole page in one query.
                 failed: dict[int, list[Attempt]] = {}
-                for number, *attempt in store.rows(ATTEMPTS, first, last):
-                    failed.setdefault(number, []).append(Attempt(*attempt))
+                for request, *attempt in store.rows(ATTEMPTS, first, last):
+                    failed.setdefault(request, []).append(Attempt(*attempt))
                 yield from (_reply(row, failed.get(row[4], ())) for row in rows)
 
     def export(self, out: str | Path) -> None:
