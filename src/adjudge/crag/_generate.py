@@ -211,7 +211,7 @@ def rows_of(conversation: Conversation) -> Iterator[dict[str, Any]]:
 def read_answers(path: Path, tokenizer: Tokenizer) -> Iterator[dict[str, Any]]:
     """Give the turns of a finished run with their answers; a turn whose agent failed says why in `fault`."""
     label = cut_label(tokenizer)
-    for case, done, _ in RunFile(path).rows():
+    for case, done, _, _ in RunFile(path).rows():
         if case.row is None or done is None:
             raise DataError(f"{path}: turn {case.id} was not answered: {case.fault or 'not-run'}")
         response = "" if done.trajectory is None else done.trajectory.final_response or ""
@@ -229,7 +229,7 @@ def finished_turns(path: Path, *, retry: bool = False) -> frozenset[str]:
     """Return the turns that will not be asked again, by ids: the answered ones and, if not `retry`, the failed ones."""
     found: set[str] = set()
     try:
-        for case, done, scores in RunFile(path).rows():
+        for case, done, scores, _ in RunFile(path).rows():
             # A retry forgets the failures of finished conversations only; in others the failed turn stays.
             is_kept = done is not None and (done.fault is None or not retry or scores is None)
             if is_kept:

@@ -186,7 +186,7 @@ def scorers_of(judge: Judge | None, more: Sequence[Any], columns: Iterable[str])
 
 def results(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Give the results of a finished run, in order."""
-    for case, _, scores in RunFile(path).rows():
+    for case, _, scores, _ in RunFile(path).rows():
         # A turn that was never reached is an error, not a wrong answer.
         score, *others = scores or [Score.error("not-run: the run ended before this turn") for _ in names]
         row = case.row or {}
