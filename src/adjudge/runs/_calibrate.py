@@ -1,6 +1,6 @@
 """A judge measured on rows that people labelled: a run over the rows, and two small ones that probe its stability."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -80,9 +80,11 @@ def check_labels(rows: str) -> None:
     # The whole file is read first: a bad label in the last row must not cost the calls of all rows before it.
     is_empty = True
     for read in read_cases(rows):
-        is_empty = False
         if read.row is None:
             raise DataError(f"{rows}, row {read.id}: {read.fault}", code="bad-row")
+        if _has_no_say(read.row):
+            continue
+        is_empty = False
         try:
             labelled(read.row)
         except DataError as error:
@@ -100,12 +102,32 @@ def _left(config: RunConfig, path: Path) -> RunConfig:
     return replace(config, **{name: max(0, most - spent[name]) for name, most in budgets.items() if most is not None})
 
 
-def _rows_of(path: Path, name: str) -> Iterator[tuple[Row, LabelledRow]]:
+def _rows_of(path: Path, name: str) -> Collection[tuple[Row, LabelledRow]]:
+    """Return the labelled rows; of the lines that one annotator wrote about a row of a run, the last one counts."""
+    found: dict[object, tuple[Row, LabelledRow]] = {}
     with Store.read(path) as store:
         for page in scored_cases(store, [name], NOT_RUN):
             for case, scores in page:
-                if case.row is not None:
-                    yield case.row, _labelled_row(case.row, scores[-1])
+                row = case.row
+                if row is None:
+                    continue
+                annotator, number = row.get("annotator"), row.get("row")
+                is_line = annotator is not None and isinstance(row.get("sample"), Mapping)
+                key = f"{annotator} {number}" if is_line else case.seq
+                found.pop(key, None)
+                if not _has_no_say(row):
+                    found[key] = row, _labelled_row(row, scores[-1])
+    return found.values()
+
+
+def _has_no_say(row: Row) -> bool:
+    """Return whether a line of labels is part of no figure: its reader was unsure, or the judge was when it was chosen.
+
+    What is hard for a judge says nothing about how often it errs.
+    """
+    sample = row.get("sample")
+    is_chosen = isinstance(sample, Mapping) and sample.get("kind") == "uncertain"
+    return is_chosen or str(row.get("label")).strip().lower() == "unsure"
 
 
 def _labelled_row(row: Row, score: Score) -> LabelledRow:
