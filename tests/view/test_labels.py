@@ -52,7 +52,7 @@ class TestFile:
         at = first.pop("at")
         assert time.time() - time.mktime(time.strptime(at[:19], "%Y-%m-%dT%H:%M:%S")) + time.timezone < 100
         sample = {"kind": "random", "seed": 0, "rows": 20}
-        named = {"id": "q3", "row": 3, "label": 0, "annotator": "ann", "probability": 0.5, "sample": sample}
+        named = {"id": "q3", "run": "", "row": 3, "label": 0, "annotator": "ann", "probability": 0.5, "sample": sample}
         assert first == {**named, **MATERIAL}
         assert (second["label"], second["annotator"], second["probability"]) == ("unsure", "bob", None)
         labels, unread = file.read()

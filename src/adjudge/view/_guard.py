@@ -20,7 +20,7 @@ CONTENT_SECURITY_POLICY = (
 HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with `no-referrer`, browsers hide where a form comes from
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
@@ -53,7 +53,9 @@ class Guard:
         if not is_own_name(named, self._host):
             await _answer(send, 421, "This page answers to the name of its own machine only.\n")
             return
-        if origin is not None and origin.removeprefix("http://") != named:
+        is_ours = origin is not None and origin.removeprefix("http://") == named
+        # A form always says where it comes from; a link does not.
+        if not is_ours and (origin is not None or scope["method"] not in ("GET", "HEAD")):
             await _answer(send, 403, "A page of another site may not ask here.\n")
             return
         given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)

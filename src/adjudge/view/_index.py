@@ -145,6 +145,21 @@ class Index:
         with self._lock:
             self._clear()
 
+    def values(self, scorer: int) -> Iterator[tuple[int, float]]:
+        """Give the number of every row that has a value of a scorer, and the value, in order."""
+        last = -1
+        while True:
+            with self._lock:
+                found = self._connection.execute(
+                    "SELECT number, value FROM scores WHERE scorer = ? AND number > ? AND value IS NOT NULL"
+                    " ORDER BY number LIMIT 10000",
+                    (scorer, last),
+                ).fetchall()
+            if not found:
+                return
+            yield from found
+            last = found[-1][0]
+
     def _add_rows(self, watch: Callable[[], object] | None) -> int:
         """Read the rows from the first one that had no scores on, and write those that have some now."""
         first = int(self._meta("mark") or 0)

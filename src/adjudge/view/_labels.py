@@ -1,7 +1,7 @@
 r"""Labels of people, kept as JSON lines in a file of their own beside the run.
 
-    {"id": "q7", "row": 7, "question": "Capital of France?", "reference": ["Paris"], "response": "Lyon", "label": 0,
-     "annotator": "ann", "at": "2026-11-19T04:00:00+00:00", "probability": 0.05,
+    {"id": "q7", "run": "july.run", "row": 7, "question": "Capital of France?", "reference": ["Paris"],
+     "response": "Lyon", "label": 0, "annotator": "ann", "at": "2026-11-19T04:00:00+00:00", "probability": 0.05,
      "sample": {"kind": "random", "seed": 0, "rows": 2000}}
 
 `label` is 1 for right, 0 for wrong, "unsure" for a row that its reader cannot decide. The last line of an annotator
@@ -50,6 +50,7 @@ class Label:
     sample: Mapping[str, Any] = field(default_factory=dict)
     material: Mapping[str, Any] = field(default_factory=dict)
     at: str = ""
+    run: str = ""
 
 
 class LabelFile:
@@ -152,6 +153,7 @@ def _line_of(label: Label) -> bytes:
     return json_line(
         {
             "id": label.id,
+            "run": label.run,
             "row": label.row,
             **label.material,
             "label": LABELS[label.answer],
@@ -173,6 +175,7 @@ def _label_of(line: bytes) -> Label | None:
         return None
     row, id_, annotator, at = given.get("row"), given.get("id"), given.get("annotator"), given.get("at")
     probability, sample, label = given.get("probability"), given.get("sample"), given.get("label")
+    run = given.get("run")
     answer = next((name for name, value in LABELS.items() if value == label), None)
     if answer is None or isinstance(label, bool) or isinstance(row, bool):
         return None
@@ -189,4 +192,5 @@ def _label_of(line: bytes) -> Label | None:
         sample if isinstance(sample, dict) else {},
         {name: given[name] for name in MATERIAL if name in given},
         at if isinstance(at, str) else "",
+        run if isinstance(run, str) else "",
     )
