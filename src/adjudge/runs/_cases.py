@@ -108,8 +108,8 @@ def row_of(case: Case) -> dict[str, Any]:
 def cluster_of(row: Mapping[str, Any] | None) -> str | None:
     """Return what a row varies together with: its conversation, else its group (the other repeats of its scenario).
 
-    >>> cluster_of({"conversation_id": 7, "group_id": "g"}), cluster_of({"session_id": "s", "turn_idx": 0}), cluster_of({})
-    ('7', 's', None)
+    >>> cluster_of({"conversation_id": 7, "group_id": "g"}), cluster_of({"session_id": "s", "turn_idx": 0})
+    ('7', 's')
     """
     if not row:
         return None

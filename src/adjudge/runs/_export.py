@@ -85,12 +85,8 @@ def summarise(
                 write(b"".join([lines(case.id, names, scores) for case, scores in page]))
                 repeats.add(sort_ids((label_of(case.id), case.seq + 1) for case, _ in page))
         warnings = () if repeats is None else tuple(repeat_warnings(repeats))
-    for tally, clusters in zip(tallies, together or (), strict=False):
-        # Where every case is alone, the interval of independent ones is the better one.
-        if any(len(values) > 1 for values in clusters.values()):
-            tally.clusters = Clusters(tally.range)
-            for values in clusters.values():
-                tally.clusters.add(values)
+    if together is not None:
+        _widen(tallies, together)
     known = known_in(store)
     early = store.meta(EARLY) and store.early_stop()
     if early is not None:
@@ -110,6 +106,16 @@ def summarise(
         early=early,
         corrected=None if known.calibration is None or not tallies or early else known.corrected(tallies[judged]),
     )
+
+
+def _widen(tallies: Sequence[Tally], together: list[dict[str, list[float]]]) -> None:
+    """Give the tallies their clusters, from the scores of each by scorer."""
+    for tally, clusters in zip(tallies, together, strict=True):
+        # Where every case is alone, the interval of independent ones is the better one.
+        if any(len(values) > 1 for values in clusters.values()):
+            tally.clusters = Clusters(tally.range)
+            for values in clusters.values():
+                tally.clusters.add(values)
 
 
 def _gather(page: list[tuple[CaseRecord, list[Score]]], together: list[dict[str, list[float]]]) -> None:

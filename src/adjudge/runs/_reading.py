@@ -231,8 +231,8 @@ class RunFile:
                 first, last = rows[0][4], rows[-1][4]
                 # The attempts of the whole page in one query.
                 failed: dict[int, list[Attempt]] = {}
-                for number, *attempt in store.rows(ATTEMPTS, first, last):
-                    failed.setdefault(number, []).append(Attempt(*attempt))
+                for request, *attempt in store.rows(ATTEMPTS, first, last):
+                    failed.setdefault(request, []).append(Attempt(*attempt))
                 yield from (_reply(row, failed.get(row[4], ())) for row in rows)
 
     def export(self, out: str | Path) -> None:
