@@ -1,12 +1,11 @@
 """The pages: addresses and what answers them. What is on a page is made elsewhere; here it is asked for and handed out.
 
-    /                                  the list of runs
-    /runs/KEY                          one run: figures, and a table of its rows
-    /runs/KEY/rows/7                   one row whole
-    /runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
-    /compare?base=KEY&new=KEY          two runs
-    /compare/row?base=..&new=..&id=..  one row of both
-    /runs/KEY/label                    labelling (see `_label_pages`)
+/                                  the list of runs
+/runs/KEY                          one run: figures, and a table of its rows
+/runs/KEY/rows/7                   one row whole
+/runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
+/compare?base=KEY&new=KEY          two runs
+/compare/row?base=..&new=..&id=..  one row of both
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
 from adjudge.view._guard import Guard
-from adjudge.view._index import Index
 from adjudge.view._library import Library
 from adjudge.view._queries import Query
 
@@ -36,7 +34,16 @@ try:
 except ImportError:
     raise MissingExtra.of("view", "the viewer") from None
 
-from adjudge.view._pages import STATIC, compare_page, list_page, message_page, pair_page, progress_page, row_page, run_page
+from adjudge.view._compare_pages import compare_page, pair_page
+from adjudge.view._pages import (
+    STATIC,
+    list_page,
+    message_page,
+    progress_page,
+    row_page,
+    run_page,
+    version_of,
+)
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -50,8 +57,6 @@ class Pages:
     @property
     def routes(self) -> list[Route]:
         """Every address."""
-        from adjudge.view._label_pages import label_routes
-
         return [
             Route("/", self._safe(self.runs)),
             Route("/runs/{key}", self._safe(self.run)),
@@ -60,7 +65,7 @@ class Pages:
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
             Route("/static/{name}", self._safe(self.static)),
-            *label_routes(self.library, self._safe),
+            # Labelling: *label_routes(self.library, self._safe), from _label_pages.
         ]
 
     def _safe(self, handler: Handler) -> Handler:
@@ -84,7 +89,7 @@ class Pages:
         entries = await run_in_threadpool(self.library.entries)
         if len(entries) == 1 and not self.library.has_folders and "list" not in request.query_params:
             return RedirectResponse(f"/runs/{entries[0].key}", 303)
-        return HTMLResponse(await run_in_threadpool(list_page, entries))
+        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen))
 
     async def run(self, request: Request) -> Response:
         """Answer with a run, or with how far the first reading of its file is."""
@@ -135,11 +140,6 @@ class Pages:
         return (keys[0], files[keys[0]]), (keys[1], files[keys[1]])
 
 
-def version_of(index: Index) -> str:
-    """Return a text that is another one when there are other rows to show."""
-    return f"{index.figures().rows} {'running' if index.source.is_running else 'at rest'}"
-
-
 class ViewServer:
     """Serves the pages for some files and folders, from a thread of its own, in a `with` statement.
 
@@ -184,9 +184,14 @@ class ViewServer:
             raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
         self._socket = listener
         app = Starlette(routes=Pages(self.library).routes)
-        guarded = Guard(app, host=self._host, port=listener.getsockname()[1], token=self._token)  # type: ignore[arg-type]
+        guarded = Guard(app, host=self._host, port=listener.getsockname()[1], token=self._token)
         config = uvicorn.Config(
-            guarded, log_level="critical", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=1
+            guarded,
+            log_level="critical",
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, name="adjudge viewer", daemon=True)
@@ -218,5 +223,5 @@ class ViewServer:
         self.start()
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
