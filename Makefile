@@ -79,7 +79,7 @@ lock: $(VENV)/.run  ## resolve and hash-lock the requirements again
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	    --python-version 3.11 --extra local pyproject.toml requirements/run.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-	    --python-version 3.11 --extra images --extra inspect --extra language --extra local --extra parquet --extra schema --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
+	    --python-version 3.11 --extra images --extra inspect --extra language --extra local --extra parquet --extra schema --extra view --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from adjudge.errors import UsageError
 from adjudge.runs import calibrate_file
 from adjudge.view._label_figures import LabelFigures, figures_of_labels
-from adjudge.view._label_sample import KINDS, DrawnRow, RowVerdict, Sample, SampleKind, draw, next_row
+from adjudge.view._label_sample import KINDS, DrawnRow, RowVerdict, LabelSample, SampleKind, draw, next_row
 from adjudge.view._labels import Answer, Label, LabelFile
 
 MATERIAL = {"question": "Capital of France?", "reference": ["Paris"], "response": "It is Paris."}
@@ -187,29 +187,29 @@ class TestSample:
     def test_the_same_for_everybody(self, kind: SampleKind, size: int, seed: int, count: int) -> None:
         """A sample is the same whenever it is drawn, has no row twice, and as many as it should."""
         verdicts = verdicts_of(count)
-        drawn = draw(Sample(kind, size, seed), verdicts)
-        assert drawn == draw(Sample(kind, size, seed), list(reversed(verdicts)))
+        drawn = draw(LabelSample(kind, size, seed), verdicts)
+        assert drawn == draw(LabelSample(kind, size, seed), list(reversed(verdicts)))
         assert len({one.row for one in drawn}) == len(drawn) == min(size, count)
 
     @given(st.sampled_from(["random", "stratified"]), st.integers(1, 60), st.integers(1, 60), st.integers(0, 9))
     def test_a_larger_sample_has_the_smaller_one(self, kind: SampleKind, size: int, more: int, seed: int) -> None:
         """Asking for more rows keeps those that were labelled."""
-        some = {one.row for one in draw(Sample(kind, size, seed), verdicts_of(300))}
-        assert some <= {one.row for one in draw(Sample(kind, size + more, seed), verdicts_of(300))}
+        some = {one.row for one in draw(LabelSample(kind, size, seed), verdicts_of(300))}
+        assert some <= {one.row for one in draw(LabelSample(kind, size + more, seed), verdicts_of(300))}
 
     def test_chances(self) -> None:
         """The chance of a row is how many of its stratum are drawn, of all there are."""
-        drawn = draw(Sample("stratified", 40), verdicts_of(400))
+        drawn = draw(LabelSample("stratified", 40), verdicts_of(400))
         assert sorted({(one.stratum, one.probability) for one in drawn}) == [("right", 20 / 300), ("wrong", 20 / 100)]
-        few = draw(Sample("stratified", 40), verdicts_of(400, every=40))
+        few = draw(LabelSample("stratified", 40), verdicts_of(400, every=40))
         assert sorted({(one.stratum, one.probability) for one in few}) == [("right", 30 / 390), ("wrong", 1.0)]
-        assert {one.probability for one in draw(Sample("random", 40), verdicts_of(400))} == {0.1}
+        assert {one.probability for one in draw(LabelSample("random", 40), verdicts_of(400))} == {0.1}
 
     def test_every_row_has_the_same_chance(self) -> None:
         """Over many seeds every row is drawn about equally often."""
         counts = np.zeros(50)
         for seed in range(2000):
-            for one in draw(Sample("random", 10, seed), verdicts_of(50)):
+            for one in draw(LabelSample("random", 10, seed), verdicts_of(50)):
                 counts[one.row] += 1
         # Each is binomial with n = 2,000 and p = .2: five standard deviations are 90.
         assert counts.min() > 310
@@ -217,21 +217,21 @@ class TestSample:
 
     def test_the_order_shows_no_verdict(self) -> None:
         """Whether a row comes early says nothing about its verdict."""
-        first = [draw(Sample("stratified", 10, seed), verdicts_of(400))[0].stratum for seed in range(400)]
+        first = [draw(LabelSample("stratified", 10, seed), verdicts_of(400))[0].stratum for seed in range(400)]
         assert 150 < first.count("right") < 250
 
     def test_least_certain_first(self) -> None:
         """The first row is the one of which the judge is least certain; nobody drew it by chance."""
-        drawn = draw(Sample("uncertain", 3), [RowVerdict(n, 1.0, p) for n, p in enumerate((0.9, 0.52, 0.1, 0.45))])
+        drawn = draw(LabelSample("uncertain", 3), [RowVerdict(n, 1.0, p) for n, p in enumerate((0.9, 0.52, 0.1, 0.45))])
         assert drawn == [DrawnRow(1, None, "uncertain"), DrawnRow(3, None, "uncertain"), DrawnRow(2, None, "uncertain")]
         with pytest.raises(UsageError, match="no probabilities"):
-            draw(Sample("uncertain"), [RowVerdict(0, 1.0)])
+            draw(LabelSample("uncertain"), [RowVerdict(0, 1.0)])
 
     def test_what_is_no_sample(self) -> None:
         """A sample of another kind, or of no rows, is refused."""
         for kind, size in (("all", 10), ("random", 0), ("random", 10**9)):
             with pytest.raises(UsageError):
-                Sample(kind, size)  # type: ignore[arg-type]
+                LabelSample(kind, size)  # type: ignore[arg-type]
 
     def test_next(self) -> None:
         """The next row is not done; one that was skipped comes again at the end."""
@@ -345,7 +345,7 @@ class TestFigures:
             truth = chance.random(1500) < 0.7
             said = truth ^ (chance.random(1500) < np.where(truth, 0.1, 0.25))
             verdicts = [RowVerdict(row, float(one)) for row, one in enumerate(said)]
-            sample = Sample(kind, 150, seed)
+            sample = LabelSample(kind, 150, seed)
             note = sample.note(1500, "local:0")
             labels = [
                 label(one.row, "right" if truth[one.row] else "wrong", probability=one.probability, sample=note)

@@ -66,6 +66,7 @@ OPTIONS = (
     click.option("--out", help="Write the cases that changed to this file, a line each."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
     click.option("--junit", help="Write a JUnit report to this file."),
+    click.option("--html", help="Write a page that opens from disk to this file."),
     click.option("--github", is_flag=True, help="Print annotations for GitHub, and add to its step summary."),
 )
 
@@ -102,7 +103,9 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
         raise UsageError("--fail-on inferior needs --margin: how much may a metric lose?", code="bad-option")
     if options["out"] is not None and more:
         raise UsageError("--out is for two runs: a leaderboard has no cases that changed", code="bad-option")
-    reports = {name: options.pop(name) for name in ("out", "json_file", "junit", "github")}
+    if options["html"] is not None and more:
+        raise UsageError("--html is for two runs, not for a leaderboard", code="bad-option")
+    reports = {name: options.pop(name) for name in ("out", "json_file", "junit", "html", "github")}
     outputs = [path for path in reports.values() if isinstance(path, str)]
     for path in outputs:
         refuse_unwritable(path, outputs, (base, new, *more))
@@ -118,6 +121,10 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
         found = comparison = compare_results(runs[0], runs[1], asked)
         show_comparison(comparison, console)
     _write_reports(found, reports, fail_on)
+    if not more and reports["html"] is not None:
+        from adjudge.view import write_comparison
+
+        write_comparison(comparison, base, new, out=reports["html"])
     code = found.exit_code(fail_on)
     result = RESULTS[code] if fail_on != "none" else "nothing was asked to fail"
     console.say(f"compare: {result} (exit code {code}){_why(found, code) if fail_on != 'none' else ''}", "bold")

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         score_run,
     )
     from adjudge.runs._stopping import EarlyStop, Stopping, Target, TargetFinding, UnscoredLimit
-    from adjudge.runs._store import new_run_file
+    from adjudge.runs._store import new_run_file, runs_folder
 
 __all__ = [
     "AttackKind",
@@ -99,6 +99,7 @@ __all__ = [
     "resume_run",
     "row_label",
     "run_session",
+    "runs_folder",
     "score_file",
     "score_run",
 ]
@@ -139,6 +140,6 @@ __getattr__, __dir__ = lazy_names(
             "score_run",
         ),
         "_stopping": ("EarlyStop", "UnscoredLimit", "Stopping", "Target", "TargetFinding"),
-        "_store": ("new_run_file",),
+        "_store": ("new_run_file", "runs_folder"),
     },
 )

@@ -4,7 +4,7 @@ Beside its scores a run keeps what is known of its judge: how far it agrees with
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -86,7 +86,7 @@ def summarise(
                 repeats.add(sort_ids((label_of(case.id), case.seq + 1) for case, _ in page))
         warnings = () if repeats is None else tuple(repeat_warnings(repeats))
     if together is not None:
-        _cluster(tallies, together)
+        _widen(tallies, together)
     known = known_in(store)
     early = store.meta(EARLY) and store.early_stop()
     if early is not None:
@@ -108,6 +108,16 @@ def summarise(
     )
 
 
+def _widen(tallies: Sequence[Tally], together: list[dict[str, list[float]]]) -> None:
+    """Give the tallies their clusters, from the scores of each by scorer."""
+    for tally, clusters in zip(tallies, together, strict=True):
+        # Where every case is alone, the interval of independent ones is the better one.
+        if any(len(values) > 1 for values in clusters.values()):
+            tally.clusters = Clusters(tally.range)
+            for values in clusters.values():
+                tally.clusters.add(values)
+
+
 def _gather(page: list[tuple[CaseRecord, list[Score]]], together: list[dict[str, list[float]]]) -> None:
     """Add the scores of a page to those of their clusters; a case that belongs to none is a cluster of its own."""
     for case, scores in page:
@@ -116,15 +126,6 @@ def _gather(page: list[tuple[CaseRecord, list[Score]]], together: list[dict[str,
         for clusters, score in zip(together, scores, strict=True):
             if score.value is not None:
                 clusters.setdefault(name, []).append(score.value)
-
-
-def _cluster(tallies: Sequence[Tally], together: Sequence[Mapping[str, list[float]]]) -> None:
-    """Give every tally its clusters; where every case is alone, the interval of independent ones is the better one."""
-    for tally, clusters in zip(tallies, together, strict=True):
-        if any(len(values) > 1 for values in clusters.values()):
-            tally.clusters = Clusters(tally.range)
-            for values in clusters.values():
-                tally.clusters.add(values)
 
 
 def score_lines(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> bytes:

@@ -4,8 +4,7 @@
         print(server.link)
     write_report("july.run", out="report.html")     what `adjudge report` writes
 
-It reads; only labels are written, each set to a file of its own. What is searched and counted is kept in an index in the
-cache folder.
+It reads; only labels are written, to a file of their own. What is searched and counted is kept in an index in the cache folder.
 """
 
 from typing import TYPE_CHECKING
@@ -14,8 +13,11 @@ from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
     from adjudge.view._app import ViewServer
-    from adjudge.view._report import write_report
+    from adjudge.view._report import write_comparison, write_report
+    from adjudge.view._sources import usual_places
 
-__all__ = ["ViewServer", "write_report"]
+__all__ = ["ViewServer", "usual_places", "write_comparison", "write_report"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"_app": ("ViewServer",), "_report": ("write_report",)})
+__getattr__, __dir__ = lazy_names(
+    __name__, {"_app": ("ViewServer",), "_report": ("write_comparison", "write_report"), "_sources": ("usual_places",)}
+)

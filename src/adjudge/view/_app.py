@@ -1,12 +1,12 @@
 """The pages: addresses and what answers them. What is on a page is made elsewhere; here it is asked for and handed out.
 
-    /                                  the list of runs
-    /runs/KEY                          one run: figures, and a table of its rows
-    /runs/KEY/rows/7                   one row whole
-    /runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
-    /compare?base=KEY&new=KEY          two runs
-    /compare/row?base=..&new=..&id=..  one row of both
-    /runs/KEY/label                    labelling (see `_label_pages`)
+/                                  the list of runs
+/runs/KEY                          one run: figures, and a table of its rows
+/runs/KEY/rows/7                   one row whole
+/runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
+/compare?base=KEY&new=KEY          two runs
+/compare/row?base=..&new=..&id=..  one row of both
+/runs/KEY/label, /runs/KEY/labels  labelling, and what the labels say: `_label_pages`
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
 from adjudge.view._guard import Guard
-from adjudge.view._index import Index
+from adjudge.view._label_desk import LabelDesk
 from adjudge.view._library import Library
 from adjudge.view._queries import Query
 
@@ -36,7 +36,17 @@ try:
 except ImportError:
     raise MissingExtra.of("view", "the viewer") from None
 
-from adjudge.view._pages import STATIC, compare_page, list_page, message_page, pair_page, progress_page, row_page, run_page
+from adjudge.view._compare_pages import compare_page, pair_page
+from adjudge.view._label_pages import label_routes
+from adjudge.view._pages import (
+    STATIC,
+    list_page,
+    message_page,
+    progress_page,
+    row_page,
+    run_page,
+    version_of,
+)
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -44,14 +54,13 @@ Handler = Callable[[Request], Awaitable[Response]]
 class Pages:
     """The answers to requests for one library."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, desk: LabelDesk) -> None:
         self.library = library
+        self.desk = desk
 
     @property
     def routes(self) -> list[Route]:
         """Every address."""
-        from adjudge.view._label_pages import label_routes
-
         return [
             Route("/", self._safe(self.runs)),
             Route("/runs/{key}", self._safe(self.run)),
@@ -60,7 +69,7 @@ class Pages:
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
             Route("/static/{name}", self._safe(self.static)),
-            *label_routes(self.library, self._safe),
+            *label_routes(self.library, self._safe, self.desk),
         ]
 
     def _safe(self, handler: Handler) -> Handler:
@@ -84,7 +93,7 @@ class Pages:
         entries = await run_in_threadpool(self.library.entries)
         if len(entries) == 1 and not self.library.has_folders and "list" not in request.query_params:
             return RedirectResponse(f"/runs/{entries[0].key}", 303)
-        return HTMLResponse(await run_in_threadpool(list_page, entries))
+        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen))
 
     async def run(self, request: Request) -> Response:
         """Answer with a run, or with how far the first reading of its file is."""
@@ -135,22 +144,26 @@ class Pages:
         return (keys[0], files[keys[0]]), (keys[1], files[keys[1]])
 
 
-def version_of(index: Index) -> str:
-    """Return a text that is another one when there are other rows to show."""
-    return f"{index.figures().rows} {'running' if index.source.is_running else 'at rest'}"
-
-
 class ViewServer:
     """Serves the pages for some files and folders, from a thread of its own, in a `with` statement.
 
-    `link` has the token that opens it. It listens on this machine only, unless `host` is another.
+    `link` has the token that opens it. It listens on this machine only, unless `host` is another. Labels of people go
+    to `labels`, or to a file beside the run that they are about, under the name `annotator`, or the login name.
     """
 
     def __init__(
-        self, paths: Sequence[str | Path], *, host: str = "127.0.0.1", port: int = 0, cache: str | Path | None = None
+        self,
+        paths: Sequence[str | Path],
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        cache: str | Path | None = None,
+        labels: str | Path | None = None,
+        annotator: str | None = None,
     ) -> None:
         self.library = Library([Path(path) for path in paths], None if cache is None else Path(cache))
         self.library.files()  # a path that is not there is an error now, and not a page
+        self._desk = LabelDesk(labels, annotator)
         self._host = host
         self._wanted = port
         self._token = secrets.token_urlsafe(18)
@@ -183,10 +196,15 @@ class ViewServer:
             reason = error.strerror or error
             raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
         self._socket = listener
-        app = Starlette(routes=Pages(self.library).routes)
-        guarded = Guard(app, host=self._host, port=listener.getsockname()[1], token=self._token)  # type: ignore[arg-type]
+        app = Starlette(routes=Pages(self.library, self._desk).routes)
+        guarded = Guard(app, host=self._host, port=listener.getsockname()[1], token=self._token)
         config = uvicorn.Config(
-            guarded, log_level="critical", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=1
+            guarded,
+            log_level="critical",
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=1,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._serve, name="adjudge viewer", daemon=True)
@@ -218,5 +236,5 @@ class ViewServer:
         self.start()
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

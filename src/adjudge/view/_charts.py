@@ -99,6 +99,14 @@ def outcome_bar(scored: int, unscored: int, error: int, waiting: int = 0) -> str
     return _svg("outcomes", 80, 14, words, shapes)
 
 
+def split_bar(right: int, wrong: int) -> str:
+    """Return the shares of right and wrong rows as a bar."""
+    width = 170 * right / ((right + wrong) or 1)
+    shapes = f'<rect class="right" x="0" y="2" width="{width:.2f}" height="8"/>'
+    shapes += f'<rect class="wrong" x="{width:.2f}" y="2" width="{170 - width:.2f}" height="8"/>'
+    return _svg("split-bar", 170, 12, f"{right:,} right, {wrong:,} wrong", shapes)
+
+
 def reliability_diagram(found: Reliability) -> str:
     """Return how often a judge is right at each of its probabilities; on the diagonal it is as sure as it should be."""
     size = 220

@@ -44,6 +44,7 @@ class ScorerFigures:
     bins: tuple[HistogramBar, ...] = ()
     reasons: tuple[tuple[str, int], ...] = ()
     is_binary: bool = False
+    range: Range = None
 
     @property
     def rows(self) -> int:
@@ -52,7 +53,7 @@ class ScorerFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RunFigures:
     """The figures of a file: those of every scorer, slices by tag of the first, times, tokens and cost."""
 
     rows: int
@@ -69,7 +70,7 @@ class Figures:
         return self.scorers[0] if self.scorers else None
 
 
-def figures_of(connection: sqlite3.Connection, about: About) -> Figures:
+def figures_of(connection: sqlite3.Connection, about: About) -> RunFigures:
     """Sum up an index."""
     rows, tokens, cost = connection.execute("SELECT count(*), sum(tokens), sum(cost) FROM rows").fetchone()
     is_clustered = connection.execute(
@@ -81,7 +82,7 @@ def figures_of(connection: sqlite3.Connection, about: About) -> Figures:
         for at, name in enumerate(about.scorers)
     )
     first = ranges[0] if about.scorers else None
-    return Figures(
+    return RunFigures(
         rows=rows,
         scorers=scorers,
         slices=_slices(connection, first),
@@ -100,7 +101,8 @@ def _scorer(connection: sqlite3.Connection, at: int, name: str, range_: Range, *
     for status, count in by_status:
         counts[("scored", "unscored", "error")[status]] = count
     low, high, different = connection.execute(
-        "SELECT min(value), max(value), sum(value NOT IN (0.0, 1.0)) FROM scores WHERE scorer = ? AND value IS NOT NULL",
+        """SELECT min(value), max(value), sum(value NOT IN (0.0, 1.0)) FROM scores
+           WHERE scorer = ? AND value IS NOT NULL""",
         (at,),
     ).fetchone()
     is_binary = low is not None and not different
@@ -116,6 +118,7 @@ def _scorer(connection: sqlite3.Connection, at: int, name: str, range_: Range, *
         () if low is None else _bins(connection, at, range_ or (low, high)),
         tuple(reasons),
         is_binary,
+        range_,
     )
 
 

@@ -1,7 +1,7 @@
 """Files that are not runs, as rows: scores of `adjudge score`, logs of Inspect, results of other tools.
 
-What `adjudge compare` can read can be looked at: its readers give the numbers. Where a file also says what was asked and
-answered, as scored rows and logs of Inspect do, that is shown beside them.
+What `adjudge compare` can read can be looked at: its readers give the numbers. Where a file also says what was asked
+and answered, as scored rows and logs of Inspect do, that is shown beside them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ class FileSource:
     def __init__(self, path: Path, start: bytes) -> None:
         self.path = path
         first = _first_object(start)
-        self._is_scores = SCORE_LINE <= first.keys() or VERDICT_LINE <= first.keys()
+        self._is_scores = first.keys() >= SCORE_LINE or first.keys() >= VERDICT_LINE
         is_log = start.startswith(ZIP) or {"eval", "samples"} <= first.keys() or b'"samples":' in start[:4096]
         self._is_log = is_log and not self._is_scores
         # Reading it now shows at once whether it can be looked at.
@@ -146,7 +146,9 @@ class FileSource:
     def _read_samples(self) -> Iterator[Mapping[str, Any]]:
         content = self.path.read_bytes() if self.path.stat().st_size <= LARGEST_LOG else b""
         if content.startswith(ZIP):
-            found = (decode_json(entry) for name, entry in unpack_entries(content) if name.startswith("samples/"))
+            found: Iterator[Any] = (
+                decode_json(entry) for name, entry in unpack_entries(content) if name.startswith("samples/")
+            )
         else:
             log = decode_json(content)
             found = iter((log.get("samples") if isinstance(log, dict) else None) or ())
@@ -169,7 +171,9 @@ def _score_of(line: Mapping[str, Any]) -> tuple[str, Score]:
     if value is None and line.get("verdict") in ("CORRECT", "WRONG"):
         value = float(line["verdict"] == "CORRECT")
     given = line.get("parts")
-    parts = {str(key): one for key, one in given.items() if isinstance(one, int | float)} if isinstance(given, dict) else {}
+    parts = (
+        {str(key): one for key, one in given.items() if isinstance(one, int | float)} if isinstance(given, dict) else {}
+    )
     words = reason if isinstance(reason, str) and reason else None
     try:
         if line.get("status") == "scored" and isinstance(value, int | float):

@@ -1,8 +1,8 @@
 """Who may look: the user who has the link, in a page that can load nothing from anywhere else.
 
-A page in the user's browser could ask 127.0.0.1 for a run, or have its own name point there (DNS rebinding). So a request
-must name this machine as its host, may not come from another site's page, and must have the token: from the link that was
-printed, afterwards from a cookie that other sites never get sent.
+A page in the user's browser could ask 127.0.0.1 for a run, or have its own name point there (DNS rebinding). So a
+request must name this machine as its host, may not come from another site's page, and must have the token: from the
+link that was printed, afterwards from a cookie that other sites never get sent.
 """
 
 import hmac
@@ -25,7 +25,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-NO_TOKEN = "Open the link that `adjudge view` printed: it has the token that this page asks for.\n"
+REFUSED = "Open the link that `adjudge view` printed: it has the token that this page asks for.\n"
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -70,7 +70,7 @@ class Guard:
             return
         known = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
         if known is None or not hmac.compare_digest(known.value.encode(), self._token.encode()):
-            await _answer(send, 403, NO_TOKEN)
+            await _answer(send, 403, REFUSED)
             return
 
         async def send_bound(message: MutableMapping[str, Any]) -> None:

@@ -1,11 +1,11 @@
 """The index of one file: what is searched, filtered and summed up, kept in the cache folder.
 
-    index = Index(open_source(path))
+    index = RowIndex(open_source(path))
     index.refresh()                     reads the rows that are new
     index.page(Query(words="Paris"))    -> the numbers of fifty rows, and where the next fifty begin
 
-Made when the file is first looked at, and brought up to date as a run goes on. The file itself is never written. An index
-can always be made again: one that does not fit its file, or an older release, is thrown away.
+Made when the file is first looked at, and brought up to date as a run goes on. The file itself is never written. An
+index can always be made again: one that does not fit its file, or an older release, is thrown away.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from adjudge.errors import RunError
 from adjudge.files import cache_folder, connect
 from adjudge.model import Score, from_json, to_json
-from adjudge.view._figures import Figures, figures_of
-from adjudge.view._queries import Page, Query, count_of, find_page, neighbours
-from adjudge.view._sources import Source, ViewRow, key_of
+from adjudge.view._figures import RunFigures, figures_of
+from adjudge.view._queries import Query, RowPage, count_of, find_page, neighbours
+from adjudge.view._sources import ViewRow, ViewSource, key_of
 from adjudge.view._text import searchable_text
 
 VERSION = 1
@@ -46,19 +45,19 @@ CREATE TABLE marks (name TEXT, number INTEGER, PRIMARY KEY (name, number)) WITHO
 CREATE TABLE bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 2');
 """
-"""`marks` are tags (`tag:short`) and what was noticed (`disagree`, `flaky`); `bodies` are rows of files that are kept."""
+"""`marks` are tags (`tag:short`) and what was noticed (`disagree`, `flaky`); `bodies` are rows that are kept."""
 
 
-class Index:
+class RowIndex:
     """The index of a source; any thread may use it."""
 
-    def __init__(self, source: Source, folder: Path | None = None) -> None:
+    def __init__(self, source: ViewSource, folder: Path | None = None) -> None:
         self.source = source
         self._path = (folder or cache_folder() / "views") / f"{key_of(source.path)}.sqlite"
         self._lock = threading.RLock()
         self._connection = self._open()
         self.read = 0  # rows that the refresh which is under way has read
-        self._figures: Figures | None = None
+        self._figures: RunFigures | None = None
 
     def close(self) -> None:
         """Close the file."""
@@ -75,9 +74,11 @@ class Index:
             # Rows of a file that was read to its end do not change, unless somebody began it anew or retried some.
             if known and (self.source.is_kept or self._meta("complete") == "yes"):
                 self._clear()
+            is_running = self.source.is_running
             added = self._add_rows(watch)
             total = self.source.total
-            is_complete = total is not None and self._count() >= total
+            # Rows that the writer still holds back may follow.
+            is_complete = total is not None and not is_running and self._count() >= total
             self._set(stamp=stamp, complete="yes" if is_complete else "no")
             if added:
                 self._figures = None
@@ -93,14 +94,14 @@ class Index:
         """Whether the file has not been read yet."""
         return self._meta("stamp") is None
 
-    def figures(self) -> Figures:
+    def figures(self) -> RunFigures:
         """Return what all rows amount to."""
         with self._lock:
             if self._figures is None:
                 self._figures = figures_of(self._connection, self.source.about)
             return self._figures
 
-    def page(self, query: Query) -> Page:
+    def page(self, query: Query) -> RowPage:
         """Return the numbers of the rows that a query finds, a page of them."""
         with self._lock:
             return find_page(self._connection, query)
@@ -130,6 +131,14 @@ class Index:
         with self._lock:
             found = self._connection.execute("SELECT min(number) FROM rows WHERE id = ?", (id_,)).fetchone()
         return None if found is None else found[0]
+
+    def cluster(self, name: str, most: int) -> list[int]:
+        """Return the numbers of the rows that belong together, in order."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT number FROM rows WHERE cluster = ? ORDER BY number LIMIT ?", (_storable(name), most)
+            )
+            return [row[0] for row in found]
 
     def is_stale(self, row: ViewRow) -> bool:
         """Return whether the index knows other outcomes of a row than its file, as after a retry."""
@@ -208,7 +217,9 @@ class Index:
         for at, score in enumerate(scores):
             reason = None if score.status == "scored" else (score.reason or "").partition(":")[0][:80]
             status = STATUSES.index(score.status)
-            execute("INSERT INTO scores VALUES (?, ?, ?, ?, ?)", (at, row.number, status, score.value, _storable(reason)))
+            execute(
+                "INSERT INTO scores VALUES (?, ?, ?, ?, ?)", (at, row.number, status, score.value, _storable(reason))
+            )
         marks = [f"tag:{tag}" for tag in tags_of(row)]
         if _disagree(scores, self.source.about.judged):
             marks.append("disagree")
@@ -284,9 +295,10 @@ def tags_of(row: ViewRow) -> list[str]:
 
 def _disagree(scores: list[Score], judged: int | None) -> bool:
     """Return whether the judge and some other scorer put a response on different sides of one half."""
-    if judged is None or judged >= len(scores) or scores[judged].value is None:
+    verdict = scores[judged].value if judged is not None and judged < len(scores) else None
+    if verdict is None:
         return False
-    is_right = scores[judged].value >= 0.5
+    is_right = verdict >= 0.5
     others = [one.value for at, one in enumerate(scores) if at != judged and one.value is not None]
     return any((value >= 0.5) != is_right for value in others)
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from adjudge.errors import RunError, UsageError
-from adjudge.view._index import Index
+from adjudge.view._index import RowIndex
 from adjudge.view._label_figures import LabelFigures, figures_of_labels
-from adjudge.view._label_sample import KINDS, MOST, DrawnRow, RowVerdict, Sample, draw, next_row
+from adjudge.view._label_sample import KINDS, MOST, DrawnRow, RowVerdict, LabelSample, draw, next_row
 from adjudge.view._labels import Answer, Label, LabelFile
 from adjudge.view._sources import ViewRow
 from adjudge.view._text import material_of
@@ -52,9 +52,9 @@ class LabelQuery:
         )
 
     @property
-    def sample(self) -> Sample:
+    def sample(self) -> LabelSample:
         """The sample."""
-        return Sample(next(kind for kind in KINDS if kind == self.kind), self.size, self.seed)
+        return LabelSample(next(kind for kind in KINDS if kind == self.kind), self.size, self.seed)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -87,11 +87,11 @@ class LabelDesk:
         self._file = None if file is None else LabelFile(file)
         self._drawn: OrderedDict[tuple[Any, ...], tuple[list[DrawnRow], int]] = OrderedDict()
 
-    def file(self, index: Index) -> LabelFile:
+    def file(self, index: RowIndex) -> LabelFile:
         """Return the file of labels for a run."""
         return self._file or LabelFile.beside(index.source.path)
 
-    def task(self, index: Index, query: LabelQuery) -> LabelTask:
+    def task(self, index: RowIndex, query: LabelQuery) -> LabelTask:
         """Return the next row to label, or the one that was asked for."""
         drawn, _ = self._sample(index, query)
         mine = self._mine(index)
@@ -108,7 +108,7 @@ class LabelDesk:
         answer = said if wanted.row in done else None
         return LabelTask(index.row(wanted.row), answer, len(done), len(drawn), back)
 
-    def answer(self, index: Index, query: LabelQuery, number: int, answer: Answer) -> None:
+    def answer(self, index: RowIndex, query: LabelQuery, number: int, answer: Answer) -> None:
         """Write what was said of a row."""
         drawn, rows = self._sample(index, query)
         one = next((each for each in drawn if each.row == number), None)
@@ -130,7 +130,7 @@ class LabelDesk:
         )
         self.file(index).append(label)
 
-    def figures(self, index: Index, scorer: int) -> tuple[LabelFigures, int]:
+    def figures(self, index: RowIndex, scorer: int) -> tuple[LabelFigures, int]:
         """Return what the labels say, and how many lines of the file are none."""
         labels, unread = self.file(index).read()
         is_current = _matcher(index)
@@ -141,11 +141,11 @@ class LabelDesk:
         found = figures_of_labels(ours, verdicts, scorer=_scorer_name(index, scorer), is_current=is_current)
         return found, unread
 
-    def _mine(self, index: Index) -> list[Label]:
+    def _mine(self, index: RowIndex) -> list[Label]:
         name = index.source.path.name
         return [one for one in self.file(index).read()[0] if one.annotator == self.annotator and one.run == name]
 
-    def _sample(self, index: Index, query: LabelQuery) -> tuple[list[DrawnRow], int]:
+    def _sample(self, index: RowIndex, query: LabelQuery) -> tuple[list[DrawnRow], int]:
         """Return a sample, and how many rows it was drawn from."""
         if index.source.is_running:
             raise UsageError("This run is still being written: label it when it is done.", code="in-use")
@@ -160,7 +160,7 @@ class LabelDesk:
         return self._drawn[key]
 
 
-def _verdicts(index: Index, scorer: int, *, with_probability: bool = False) -> Iterator[RowVerdict]:
+def _verdicts(index: RowIndex, scorer: int, *, with_probability: bool = False) -> Iterator[RowVerdict]:
     """Give the verdict of every row that has one; a value outside 0..1 is its nearest end."""
     if not with_probability:
         for number, value in index.values(scorer):
@@ -176,7 +176,7 @@ def _verdicts(index: Index, scorer: int, *, with_probability: bool = False) -> I
             yield RowVerdict(row.number, min(max(score.value, 0.0), 1.0), sure)
 
 
-def _matcher(index: Index) -> Callable[[Label], bool]:
+def _matcher(index: RowIndex) -> Callable[[Label], bool]:
     """Return a function that says whether a label is about the response that the run has in that row."""
     known: dict[int, tuple[str, str] | None] = {}
 
@@ -192,7 +192,7 @@ def _matcher(index: Index) -> Callable[[Label], bool]:
     return is_current
 
 
-def _scorer_name(index: Index, scorer: int) -> str:
+def _scorer_name(index: RowIndex, scorer: int) -> str:
     names = index.source.about.scorers
     return names[scorer] if scorer < len(names) else ""
 

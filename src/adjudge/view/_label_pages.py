@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from adjudge.errors import MissingExtra, UsageError
 from adjudge.statistics import Estimate
-from adjudge.view._index import Index
+from adjudge.view._index import RowIndex
 from adjudge.view._label_desk import LabelDesk, LabelQuery
 from adjudge.view._label_sample import KINDS
 from adjudge.view._labels import LABELS
@@ -84,7 +84,7 @@ class LabelPages:
         query = _query(index, dict(request.query_params))
         return HTMLResponse(await run_in_threadpool(figures_page, self.desk, index, key, query))
 
-    async def _index(self, request: Request) -> tuple[str, Index]:
+    async def _index(self, request: Request) -> tuple[str, RowIndex]:
         key = request.path_params["key"]
         index, is_read = await self.library.read(key)
         if not is_read and index.is_new:
@@ -92,7 +92,7 @@ class LabelPages:
         return key, index
 
 
-def _query(index: Index, given: dict[str, str]) -> LabelQuery:
+def _query(index: RowIndex, given: dict[str, str]) -> LabelQuery:
     about = index.source.about
     return LabelQuery.of(given, len(about.scorers), about.judged or 0)
 
@@ -107,7 +107,7 @@ async def _form(request: Request) -> dict[str, str]:
     return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
 
 
-def label_page(desk: LabelDesk, index: Index, key: str, query: LabelQuery) -> str:
+def label_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:
     """Return the page with the next row, without any score of it."""
     task = desk.task(index, query)
     return render(
@@ -122,7 +122,7 @@ def label_page(desk: LabelDesk, index: Index, key: str, query: LabelQuery) -> st
     )
 
 
-def figures_page(desk: LabelDesk, index: Index, key: str, query: LabelQuery) -> str:
+def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:
     """Return the page with what the labels say."""
     found, unread = desk.figures(index, query.scorer)
     names: dict[str, Any] = {

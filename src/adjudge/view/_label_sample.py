@@ -1,6 +1,6 @@
 """Which rows people label: the same rows in the same order for everybody who asks for the same sample.
 
-    draw(Sample("stratified", size=100), verdicts)   ->  [DrawnRow(number=412, probability=0.31, stratum="wrong"), ...]
+    draw(LabelSample("stratified", size=100), verdicts)   ->  [DrawnRow(number=412, probability=0.31, stratum="wrong"), ...]
 
 Every row has a number of its own, by chance, that follows from the seed and its place alone. A sample takes the least
 of them, so that a larger sample of the same seed has the rows of the smaller one, and somebody who comes back continues
@@ -50,7 +50,7 @@ class DrawnRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class LabelSample:
     """Which rows to label: how they are chosen, how many, and the seed."""
 
     kind: SampleKind = "random"
@@ -68,7 +68,7 @@ class Sample:
         return {"kind": self.kind, "seed": self.seed, "rows": rows, "scorer": scorer}
 
 
-def draw(sample: Sample, verdicts: Iterable[RowVerdict]) -> list[DrawnRow]:
+def draw(sample: LabelSample, verdicts: Iterable[RowVerdict]) -> list[DrawnRow]:
     """Return the rows of a sample, in the order in which they are shown."""
     if sample.kind == "uncertain":
         return _least_certain(sample, verdicts)
@@ -98,7 +98,7 @@ def _sizes(size: int, totals: dict[str, int]) -> dict[str, int]:
     return sizes
 
 
-def _least_certain(sample: Sample, verdicts: Iterable[RowVerdict]) -> list[DrawnRow]:
+def _least_certain(sample: LabelSample, verdicts: Iterable[RowVerdict]) -> list[DrawnRow]:
     """Return the rows whose probability is nearest to one half."""
     sure = ((abs(p - 0.5), _chance(sample.seed, row), row) for row, _, p in verdicts if p is not None)
     found = nsmallest(sample.size, sure)

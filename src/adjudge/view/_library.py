@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.errors import AdjudgeError, UsageError
-from adjudge.view._figures import Figures
-from adjudge.view._index import Index
+from adjudge.view._figures import RunFigures
+from adjudge.view._index import RowIndex
 from adjudge.view._sources import About, find_files, key_of, open_source
 
 MOST_OPEN = 12  # indexes that are open at once
@@ -23,14 +23,14 @@ LISTED = 200  # files that a list shows, the newest first
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListEntry:
     """One line of the list: `figures` is None for a file that was not read yet, `fault` why it cannot be."""
 
     key: str
     path: Path
     changed: float
     about: About | None = None
-    figures: Figures | None = None
+    figures: RunFigures | None = None
     total: int | None = None
     is_running: bool = False
     fault: str | None = None
@@ -42,10 +42,15 @@ class Library:
     def __init__(self, paths: Sequence[Path], folder: Path | None = None) -> None:
         self.paths = list(paths)
         self._folder = folder
-        self._open: OrderedDict[str, Index] = OrderedDict()
+        self._open: OrderedDict[str, RowIndex] = OrderedDict()
         self._looked: dict[str, tuple[float, float]] = {}  # when each was looked at, and how long that took
         self._busy: dict[str, asyncio.Task[bool]] = {}
         self._lock = threading.Lock()
+
+    @property
+    def has_folders(self) -> bool:
+        """Whether other files may come."""
+        return any(path.is_dir() for path in self.paths)
 
     def close(self) -> None:
         """Close every index."""
@@ -57,7 +62,7 @@ class Library:
         """Return all files by key."""
         return {key_of(path): path for path in find_files(self.paths)}
 
-    def index(self, key: str) -> Index:
+    def index(self, key: str) -> RowIndex:
         """Return the index of a file; an unknown key raises `UsageError`."""
         with self._lock:
             if key in self._open:
@@ -66,14 +71,14 @@ class Library:
             path = self.files().get(key)
             if path is None:
                 raise UsageError("There is no such file here.", code="no-such-row")
-            index = self._open[key] = Index(open_source(path), self._folder)
+            index = self._open[key] = RowIndex(open_source(path), self._folder)
             while len(self._open) > MOST_OPEN:
                 old = next(one for one in self._open if one not in self._busy)
                 self._open.pop(old).close()
             return index
 
-    async def read(self, key: str) -> tuple[Index, bool]:
-        """Return an index and whether all that its file holds now is in it; a first look may take longer than a page."""
+    async def read(self, key: str) -> tuple[RowIndex, bool]:
+        """Return an index, and whether all that its file holds is in it: a first look may take longer than a page."""
         index = await asyncio.to_thread(self.index, key)
         task = self._busy.get(key)
         if task is None:
@@ -87,18 +92,18 @@ class Library:
             task.result()  # raises what the reading raised
         return index, bool(done)
 
-    def _refresh(self, key: str, index: Index) -> bool:
+    def _refresh(self, key: str, index: RowIndex) -> bool:
         began = time.monotonic()
         changed = index.refresh()
         self._looked[key] = (began, time.monotonic() - began)
         return changed
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ListEntry]:
         """Return the list of all files, the newest first; what cannot be read says why."""
         files = sorted(self.files().items(), key=lambda pair: pair[1].stat().st_mtime, reverse=True)
         return [self._entry(key, path) for key, path in files[:LISTED]]
 
-    def _entry(self, key: str, path: Path) -> Entry:
+    def _entry(self, key: str, path: Path) -> ListEntry:
         changed = path.stat().st_mtime
         try:
             index = self.index(key)
@@ -106,6 +111,6 @@ class Library:
             if key not in self._busy and (source.total is None or source.total <= SMALL or not index.is_new):
                 self._refresh(key, index)
             figures = None if index.is_new else index.figures()
-            return Entry(key, path, changed, source.about, figures, source.total, source.is_running)
+            return ListEntry(key, path, changed, source.about, figures, source.total, source.is_running)
         except AdjudgeError as error:
-            return Entry(key, path, changed, fault=error.message)
+            return ListEntry(key, path, changed, fault=error.message)

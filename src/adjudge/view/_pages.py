@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from adjudge.comparison import CompareOptions, compare_results, read_results
-from adjudge.errors import AdjudgeError, UsageError
-from adjudge.view._diff import word_diff
-from adjudge.view._index import Index
-from adjudge.view._library import Entry
-from adjudge.view._queries import SORTS, Query
-from adjudge.view._rows import RowView, view_of
+from adjudge.errors import UsageError
+from adjudge.view._checks import scenario_view, turns_of
+from adjudge.view._figures import RunFigures
+from adjudge.view._index import RowIndex
+from adjudge.view._library import ListEntry
+from adjudge.view._queries import Query
+from adjudge.view._rows import view_of
+from adjudge.view._sources import ViewRow
 from adjudge.view._templates import FOLDER, render
 from adjudge.view._text import material_of, one_line
 
-STATIC = {name: FOLDER / "static" / name for name in ("view.css", "view.js")}
-MOST_CHANGES = 200  # rows that changed, of a comparison
+STATIC = {name: FOLDER / "static" / name for name in ("view.css", "view.js", "label.js")}
 MOST_TREND = 30  # runs of one name in a trend
+SORTS = (
+    ("number", "of the run"),
+    ("value", "lowest first"),
+    ("-value", "highest first"),
+    ("-seconds", "slowest first"),
+    ("seconds", "fastest first"),
+)
 
 
 def message_page(message: str) -> str:
@@ -26,8 +32,8 @@ def message_page(message: str) -> str:
     return render("message.html", message=message)
 
 
-def list_page(entries: Sequence[Entry]) -> str:
-    """Return the list of runs, each with the means of earlier runs of its name."""
+def list_page(entries: Sequence[ListEntry], chosen: Sequence[str] = ()) -> str:
+    """Return the list of runs, each with the means of earlier runs of its name; some may be chosen already."""
     trends: dict[str, list[float]] = {}
     lines = []
     for entry in reversed(entries):
@@ -36,22 +42,22 @@ def list_page(entries: Sequence[Entry]) -> str:
         if head is not None and head.mean is not None:
             trends.setdefault(name, []).append(head.mean.value)
         lines.append((entry, head, trends.get(name, [])[-MOST_TREND:]))
-    return render("list.html", lines=lines[::-1])
+    return render("list.html", lines=lines[::-1], chosen=chosen)
 
 
-def _series(entry: Entry) -> str:
+def _series(entry: ListEntry) -> str:
     """Return what runs of one series have in common: their name without numbers, and what scored them."""
     stem = "".join(one for one in entry.path.stem if not one.isdigit()).strip("-_. ")
     return f"{stem} {'' if entry.about is None else entry.about.scorers[:1]}"
 
 
-def progress_page(index: Index, key: str) -> str:
+def progress_page(index: RowIndex, key: str) -> str:
     """Return the page that waits for the first reading of a large file."""
     done, total = index.progress
     return render("progress.html", name=index.source.about.name, key=key, done=done, total=total)
 
 
-def run_page(index: Index, key: str, query: Query) -> str:
+def run_page(index: RowIndex, key: str, query: Query) -> str:
     """Return the page of a run."""
     about, figures = index.source.about, index.figures()
     page = index.page(query)
@@ -59,99 +65,85 @@ def run_page(index: Index, key: str, query: Query) -> str:
     if any(index.is_stale(row) for row in rows):
         index.rebuild()
     count, is_more = index.count(query)
-    total = index.source.total
-    scorer = figures.scorers[query.scorer] if figures.scorers else None
     return render(
         "run.html",
         about=about,
         figures=figures,
-        scorer=scorer,
         key=key,
         query=query,
         sorts=SORTS,
-        rows=[_line(row, about.scorers) for row in rows],
+        rows=[row_line(row, about.scorers) for row in rows],
         next=page.next,
         count=count,
         is_more=is_more,
-        waiting=0 if total is None else max(0, total - figures.rows),
+        waiting=waiting_of(index, figures),
         is_running=index.source.is_running,
-        version=f"{figures.rows} {'running' if index.source.is_running else 'at rest'}",
+        version=version_of(index),
+        **_choices(figures, query),
     )
 
 
-def _line(row: Any, scorers: Sequence[str]) -> dict[str, Any]:
-    """Return one line of the table of rows."""
+def _choices(figures: RunFigures, query: Query) -> dict[str, Any]:
+    """Return what the filters offer: pairs of a value and its words; what is set is always among them."""
+    scorer = figures.scorers[query.scorer] if figures.scorers else None
+    reasons = [reason for reason, _ in scorer.reasons] if scorer is not None else []
+    tags = [one.name.removeprefix("tag:") for one in figures.slices]
+    offered = {}
+    for name, values, given in (("reasons", reasons, query.reason), ("tags", tags, query.tag)):
+        known = dict.fromkeys([*values, *([given] if given else [])])
+        offered[name] = [("", "any"), *((one, one) for one in known)] if known else []
+    return {**offered, "scorer_names": [(at, one.name) for at, one in enumerate(figures.scorers)]}
+
+
+def waiting_of(index: RowIndex, figures: RunFigures) -> int:
+    """Return how many cases have no outcome yet."""
+    total = index.source.total
+    return 0 if total is None else max(0, total - figures.rows)
+
+
+def version_of(index: RowIndex) -> str:
+    """Return a text that is another one when there are other rows to show."""
+    return f"{index.figures().rows} {'running' if index.source.is_running else 'at rest'}"
+
+
+def row_line(row: ViewRow, scorers: Sequence[str], most: int = 240) -> dict[str, Any]:
+    """Return one line of a table of rows."""
     found = material_of(row)
     scores = row.scores or {}
     return {
         "number": row.number,
-        "id": one_line(row.id, 40),
-        "question": one_line(found.question or "", 140),
-        "response": one_line(found.response or row.fault or "", 140),
+        "id": one_line(row.id, 80),
+        "question": one_line(found.question or "", most),
+        "response": one_line(found.response or row.fault or "", most),
         "seconds": row.seconds,
         "scores": [scores.get(name) for name in scorers],
     }
 
 
-def row_page(index: Index, key: str, query: Query, number: int) -> str:
+def row_page(index: RowIndex, key: str, query: Query, number: int) -> str:
     """Return the page of one row."""
     row = index.row(number)
     before, after = index.neighbours(query, number)
     view = view_of(row, index.source.replies(number))
-    return render("row.html", about=index.source.about, key=key, query=query, view=view, before=before, after=after)
-
-
-def compare_page(base: tuple[str, Path], new: tuple[str, Path], by: str) -> str:
-    """Return two runs side by side: every metric with its interval, then the rows that changed."""
-    sides = {"base": base, "new": new}
-    options = CompareOptions(by=(by,) if by else (), allow_mismatch=False)
-    warning = None
-    results = [read_results(path, keep=(by,) if by else ()) for _, path in sides.values()]
-    try:
-        found = compare_results(*results, options)
-    except AdjudgeError as error:
-        # A page may show what a gate must refuse, if it says so.
-        warning = error.message
-        found = compare_results(*results, CompareOptions(by=(by,) if by else (), allow_mismatch=True))
-    metrics = list(found.metrics.values())
-    reach = max((max(abs(one.difference.low or 0), abs(one.difference.high or 0), abs(one.difference.value))
-                 for one in metrics if one.difference is not None), default=1.0)
     return render(
-        "compare.html",
-        sides=sides,
-        found=found,
-        metrics=metrics,
-        reach=reach,
-        changes=found.changes[:MOST_CHANGES],
-        more=max(0, len(found.changes) - MOST_CHANGES),
-        warning=warning,
-        by=by,
+        "row.html",
+        about=index.source.about,
+        key=key,
+        query=query,
+        view=view,
+        before=before,
+        after=after,
+        scenario=scenario_view(view, index),
+        turns=turns_of(row, index),
     )
 
 
-def pair_page(indexes: Sequence[Index], keys: Sequence[str], id_: str) -> str:
-    """Return one row of two runs, with what differs in their responses marked."""
-    views: list[RowView | None] = []
-    numbers: list[int | None] = []
-    for index in indexes:
-        number = _number_of(index, id_)
-        numbers.append(number)
-        views.append(None if number is None else view_of(index.row(number)))
-    if views[0] is None and views[1] is None:
-        raise UsageError("Neither run has a row with that id.", code="no-such-row")
-    texts = ["" if view is None else view.material.response or "" for view in views]
-    return render(
-        "pair.html",
-        id=id_,
-        keys=keys,
-        names=[index.source.about.name for index in indexes],
-        views=views,
-        numbers=numbers,
-        diff=word_diff(*texts),
-    )
-
-
-def _number_of(index: Index, id_: str) -> int | None:
+def number_of(index: RowIndex, id_: str) -> int | None:
     """Return the number of a case; repeats of a scenario are `ID#1` and so on in their run."""
     found = index.number_of(id_)
     return index.number_of(f"{id_}#1") if found is None else found
+
+
+def missing_row() -> UsageError:
+    """Return the error of an id that no run has."""
+    return UsageError("Neither run has a row with that id.", code="no-such-row")

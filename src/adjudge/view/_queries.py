@@ -2,8 +2,8 @@
 
     Query(scorer=0, status="error", words="Paris")      rows with an error whose texts have a word that begins so
 
-Every page is found from the end of the one before it, never by counting rows, so the last page costs what the first does.
-Counts stop at a limit for the same reason.
+Every page is found from the end of the one before it, never by counting rows, so the last page costs what the first
+does. Counts stop at a limit for the same reason.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ MOST_COUNTED = 10_000
 STATUSES = {"scored": 0, "unscored": 1, "error": 2}
 
 Sort: TypeAlias = Literal["number", "value", "-value", "seconds", "-seconds"]
+MARKS = ("disagree", "flaky")
 SORTS: tuple[Sort, ...] = ("number", "value", "-value", "seconds", "-seconds")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What somebody asked for: rows of one scorer with a status, verdict, reason, range of values, mark, words.
+    """What somebody asked for: rows of one scorer with a status, verdict, reason, range of values, tag, mark, words.
 
-    `after` is the place behind which a page begins, as `Page.next` gives it.
+    `after` is the place behind which a page begins, as `RowPage.next` gives it.
     """
 
     scorer: int = 0
@@ -36,6 +37,7 @@ class Query:
     reason: str = ""
     low: float | None = None
     high: float | None = None
+    tag: str = ""
     mark: str = ""
     words: str = ""
     sort: Sort = "number"
@@ -52,7 +54,8 @@ class Query:
             reason=given.get("reason", "")[:80],
             low=_number(given.get("low", "")),
             high=_number(given.get("high", "")),
-            mark=given.get("mark", "")[:200],
+            tag=given.get("tag", "")[:80],
+            mark=given.get("mark", "") if given.get("mark", "") in MARKS else "",
             words=given.get("words", "")[:500],
             sort=next((one for one in SORTS if one == sort), "number"),
             after=given.get("after", "")[:80],
@@ -67,29 +70,33 @@ class Query:
         kept |= {name: value for name in ("low", "high") if (value := given[name]) is not None}
         return f"?{urlencode(kept, errors='replace')}" if kept else ""
 
+    def behind(self, after: str) -> Query:
+        """Return the query of the page that begins behind a place."""
+        return replace(self, after=after)
+
     @property
     def is_filtered(self) -> bool:
         """Whether some rows may be left out."""
-        return bool(
-            self.status or self.verdict or self.reason or self.mark or self.words.strip() or self.low is not None
-        ) or (self.high is not None)
+        return bool(self.status or self.verdict or self.reason or self.tag or self.mark or self.words.strip()) or not (
+            self.low is None and self.high is None
+        )
 
 
-class Page(NamedTuple):
+class RowPage(NamedTuple):
     """The numbers of the rows of a page, and where the next one begins; None for the last."""
 
     numbers: list[int]
     next: str | None
 
 
-def find_page(connection: sqlite3.Connection, query: Query, size: int = PAGE) -> Page:
+def find_page(connection: sqlite3.Connection, query: Query, size: int = PAGE) -> RowPage:
     """Return one page of what a query finds."""
     where, values = _where(query)
     column, direction = _order(query)
     if query.after:
         begin, number = _place(query.after)
         if number is None:
-            return Page([], None)
+            return RowPage([], None)
         sign = "<" if direction == "DESC" else ">"
         if column == "s.number":
             where.append(f"s.number {sign} ?")
@@ -98,10 +105,10 @@ def find_page(connection: sqlite3.Connection, query: Query, size: int = PAGE) ->
             where.append(f"({column}, s.number) {sign} (?, ?)")
             values += [begin, number]
     order = column if column == "s.number" else f"{column} {direction}, s.number"
-    sql = f"SELECT s.number, {column} FROM {_tables(query)} WHERE {' AND '.join(where)} ORDER BY {order} {direction} LIMIT ?"
-    found = _rows(connection, sql, [*values, size + 1])
+    sql = f"SELECT s.number, {column} FROM {_tables(query)} WHERE {' AND '.join(where)} ORDER BY {order} {direction}"
+    found = _rows(connection, f"{sql} LIMIT ?", [*values, size + 1])
     end = found[size - 1] if len(found) > size else None
-    return Page([row[0] for row in found[:size]], None if end is None else f"{end[1]!r}_{end[0]}")
+    return RowPage([row[0] for row in found[:size]], None if end is None else f"{end[1]!r}_{end[0]}")
 
 
 def count_of(connection: sqlite3.Connection, query: Query, total: int) -> tuple[int, bool]:
@@ -122,7 +129,9 @@ def neighbours(connection: sqlite3.Connection, query: Query, number: int) -> tup
     at: list[Any] = [number]
     if column != "s.number":
         here = _rows(
-            connection, f"SELECT {column} FROM {_tables(query)} WHERE s.scorer = ? AND s.number = ?", [query.scorer, number]
+            connection,
+            f"SELECT {column} FROM {_tables(query)} WHERE s.scorer = ? AND s.number = ?",
+            [query.scorer, number],
         )
         if not here:
             return None, None
@@ -132,10 +141,11 @@ def neighbours(connection: sqlite3.Connection, query: Query, number: int) -> tup
     found: list[int | None] = []
     for is_next in (False, True):
         is_up = is_next == (direction == "ASC")
-        way = "ASC" if is_up else "DESC"
+        way, sign = ("ASC", ">") if is_up else ("DESC", "<")
         order = f"s.number {way}" if column == "s.number" else f"{column} {way}, s.number {way}"
-        sql = f"SELECT s.number FROM {_tables(query)} WHERE {' AND '.join([*where, f'{key} {">" if is_up else "<"} {marks}'])}"
-        rows = _rows(connection, f"{sql} ORDER BY {order} LIMIT 1", [*values, *at])
+        conditions = " AND ".join([*where, f"{key} {sign} {marks}"])
+        sql = f"SELECT s.number FROM {_tables(query)} WHERE {conditions} ORDER BY {order} LIMIT 1"
+        rows = _rows(connection, sql, [*values, *at])
         found.append(rows[0][0] if rows else None)
     return found[0], found[1]
 
@@ -164,9 +174,10 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
         if bound is not None:
             where.append(f"s.value {sign} ?")
             values.append(bound)
-    if query.mark:
-        where.append("s.number IN (SELECT number FROM marks WHERE name = ?)")
-        values.append(query.mark)
+    for mark in (f"tag:{query.tag}" if query.tag else "", query.mark):
+        if mark:
+            where.append("s.number IN (SELECT number FROM marks WHERE name = ?)")
+            values.append(mark)
     # Rows without a number have no place in an order by numbers.
     if query.sort != "number":
         where.append(f"{_order(query)[0]} IS NOT NULL")

@@ -9,16 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from adjudge.errors import RowError
 from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES
-from adjudge.model import Message, PendingCalls, Score, ToolCall, Trajectory
+from adjudge.model import Message, PendingCalls, Score, ToolCall, Trajectory, decode_json
 from adjudge.runs import RowReply
 from adjudge.view._sources import ViewRow
-from adjudge.view._text import Material, Shown, cut, material_of, one_line, pretty, shown
+from adjudge.view._text import RowMaterial, Shown, cut, material_of, pretty, shown
 
 MOST_STEPS = 400
 MOST_IMAGE = 4 << 20  # characters of an image that is part of the row
+RESULT = "result"  # the note in which older runs of scenarios kept their result
 KINDS = ("png", "jpeg", "gif", "webp")
-_ABOUT = frozenset((*QUESTIONS, *REFERENCES, *RESPONSES, "id", "messages", "trajectory", "image", "scenario", "criteria"))
+_ABOUT = frozenset(
+    (*QUESTIONS, *REFERENCES, *RESPONSES, "id", "messages", "trajectory", "image", "scenario", "criteria")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class ShownCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ShownStep:
     """One message: who said what, and the tools that were called with it."""
 
     role: str
@@ -70,8 +74,8 @@ class RowView:
     """A row, ready for its page."""
 
     row: ViewRow
-    material: Material
-    steps: tuple[Step, ...]
+    material: RowMaterial
+    steps: tuple[ShownStep, ...]
     scores: tuple[ShownScore, ...]
     replies: tuple[ShownReply, ...] = ()
     columns: tuple[tuple[str, Shown], ...] = ()
@@ -106,14 +110,24 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
 def scenario_of(row: ViewRow) -> Mapping[str, Any] | None:
     """Return the result of a scenario, which a check keeps as the detail of its score."""
     for score in (row.scores or {}).values():
-        if isinstance(score.detail, Mapping) and "workflow" in score.detail:
-            return score.detail
+        detail = score.detail
+        if detail is None and RESULT in (score.notes or {}):
+            detail = _decoded((score.notes or {})[RESULT])
+        if isinstance(detail, Mapping) and "workflow" in detail:
+            return detail
     return None
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return decode_json(text.encode("utf-8", "surrogatepass"))
+    except (RowError, RecursionError):
+        return None
 
 
 def shown_score(name: str, score: Score) -> ShownScore:
     """Return one score as a page shows it."""
-    notes = tuple((shown(key, 80), cut(text, 4000)) for key, text in (score.notes or {}).items())
+    notes = tuple((shown(key, 80), cut(text, 4000)) for key, text in (score.notes or {}).items() if key != RESULT)
     is_result = isinstance(score.detail, Mapping) and "workflow" in score.detail
     return ShownScore(
         name,
@@ -138,9 +152,8 @@ def number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.4f}"
 
 
-def _steps(record: Trajectory) -> Iterator[Step]:
+def _steps(record: Trajectory) -> Iterator[ShownStep]:
     """Give the messages; results of tools are shown with their calls."""
-    calls = list(record.tool_calls or ())
     pending: PendingCalls[int] = PendingCalls()
     results: dict[int, Message] = {}
     order: list[tuple[Message, list[int]]] = []
@@ -160,24 +173,29 @@ def _steps(record: Trajectory) -> Iterator[Step]:
     for message, mine in order:
         if id(message) in answered:
             continue
-        shown_calls = tuple(
+        calls = tuple(
             _call(call, results[at].text if at in results else call.result)
             for at, call in zip(mine, message.tool_calls, strict=True)
         )
-        yield Step(_role(message.role), message.name, cut(message.text), shown_calls, tuple(_images(message)))
+        yield ShownStep(_role(message.role), message.name, cut(message.text), calls, tuple(_images(message)))
     # A record of spans has calls, and perhaps no messages.
-    if calls and not number_:
-        rest = [call for call in calls if not any(message.name == call.name for message in record.messages)]
-        if rest:
-            yield Step("assistant", None, cut(""), tuple(_call(call, call.result) for call in rest))
+    if record.tool_calls and not number_:
+        yield ShownStep("assistant", None, cut(""), shown_calls(record))
     if record.final_response and not any(record.final_response == message.text for message in record.messages):
-        yield Step("assistant", None, cut(record.final_response))
+        yield ShownStep("assistant", None, cut(record.final_response))
+
+
+def shown_calls(record: Trajectory) -> tuple[ShownCall, ...]:
+    """Return all calls of a record, in order."""
+    return tuple(_call(call, call.result) for call in (record.tool_calls or ())[:MOST_STEPS])
 
 
 def _call(call: ToolCall, result: str | None) -> ShownCall:
     is_done = result is not None or call.executed
     state = "ran" if is_done and call.requested else "ran unasked" if is_done else "requested, did not run"
-    return ShownCall(shown(call.name, 120), pretty(call.arguments), None if result is None else cut(pretty(result)), state)
+    return ShownCall(
+        shown(call.name, 120), pretty(call.arguments), None if result is None else cut(pretty(result)), state
+    )
 
 
 def _role(role: str) -> str:
@@ -204,5 +222,3 @@ def _reply(one: RowReply) -> ShownReply:
     answer = None if one.reply is None or one.reply.text is None else cut(one.reply.text)
     raw = None if one.reply is None or not one.reply.raw else pretty(one.reply.raw)
     return ShownReply(one, prompt, answer, raw)
-
-

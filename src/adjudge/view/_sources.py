@@ -2,10 +2,10 @@
 
     source = open_source(Path("july.run"))
     source.about.scorers        ("local:0",)
-    next(source.rows(0))        ViewRow(number=0, id="q1", columns={"question": ...}, scores={"local:0": Score(...)}, ...)
+    next(source.rows(0))        ViewRow(number=0, id="q1", columns={...}, scores={"local:0": Score(...)}, ...)
 
-A run file is read where it is, row by row. Of other files the rows are kept in the index, because they have no order in
-which one row could be found.
+A run file is read where it is, row by row. Of other files the rows are kept in the index, because they have no order
+in which one row could be found.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,11 +16,12 @@ from typing import Any, Protocol
 
 from adjudge.errors import UsageError
 from adjudge.model import Score, Trajectory
-from adjudge.runs import RowReply, RunFile, RunRow, cluster_of, open_run
+from adjudge.runs import Plan, RowReply, RunFile, RunRow, cluster_of, open_run, runs_folder
 
 SQLITE = b"SQLite format 3\0"
-SUFFIXES = (".run", ".eval", ".jsonl", ".json")
-CHECK = ("scenario",)  # the names of the scores of a check run
+SUFFIXES = (".run", ".eval")
+TEXTS = {".jsonl": b'"status":', ".json": b'"samples":'}  # other files of a folder, by what their beginning has
+SPECIAL = {"scenario": "check", "crag_turn": "CRAG"}  # kinds of runs, by their first score
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class ViewRow:
         return cluster_of(self.columns)
 
 
-class Source(Protocol):
+class ViewSource(Protocol):
     """A file that can be looked at.
 
     `stamp` changes whenever the file may have; `is_kept` says that the index keeps the rows. `rows` gives them from a
@@ -95,10 +96,9 @@ class RunSource:
         self.path = path
         self.run: RunFile = open_run(path)
         plan = self.run.plan
-        kinds = {"judge": "judged run", "evaluate": "run"}
         self.about = About(
             name=path.name,
-            kind="check" if plan.names == CHECK else kinds[plan.kind],
+            kind=_kind(plan),
             started=plan.started,
             agent=plan.agent,
             judge=None if plan.judged is None else plan.names[plan.judged],
@@ -151,7 +151,13 @@ class RunSource:
         )
 
 
-def open_source(path: Path) -> Source:
+def _kind(plan: Plan) -> str:
+    """Return what a run is, in words."""
+    usual = "judged run" if plan.kind == "judge" else "run"
+    return SPECIAL.get(plan.names[0] if plan.names else "", usual)
+
+
+def open_source(path: Path) -> ViewSource:
     """Open what a path names; a file that cannot be looked at raises `UsageError`."""
     try:
         with path.open("rb") as file:
@@ -166,17 +172,35 @@ def open_source(path: Path) -> Source:
 
 
 def find_files(paths: list[Path]) -> list[Path]:
-    """Return the files that these paths name: files themselves, of folders those whose names say what they are."""
+    """Return the files that these paths name: files themselves, of folders those that look like results."""
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            inside = [one for one in sorted(path.iterdir()) if one.suffix in SUFFIXES and one.is_file()]
-            found |= dict.fromkeys(inside)
+            found |= dict.fromkeys(one for one in sorted(path.iterdir()) if _looks_viewable(one))
         elif path.is_file():
             found[path] = None
         else:
             raise UsageError(f"{path}: there is no such file or folder", code="cannot-read")
     return list(found)
+
+
+def _looks_viewable(path: Path) -> bool:
+    """Return whether a file of a folder is worth a line in a list: a folder may also hold data and settings."""
+    if not path.is_file():
+        return False
+    wanted = TEXTS.get(path.suffix)
+    if wanted is None:
+        return path.suffix in SUFFIXES
+    try:
+        with path.open("rb") as file:
+            return wanted in file.read(1 << 14)
+    except OSError:
+        return False
+
+
+def usual_places() -> list[Path]:
+    """Return where runs are when nobody says where: this folder, and that of runs whose file nobody named."""
+    return [one for one in (Path(), runs_folder()) if one.is_dir()]
 
 
 def key_of(path: Path) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from adjudge import __version__
+from adjudge import __version__, comparison
 from adjudge.errors import MissingExtra
-from adjudge.statistics import Mean
+from adjudge.statistics import Estimate, Mean
 from adjudge.view import _charts
 from adjudge.view._rows import number, tone_of
 from adjudge.view._text import cut, one_line, pretty, shown
@@ -34,14 +36,19 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {
+        "address": address,
+        "change": change,
         "cut": cut,
+        "estimate": estimate,
         "interval": interval,
+        "markup": Markup,  # of our own style sheet alone
         "money": money,
         "number": number,
         "one_line": one_line,
         "pretty": pretty,
         "seconds": seconds,
         "shown": shown,
+        "signed_interval": signed_interval,
         "tone": tone_of,
         "when": when,
     }
@@ -52,7 +59,7 @@ def environment() -> Environment:
     return found
 
 
-CHARTS = ("difference_bar", "histogram", "interval_bar", "outcome_bar", "reliability_diagram", "trend")
+CHARTS = ("difference_bar", "histogram", "interval_bar", "outcome_bar", "reliability_diagram", "split_bar", "trend")
 
 
 def _drawn(name: str) -> Any:
@@ -65,6 +72,26 @@ def render(template: str, **values: Any) -> str:
     """Return a page; half a character, which no page can hold, is replaced."""
     text = environment().get_template(template).render(**values)
     return text.encode("utf-8", "replace").decode()
+
+
+def address(values: Mapping[str, str]) -> str:
+    """Return values as the query of an address; empty ones are left out."""
+    return urlencode({name: value for name, value in values.items() if value}, errors="replace")
+
+
+def estimate(found: Estimate | None) -> str:
+    """Return the value of an estimate as text."""
+    return comparison.number(None if found is None else found.value)
+
+
+def change(found: Estimate | None) -> str:
+    """Return a difference as text, with its sign."""
+    return comparison.number(None if found is None else found.value, signed=True)
+
+
+def signed_interval(found: Estimate | None) -> str:
+    """Return the interval of a difference as text."""
+    return comparison.interval(found)
 
 
 def interval(mean: Mean | None) -> str:

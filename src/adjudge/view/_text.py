@@ -2,8 +2,8 @@ r"""Texts as a page shows them: whole lines, nothing that hides or turns, not mo
 
     shown("red\x1b[31m\u202eevil")      'red␛[31m⟨202E⟩evil'
 
-What a row holds is never markup: the templates escape everything. This is about characters that escape nothing and still
-mislead, such as those that turn the direction of text.
+What a row holds is never markup: the templates escape everything. This is about characters that escape nothing and
+still mislead, such as those that turn the direction of text.
 """
 
 import json
@@ -88,7 +88,7 @@ def _shallow(value: Any, levels: int) -> Any:
     return value
 
 
-class Material(NamedTuple):
+class RowMaterial(NamedTuple):
     """What a row is about, in the words of judges: the question, the references, the response."""
 
     question: str | None
@@ -97,7 +97,7 @@ class Material(NamedTuple):
     criteria: str | None
 
 
-def material_of(row: ViewRow) -> Material:
+def material_of(row: ViewRow) -> RowMaterial:
     """Return what was asked, what a good answer is, and what was answered."""
     columns = row.columns
     question = _text(columns, QUESTIONS)
@@ -112,7 +112,7 @@ def material_of(row: ViewRow) -> Material:
         given = next((columns[name] for name in REFERENCES if columns.get(name) is not None), None)
         references = () if given is None else (str(given),)
     criteria = columns.get("criteria") or columns.get("expected_answer_criteria")
-    return Material(question, references, response, None if criteria is None else _plain(criteria))
+    return RowMaterial(question, references, response, None if criteria is None else _plain(criteria))
 
 
 def _text(columns: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
