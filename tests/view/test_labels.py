@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from adjudge.errors import UsageError
 from adjudge.runs import calibrate_file
 from adjudge.view._label_figures import LabelFigures, figures_of_labels
-from adjudge.view._label_sample import KINDS, DrawnRow, RowVerdict, LabelSample, SampleKind, draw, next_row
+from adjudge.view._label_sample import KINDS, DrawnRow, LabelSample, RowVerdict, SampleKind, draw, next_row
 from adjudge.view._labels import Answer, Label, LabelFile
 
 MATERIAL = {"question": "Capital of France?", "reference": ["Paris"], "response": "It is Paris."}

@@ -4,7 +4,8 @@
         print(server.link)
     write_report("july.run", out="report.html")     what `adjudge report` writes
 
-It reads; only labels are written, to a file of their own. What is searched and counted is kept in an index in the cache folder.
+It reads; only labels are written, to a file of their own. What is searched and counted is kept in an index in the cache
+folder.
 """
 
 from typing import TYPE_CHECKING

@@ -191,6 +191,7 @@ class ViewServer:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((self._host, self._wanted))
+            listener.listen(128)  # who asks before the thread below is ready has to wait, and is not refused
         except OSError as error:
             listener.close()
             reason = error.strerror or error

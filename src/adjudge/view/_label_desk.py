@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from adjudge.errors import RunError, UsageError
 from adjudge.view._index import RowIndex
 from adjudge.view._label_figures import LabelFigures, figures_of_labels
-from adjudge.view._label_sample import KINDS, MOST, DrawnRow, RowVerdict, LabelSample, draw, next_row
+from adjudge.view._label_sample import KINDS, MOST, DrawnRow, LabelSample, RowVerdict, draw, next_row
 from adjudge.view._labels import Answer, Label, LabelFile
 from adjudge.view._sources import ViewRow
 from adjudge.view._text import material_of
@@ -130,16 +130,23 @@ class LabelDesk:
         )
         self.file(index).append(label)
 
-    def figures(self, index: RowIndex, scorer: int) -> tuple[LabelFigures, int]:
-        """Return what the labels say, and how many lines of the file are none."""
+    def figures(self, index: RowIndex, query: LabelQuery) -> tuple[LabelFigures, int, LabelQuery]:
+        """Return what the labels say, how many lines of the file are none, and the sample that has more to label."""
         labels, unread = self.file(index).read()
+        scorer = query.scorer
         is_current = _matcher(index)
         name = index.source.path.name
         # Labels of the same answers serve a run of another judge, too.
         ours = [one for one in labels if one.run == name or is_current(one)]
         verdicts = _verdicts(index, scorer)
         found = figures_of_labels(ours, verdicts, scorer=_scorer_name(index, scorer), is_current=is_current)
-        return found, unread
+        # More of the sample that was labelled last, so that those labels are part of it.
+        samples = [one.sample for one in ours if one.probability is not None and one.run == name]
+        kind, seed = (samples[-1].get("kind"), samples[-1].get("seed")) if samples else (query.kind, query.seed)
+        if kind in KINDS and isinstance(seed, int) and seed >= 0:
+            query = replace(query, kind=str(kind), seed=seed)
+        wanted = found.used + found.left_out.total() + (found.more or 0)
+        return found, unread, replace(query, size=min(max(wanted, 1), MOST))
 
     def _mine(self, index: RowIndex) -> list[Label]:
         name = index.source.path.name

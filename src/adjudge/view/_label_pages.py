@@ -124,7 +124,8 @@ def label_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) ->
 
 def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:
     """Return the page with what the labels say."""
-    found, unread = desk.figures(index, query.scorer)
+    found, unread, more = desk.figures(index, query)
+    scorers = index.figures().scorers
     names: dict[str, Any] = {
         "accuracy": found.accuracy,
         "kappa": found.kappa,
@@ -135,6 +136,8 @@ def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) 
         about=index.source.about,
         key=key,
         query=query,
+        more=more,
+        mean=scorers[query.scorer].mean if scorers else None,
         kinds=KINDS,
         found=found,
         shown_estimates={name: None if one is None else estimate_words(one) for name, one in names.items()},

@@ -1,6 +1,6 @@
 """Which rows people label: the same rows in the same order for everybody who asks for the same sample.
 
-    draw(LabelSample("stratified", size=100), verdicts)   ->  [DrawnRow(number=412, probability=0.31, stratum="wrong"), ...]
+    draw(LabelSample("stratified", size=100), verdicts)   ->  [DrawnRow(row=412, probability=0.31, stratum="wrong")]
 
 Every row has a number of its own, by chance, that follows from the seed and its place alone. A sample takes the least
 of them, so that a larger sample of the same seed has the rows of the smaller one, and somebody who comes back continues
