@@ -147,12 +147,14 @@ def test_two_people_get_the_same_rows(run: Path, tmp_path: Path) -> None:
 
 def test_skipped_rows_come_again(browser: Browser, labels: Path) -> None:
     """A skipped row is not labelled, and comes again behind the others."""
-    first, page = answer(browser, "skip", size=2)
+    first, page = answer(browser, "skip", size=3)
     second = int(form_of(page)["row"])
     assert not labels.exists()
     page = browser.post({**form_of(page), "answer": "right"})
+    third = int(form_of(page)["row"])
+    page = browser.post({**form_of(page), "answer": "wrong"})
     assert int(form_of(page)["row"]) == first
-    assert [one["row"] for one in lines(labels)] == [second]
+    assert [one["row"] for one in lines(labels)] == [second, third]
 
 
 def test_a_label_can_be_changed(browser: Browser) -> None:
@@ -190,7 +192,7 @@ def test_chosen_rows_enter_no_estimate(browser: Browser, labels: Path) -> None:
     found = browser.get("labels")
     assert "0 labels count" in found
     assert '<th scope="row">chosen, not drawn</th><td class="num">4</td>' in found
-    assert "too few labels" in found
+    assert "needs labels of 2 rows of either verdict" in found
 
 
 def test_labels_serve_another_judge(run: Path, browser: Browser, labels: Path, tmp_path: Path) -> None:
@@ -260,7 +262,7 @@ def test_a_run_without_verdicts(tmp_path: Path) -> None:
         with pytest.raises(RefusedError) as caught:
             browser.get("label")
         assert "has a verdict" in str(caught.value)
-        assert "too few labels" in browser.get("labels")
+        assert "needs labels of 2 rows of either verdict" in browser.get("labels")
 
 
 def broken(question: str) -> str:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from adjudge.errors import RunError, UsageError
+from adjudge.errors import RunError, UsageError, closest
 from adjudge.view._index import RowIndex
 from adjudge.view._label_figures import LabelFigures, figures_of_labels
 from adjudge.view._label_sample import KINDS, MOST, DrawnRow, LabelSample, RowVerdict, draw, next_row
 from adjudge.view._labels import Answer, Label, LabelFile
-from adjudge.view._sources import ViewRow
+from adjudge.view._sources import ViewRow, open_source
 from adjudge.view._text import material_of
 
 KEPT = 8  # samples that are kept drawn
@@ -82,7 +82,7 @@ class LabelDesk:
     """Hands out rows and takes labels; any thread may use it."""
 
     def __init__(self, file: str | Path | None = None, annotator: str | None = None) -> None:
-        self.annotator = annotator or _login_name()
+        self.annotator = _login_name() if annotator is None else annotator
         self.proof = secrets.token_urlsafe(18)  # what forms of our own pages have, and nobody else can know
         self._file = None if file is None else LabelFile(file)
         self._drawn: OrderedDict[tuple[Any, ...], tuple[list[DrawnRow], int]] = OrderedDict()
@@ -101,7 +101,10 @@ class LabelDesk:
             one.row for one in mine if one.row in places and (one.probability is not None or query.kind == "uncertain")
         }
         wanted = next((one for one in drawn if one.row == query.row), None) or next_row(drawn, done, query.after)
-        back = next((one.row for one in reversed(mine) if one.row in places), None)
+        before = list(dict.fromkeys(one.row for one in mine if one.row in places))
+        if wanted is not None and wanted.row in before:
+            before = before[: before.index(wanted.row)]
+        back = before[-1] if before else None
         if wanted is None:
             return LabelTask(None, None, len(done), len(drawn), back)
         said = next((one.answer for one in reversed(mine) if one.row == wanted.row), None)
@@ -165,6 +168,26 @@ class LabelDesk:
             while len(self._drawn) > KEPT:
                 self._drawn.popitem(last=False)
         return self._drawn[key]
+
+
+def label_figures(
+    run: str | Path, *, labels: str | Path | None = None, scorer: str | None = None, cache: str | Path | None = None
+) -> LabelFigures:
+    """Return what the labels of a run say, as the page of its labels shows it.
+
+    `labels` is their file, if not the one beside the run; `scorer` is the judge that they are compared with, if not the
+    run's own.
+    """
+    index = RowIndex(open_source(Path(run)), None if cache is None else Path(cache))
+    try:
+        index.refresh()
+        about = index.source.about
+        if scorer is not None and scorer not in about.scorers:
+            raise UsageError(f"{run} has no scorer {scorer!r:.100}{closest(scorer, about.scorers)}", code="bad-option")
+        at = about.judged or 0 if scorer is None else about.scorers.index(scorer)
+        return LabelDesk(labels, "").figures(index, LabelQuery(scorer=at))[0]
+    finally:
+        index.close()
 
 
 def _verdicts(index: RowIndex, scorer: int, *, with_probability: bool = False) -> Iterator[RowVerdict]:

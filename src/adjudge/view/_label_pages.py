@@ -69,14 +69,11 @@ class LabelPages:
         query = _query(index, form)
         if query.row is None:
             raise UsageError("The form names no row.", code="bad-option")
-        after: int | None = None
-        said = form.get("answer", "")
-        answer = next((name for name in LABELS if name == said), None)
+        answer = next((name for name in LABELS if name == form.get("answer", "")), None)
         if answer is not None:
             await run_in_threadpool(self.desk.answer, index, query, query.row, answer)
-        else:
-            after = query.row  # skipped: it comes again at the end
-        return RedirectResponse(f"/runs/{key}/label{query.address(after=after)}", 303)
+        # A row that was skipped comes again behind all others.
+        return RedirectResponse(f"/runs/{key}/label{query.address(after=query.row)}", 303)
 
     async def figures(self, request: Request) -> Response:
         """Answer with what the labels say."""
