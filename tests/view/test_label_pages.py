@@ -15,6 +15,7 @@ import pytest
 from adjudge import evaluate
 from adjudge.runs import RunConfig, rescore_run
 from adjudge.view import ViewServer
+from cli.command import start
 
 EVIL = "<script>alert(1)</script>\x1b[2J\u202e"
 OFF = RunConfig(cache="off")
@@ -31,10 +32,10 @@ class RefusedError(Exception):
 class Browser:
     """What a browser does: keeps the cookie, and says of a form where it comes from."""
 
-    def __init__(self, server: ViewServer) -> None:
-        self.base = server.base_url
+    def __init__(self, link: str) -> None:
+        self.base = link.partition("/?")[0]
         self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
-        self.key = re.findall(r"/runs/([0-9a-f]{12})", self._open(server.link))[0]
+        self.key = re.findall(r"/runs/([0-9a-f]{12})", self._open(link))[0]
 
     def get(self, page: str, **given: object) -> str:
         """Return a page of the run."""
@@ -92,7 +93,7 @@ def labels(tmp_path: Path) -> Path:
 def browser(run: Path, labels: Path, tmp_path: Path) -> Iterator[Browser]:
     """Look at the run as `ann`."""
     with ViewServer([run], cache=tmp_path / "cache", labels=labels, annotator="ann") as server:
-        yield Browser(server)
+        yield Browser(server.link)
 
 
 def answer(browser: Browser, said: str, **query: object) -> tuple[int, str]:
@@ -139,7 +140,7 @@ def test_two_people_get_the_same_rows(run: Path, tmp_path: Path) -> None:
         for _ in range(2):
             # Another session each time.
             with ViewServer([run], cache=tmp_path / "cache", labels=tmp_path / "l", annotator=name) as server:
-                browser = Browser(server)
+                browser = Browser(server.link)
                 seen.setdefault(name, []).extend(answer(browser, "right", size=9)[0] for _ in range(3))
     assert seen["ann"] == seen["bob"]
     assert len(set(seen["ann"])) == 6
@@ -155,6 +156,20 @@ def test_skipped_rows_come_again(browser: Browser, labels: Path) -> None:
     page = browser.post({**form_of(page), "answer": "wrong"})
     assert int(form_of(page)["row"]) == first
     assert [one["row"] for one in lines(labels)] == [second, third]
+
+
+def test_killed_while_labelling(run: Path, tmp_path: Path) -> None:
+    """A viewer that is killed loses no label that it took; the next one continues behind it."""
+    seen: list[int] = []
+    for _ in range(2):
+        process = start("view", str(run), "--no-browser", "--labels", "l", "--annotator", "ann", cwd=tmp_path)
+        with process:
+            assert process.stdout is not None
+            browser = Browser(process.stdout.readline().decode().strip())
+            seen += [answer(browser, "right", size=20)[0] for _ in range(5)]
+            process.kill()
+    assert len(set(seen)) == 10
+    assert [one["row"] for one in lines(tmp_path / "l")] == seen
 
 
 def test_a_label_can_be_changed(browser: Browser) -> None:
@@ -202,7 +217,7 @@ def test_labels_serve_another_judge(run: Path, browser: Browser, labels: Path, t
     other = tmp_path / "b.run"
     rescore_run(str(run), judge="local:0", run=str(other))
     with ViewServer([other], cache=tmp_path / "other", labels=labels, annotator="ann") as server:
-        assert "6 labels count" in Browser(server).get("labels")
+        assert "6 labels count" in Browser(server.link).get("labels")
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", None, "http://127.0.0.1"])
@@ -248,7 +263,7 @@ def test_addresses_that_are_wrong(browser: Browser, query: dict[str, Any]) -> No
 def test_a_file_that_cannot_be_written(run: Path, tmp_path: Path) -> None:
     """Where a label cannot be written, the page says why, and no label is taken for written."""
     with ViewServer([run], cache=tmp_path / "cache", labels=tmp_path / "none" / "l", annotator="ann") as server:
-        browser = Browser(server)
+        browser = Browser(server.link)
         with pytest.raises(RefusedError) as caught:
             answer(browser, "right")
         assert "there is no such folder" in str(caught.value)
@@ -258,7 +273,7 @@ def test_a_run_without_verdicts(tmp_path: Path) -> None:
     """A run in which no row has a verdict says that there is nothing to label."""
     evaluate([{"id": 1, "question": "?"}], scorers=["qa_f1_reward"], agent=broken, run=tmp_path / "a.run", config=OFF)
     with ViewServer([tmp_path / "a.run"], cache=tmp_path / "cache") as server:
-        browser = Browser(server)
+        browser = Browser(server.link)
         with pytest.raises(RefusedError) as caught:
             browser.get("label")
         assert "has a verdict" in str(caught.value)

@@ -154,7 +154,11 @@ def _clustered_mean(connection: sqlite3.Connection, at: int, range_: Range) -> M
     # Equal totals are counted together: there are few different ones.
     for size, total, count in _counted(totals):
         clusters.add_total(size, total, count=count)
-    found = clusters.estimate()
+    # As in the summary of the run: Wilson's interval for shares, Student's t for the rest.
+    others = connection.execute(
+        "SELECT 1 FROM scores WHERE scorer = ? AND value IS NOT NULL AND value NOT IN (0.0, 1.0) LIMIT 1", (at,)
+    ).fetchone()
+    found = clusters.estimate(method="t" if others or range_ is None else "wilson")
     return None if found is None else Mean(found.value, found.low, found.high, found.n, "clustered")
 
 
