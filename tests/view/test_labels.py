@@ -168,11 +168,23 @@ class TestFile:
         file.append(label(1, "wrong", "bob", material=wrong))
         file.append(label(2, "unsure"))
         file.append(label(3, "wrong", probability=None, sample={"kind": "uncertain"}))
-        found = calibrate_file(str(file.path), "local:0", run=str(tmp_path / "b.run")).calibration
+        done = calibrate_file(str(file.path), "local:0", run=str(tmp_path / "b.run"))
+        found = done.calibration
         assert found is not None
+        assert done.finished.warnings == ()
         assert found.rows == 3
         assert found.agreement is not None
         assert (found.agreement.right_called_right, found.agreement.wrong_called_wrong) == (1, 2)
+
+    def test_calibrate_warns_of_unequal_chances(self, tmp_path: Path) -> None:
+        """A calibration counts all rows alike, and says so where they were not drawn alike."""
+        file = LabelFile(tmp_path / "a.labels.jsonl")
+        drawn = {"kind": "stratified", "rows": 20}
+        file.append(label(0, probability=0.1, sample=drawn))
+        file.append(label(1, "wrong", probability=0.5, sample=drawn))
+        done = calibrate_file(str(file.path), "local:0", run=str(tmp_path / "b.run"))
+        assert len(done.finished.warnings) == 1
+        assert "drawn with chances from 0.1 to 0.5" in done.finished.warnings[0]
 
 
 def verdicts_of(count: int, *, every: int = 4) -> list[RowVerdict]:
