@@ -172,6 +172,17 @@ def test_hostile_texts(tmp_path: Path) -> None:
     assert len(text) < 200_000
 
 
+def test_columns_of_odd_types(tmp_path: Path) -> None:
+    """Whatever is where a text should be is shown as JSON."""
+    odd: dict[str, Any] = {"a": [1, None, {"b": True}]}
+    row = {"id": 7, "question": odd, "reference": [odd, 3], "response": 4.5, "sources": odd, "trajectory": {"no": 1}}
+    evaluate([row], scorers=["qa_f1_reward"], run=tmp_path / "a.run", config=OFF)
+    text = shown(tmp_path, "a.run", "7")
+    assert 'question: {"a": [1, null, {"b": true}]}' in text
+    assert "response: 4.5" in text
+    assert 'trajectory: {"no": 1}' in text
+
+
 @pytest.mark.parametrize("row", ["rwo-3", "99", "0", "-1", "", "1.5", "\u0663", "9" * 400])
 def test_unknown_row(tmp_path: Path, row: str) -> None:
     """A row that is not there is refused with an id that is near, and exit code 2."""

@@ -70,6 +70,8 @@ def rows(count: int = 40) -> list[dict[str, Any]]:
             "question": f"What is {n} + {n}? {EVIL}",
             "reference": [str(2 * n)],
             "response": f"It is {2 * n + (n % 4 == 0)}.",
+            "sources": [f"{n} and {n} are {2 * n}. {EVIL}"],
+            "verdict": "from an earlier judge",
         }
         for n in range(count)
     ]
@@ -114,7 +116,8 @@ def test_a_row_is_shown_without_its_verdict(browser: Browser) -> None:
     assert f"What is {row} + {row}? &lt;script&gt;" in page
     assert f'<h2>Reference</h2><div class="text " dir="auto">{2 * row}</div>' in page
     assert "It is " in page
-    for word in ("local:0", "CORRECT", "WRONG", "<script>alert", "\x1b", "\u202e", "probability"):
+    assert f"{row} and {row} are {2 * row}. &lt;script&gt;" in page
+    for word in ("an earlier judge", "local:0", "CORRECT", "WRONG", "<script>alert", "\x1b", "\u202e", "probability"):
         assert word not in page
 
 

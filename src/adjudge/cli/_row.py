@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adjudge.errors import RowError, TrajectoryError, UsageError, printable
+from adjudge.errors import DataError, TrajectoryError, UsageError, printable
 from adjudge.judges.columns import CRITERIA, QUESTIONS, REFERENCES, RESPONSES, SOURCES, one_value, texts_of
 from adjudge.model import Trajectory
 
@@ -108,7 +108,7 @@ def _texts(columns: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
         return ()
     try:
         return texts_of(value, name)
-    except (RowError, TypeError, ValueError):
+    except (DataError, TypeError, ValueError):
         return (_as_text(value),)
 
 
@@ -118,7 +118,8 @@ def _block(title: str, value: object, indent: str = "") -> Iterator[str]:
         return
     text = value if isinstance(value, str) else _as_text(value)
     is_short = len(text) + len(title) < 100
-    lines = list(safe_lines(text)) if isinstance(value, str) or is_short else list(_leaves(value))
+    is_nested = isinstance(value, Mapping | list | tuple)
+    lines = list(_leaves(value) if is_nested and not is_short else safe_lines(text))
     if len(lines) == 1 and is_short:
         yield f"{indent}{title}: {lines[0]}"
         return

@@ -160,14 +160,15 @@ class LabelDesk:
         if index.source.is_running:
             raise UsageError("This run is still being written: label it when it is done.", code="in-use")
         key = (index.source.path, index.source.stamp, query.sample, query.scorer)
-        if key not in self._drawn:
+        found = self._drawn.get(key)
+        if found is None:
             verdicts = list(_verdicts(index, query.scorer, with_probability=query.kind == "uncertain"))
             if not verdicts:
                 raise UsageError("No row of this run has a verdict, so there is nothing to compare labels with.")
-            self._drawn[key] = draw(query.sample, verdicts), len(verdicts)
-            while len(self._drawn) > KEPT:
-                self._drawn.popitem(last=False)
-        return self._drawn[key]
+            found = draw(query.sample, verdicts), len(verdicts)
+            # Several requests may come at once: each keeps what it found, whoever writes last.
+            self._drawn = OrderedDict([*list(self._drawn.items())[1 - KEPT :], (key, found)])
+        return found
 
 
 def label_figures(

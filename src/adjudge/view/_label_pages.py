@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from adjudge.errors import MissingExtra, UsageError
+from adjudge.errors import DataError, MissingExtra, UsageError
+from adjudge.judges.columns import SOURCES, one_value, texts_of
 from adjudge.statistics import Estimate
 from adjudge.view._index import RowIndex
 from adjudge.view._label_desk import LabelDesk, LabelQuery
@@ -22,7 +23,9 @@ from adjudge.view._label_sample import KINDS
 from adjudge.view._labels import LABELS
 from adjudge.view._library import Library
 from adjudge.view._rows import view_of
+from adjudge.view._sources import ViewRow
 from adjudge.view._templates import render
+from adjudge.view._text import Shown, cut
 
 try:
     from starlette.concurrency import run_in_threadpool
@@ -107,16 +110,27 @@ async def _form(request: Request) -> dict[str, str]:
 def label_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:
     """Return the page with the next row, without any score of it."""
     task = desk.task(index, query)
+    view = None if task.row is None else view_of(task.row)
     return render(
         "label.html",
         about=index.source.about,
         key=key,
         query=query,
         task=task,
-        view=None if task.row is None else view_of(task.row),
+        view=view,
+        sources=() if view is None else view.sources or _sources_of(view.row),
         annotator=desk.annotator,
         proof=desk.proof,
     )
+
+
+def _sources_of(row: ViewRow) -> tuple[Shown, ...]:
+    """Return the sources that came with a row, where no agent found some."""
+    name, value = one_value(row.columns, SOURCES)
+    try:
+        return tuple(cut(one, 2000) for one in texts_of(value, name)) if value is not None else ()
+    except DataError:
+        return ()
 
 
 def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:

@@ -118,7 +118,8 @@ class LabelFile:
                 raise
             raise UsageError(f"{self.path.parent}: there is no such folder", code="cannot-write") from None
         except OSError as error:
-            raise UsageError(f"{self.path}: {error.strerror or error}", code="cannot-write") from None
+            why = f"{self.path}: {error.strerror or error}; --labels names another file"
+            raise UsageError(why, code="cannot-write") from None
 
 
 def _mend(handle: int) -> None:

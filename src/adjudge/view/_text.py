@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from adjudge.errors import RowError
+from adjudge.errors import DataError, RowError
 from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES, references_in, text_in
 from adjudge.model import decode_json, encode_json
 from adjudge.view._sources import ViewRow
@@ -108,7 +108,7 @@ def material_of(row: ViewRow) -> RowMaterial:
     try:
         found = references_in(columns)
         references = tuple(str(one) for one in found or ())
-    except (RowError, TypeError, ValueError):
+    except (DataError, TypeError, ValueError):
         given = next((columns[name] for name in REFERENCES if columns.get(name) is not None), None)
         references = () if given is None else (str(given),)
     criteria = columns.get("criteria") or columns.get("expected_answer_criteria")
@@ -118,7 +118,7 @@ def material_of(row: ViewRow) -> RowMaterial:
 def _text(columns: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
     try:
         found = text_in(columns, names)
-    except (RowError, TypeError, ValueError):
+    except (DataError, TypeError, ValueError):
         found = next((columns[name] for name in names if columns.get(name) is not None), None)
     return None if found is None else _plain(found)
 
