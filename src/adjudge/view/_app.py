@@ -79,8 +79,7 @@ class Pages:
             try:
                 return await handler(request)
             except AdjudgeError as error:
-                status = 404 if isinstance(error, UsageError) else 500
-                return HTMLResponse(message_page(error.message), status)
+                return HTMLResponse(message_page(error.message), _status_of(error))
 
         return answer
 
@@ -144,6 +143,16 @@ class Pages:
         return (keys[0], files[keys[0]]), (keys[1], files[keys[1]])
 
 
+def _status_of(error: AdjudgeError) -> int:
+    if error.code == "no-such-row":
+        return 404
+    return 400 if isinstance(error, UsageError) else 500
+
+
+async def _not_found(_request: Request, _error: Exception) -> Response:
+    return HTMLResponse(message_page("There is no such page."), 404)
+
+
 class ViewServer:
     """Serves the pages for some files and folders, from a thread of its own, in a `with` statement.
 
@@ -191,13 +200,14 @@ class ViewServer:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((self._host, self._wanted))
-            listener.listen(128)  # who asks before the thread below is ready has to wait, and is not refused
+            # From now on a browser that comes too early waits, and is not refused.
+            listener.listen(128)
         except OSError as error:
             listener.close()
             reason = error.strerror or error
             raise UsageError(f"cannot listen on {self._host}:{self._wanted}: {reason}", code="cannot-listen") from None
         self._socket = listener
-        app = Starlette(routes=Pages(self.library, self._desk).routes)
+        app = Starlette(routes=Pages(self.library, self._desk).routes, exception_handlers={404: _not_found})
         guarded = Guard(app, host=self._host, port=listener.getsockname()[1], token=self._token)
         config = uvicorn.Config(
             guarded,

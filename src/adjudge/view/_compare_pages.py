@@ -34,14 +34,23 @@ def compare_page(base: tuple[str, Path], new: tuple[str, Path], by: str) -> str:
 
 
 def compare_files(base: Path, new: Path, by: str) -> tuple[Comparison, str | None]:
-    """Return what differs between two files, and why they should not be compared, if so."""
-    ours, theirs = (read_results(path, keep=[by] if by else []) for path in (base, new))
+    """Return what differs between two files, and why they should not be compared, or not by that, if so."""
+    try:
+        return _compare(base, new, by)
+    except UsageError as error:
+        if not by or error.code not in ("unknown-column", "missing-column"):
+            raise
+        return _compare(base, new, "")[0], error.message
+
+
+def _compare(base: Path, new: Path, by: str) -> tuple[Comparison, str | None]:
+    # Kept as a column, a list of tags would be one value.
+    keep = [by] if by not in ("", "tag", "tags") else []
+    ours, theirs = (read_results(path, keep=keep) for path in (base, new))
     try:
         return compare_results(ours, theirs, CompareOptions(by=by or None)), None
     except UsageError as error:
         # A page may show what a gate must refuse, if it says so.
-        if error.code == "unknown-column":
-            return compare_results(ours, theirs, CompareOptions(allow_mismatch=True)), error.message
         if error.code != "not-comparable":
             raise
         return compare_results(ours, theirs, CompareOptions(by=by or None, allow_mismatch=True)), error.message

@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import dataclass, field
 
 from adjudge.statistics import Clusters, Mean, Moments, mean_of
-from adjudge.view._sources import About
+from adjudge.view._sources import About, Spent
 
 BINS = 20
 MOST_TAGS = 30
@@ -63,6 +63,7 @@ class RunFigures:
     seconds: tuple[float, float, float] | None = None  # the median, the 95th percentile, the longest
     tokens: int | None = None
     cost: float | None = None
+    spent: Spent | None = None
 
     @property
     def headline(self) -> ScorerFigures | None:

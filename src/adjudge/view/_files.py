@@ -31,6 +31,7 @@ class FileSource:
     in_order = True
     is_running = False
     total = None
+    spent = None
 
     def __init__(self, path: Path, start: bytes) -> None:
         self.path = path

@@ -14,6 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -85,6 +86,12 @@ class RowIndex:
             return bool(added)
 
     @property
+    def size(self) -> int:
+        """How many rows have outcomes."""
+        with self._lock:
+            return self._count()
+
+    @property
     def progress(self) -> tuple[int, int | None]:
         """How many rows have been read, and of how many."""
         return self.read, self.source.total
@@ -98,7 +105,7 @@ class RowIndex:
         """Return what all rows amount to."""
         with self._lock:
             if self._figures is None:
-                self._figures = figures_of(self._connection, self.source.about)
+                self._figures = replace(figures_of(self._connection, self.source.about), spent=self.source.spent)
             return self._figures
 
     def page(self, query: Query) -> RowPage:

@@ -103,7 +103,7 @@ def waiting_of(index: RowIndex, figures: RunFigures) -> int:
 
 def version_of(index: RowIndex) -> str:
     """Return a text that is another one when there are other rows to show."""
-    return f"{index.figures().rows} {'running' if index.source.is_running else 'at rest'}"
+    return f"{index.size} {'running' if index.source.is_running else 'at rest'}"
 
 
 def row_line(row: ViewRow, scorers: Sequence[str], most: int = 240) -> dict[str, Any]:

@@ -63,6 +63,15 @@ class ViewRow:
         return cluster_of(self.columns)
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has used: calls of models and agents, tokens, dollars."""
+
+    calls: int
+    tokens: int
+    cost: float
+
+
 class ViewSource(Protocol):
     """A file that can be looked at.
 
@@ -82,6 +91,8 @@ class ViewSource(Protocol):
     def is_running(self) -> bool: ...
     @property
     def total(self) -> int | None: ...
+    @property
+    def spent(self) -> Spent | None: ...
     def rows(self, first: int) -> Iterator[ViewRow]: ...
     def row(self, number: int) -> ViewRow: ...
     def replies(self, number: int) -> tuple[RowReply, ...]: ...
@@ -123,6 +134,12 @@ class RunSource:
     def total(self) -> int | None:
         """How many cases it has, as far as they have been read."""
         return self.run.size
+
+    @property
+    def spent(self) -> Spent | None:
+        """What it has used so far."""
+        state = self.run.state
+        return Spent(state.calls, state.tokens, state.cost)
 
     def rows(self, first: int) -> Iterator[ViewRow]:
         """Give the rows from that number on."""
