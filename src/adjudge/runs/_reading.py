@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from adjudge.runs._stopping import EarlyStop
 
 NOT_RUN = "not-run: the run ended before this row"
-PAGE, FIRST_PAGE = 256, 16  # who asks for one row should not read many
+PAGE = 256
 MOST_COMPARED = 20_000  # ids that an unknown one is compared with
 SUFFIX = ".run"
 REPLIES = """
@@ -161,10 +161,14 @@ class RunFile:
 
     def rows(self, first: int = 0) -> Iterator[RunRow]:
         """Give the cases from that number on, in order of input, each with what the agent did and its scores."""
+        return self._rows(first, PAGE)
+
+    def _rows(self, first: int, size: int) -> Iterator[RunRow]:
+        """Give the cases from that number on, so many read together at first."""
         with Store.read(self.file) as store:
             early = store.early_stop()
             counted = None if early is None else frozenset(early.cases)
-            last, size = first - 1, FIRST_PAGE
+            last = first - 1
             while cases := store.cases(last, size):
                 done = store.trajectories(cases[0].seq, cases[-1].seq)
                 scores = store.scores(cases[0].seq, cases[-1].seq)
@@ -180,7 +184,8 @@ class RunFile:
 
     def row(self, number: int) -> RunRow:
         """Return the case with that number; one that is not there raises `UsageError`."""
-        found = next(self.rows(number), None) if number >= 0 else None
+        # Who asks for one row should not read many.
+        found = next(self._rows(number, 1), None) if number >= 0 else None
         if found is None:
             raise UsageError(f"{self.file} has no case with the number {number}", code="no-such-row")
         return found

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
 from adjudge.view._guard import Guard
@@ -27,7 +27,6 @@ from adjudge.view._library import Library
 from adjudge.view._queries import Query
 
 try:
-    import uvicorn
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
@@ -47,6 +46,9 @@ from adjudge.view._pages import (
     run_page,
     version_of,
 )
+
+if TYPE_CHECKING:
+    import uvicorn
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -195,6 +197,10 @@ class ViewServer:
 
     def start(self) -> None:
         """Start to serve."""
+        try:
+            import uvicorn  # here, because it registers something to do at the end of the process
+        except ImportError:
+            raise MissingExtra.of("view", "the viewer") from None
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
         try:

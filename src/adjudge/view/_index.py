@@ -149,12 +149,17 @@ class RowIndex:
 
     def is_stale(self, row: ViewRow) -> bool:
         """Return whether the index knows other outcomes of a row than its file, as after a retry."""
-        with self._lock:
-            found = self._connection.execute(
-                "SELECT scorer, status FROM scores WHERE number = ? ORDER BY scorer", (row.number,)
-            ).fetchall()
         scores = list((row.scores or {}).values())
-        return [(at, STATUSES.index(score.status)) for at, score in enumerate(scores)] != found
+        # By scorer, because that is how they are found: a search by number alone goes through all of them.
+        with self._lock:
+            for at in range(len(self.source.about.scorers)):
+                known = self._connection.execute(
+                    "SELECT status FROM scores WHERE scorer = ? AND number = ?", (at, row.number)
+                ).fetchone()
+                status = None if at >= len(scores) else STATUSES.index(scores[at].status)
+                if (None if known is None else known[0]) != status:
+                    return True
+        return False
 
     def rebuild(self) -> None:
         """Forget everything; the next refresh reads the whole file again."""

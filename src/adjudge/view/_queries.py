@@ -92,21 +92,18 @@ class RowPage(NamedTuple):
 def find_page(connection: sqlite3.Connection, query: Query, size: int = PAGE) -> RowPage:
     """Return one page of what a query finds."""
     where, values = _where(query)
-    column, direction = _order(query)
+    order = _order(query)
     if query.after:
         begin, number = _place(query.after)
         if number is None:
             return RowPage([], None)
-        sign = "<" if direction == "DESC" else ">"
-        if column == "s.number":
-            where.append(f"s.number {sign} ?")
-            values.append(number)
-        else:
-            where.append(f"({column}, s.number) {sign} (?, ?)")
-            values += [begin, number]
-    order = column if column == "s.number" else f"{column} {direction}, s.number"
-    sql = f"SELECT s.number, {column} FROM {_tables(query)} WHERE {' AND '.join(where)} ORDER BY {order} {direction}"
-    found = _rows(connection, f"{sql} LIMIT ?", [*values, size + 1])
+        where.append(order.beyond(forwards=True))
+        values += [begin, number] if order.column else [number]
+    conditions = " AND ".join(where)
+    sql = (
+        f"SELECT {order.number}, {order.column or 0} FROM {_tables(query)} WHERE {conditions} {order.by(forwards=True)}"
+    )
+    found = connection.execute(f"{sql} LIMIT ?", [*values, size + 1]).fetchall()
     end = found[size - 1] if len(found) > size else None
     return RowPage([row[0] for row in found[:size]], None if end is None else f"{end[1]!r}_{end[0]}")
 
@@ -117,46 +114,64 @@ def count_of(connection: sqlite3.Connection, query: Query, total: int) -> tuple[
         return total, False
     where, values = _where(query)
     inner = f"SELECT 1 FROM {_tables(query)} WHERE {' AND '.join(where)} LIMIT {MOST_COUNTED + 1}"
-    count = _rows(connection, f"SELECT count(*) FROM ({inner})", values)  # our own text
-    found = count[0][0] if count else 0
+    found = connection.execute(f"SELECT count(*) FROM ({inner})", values).fetchone()[0]
     return min(found, MOST_COUNTED), found > MOST_COUNTED
 
 
 def neighbours(connection: sqlite3.Connection, query: Query, number: int) -> tuple[int | None, int | None]:
     """Return the numbers of the rows before and after one, in the order of a query."""
     where, values = _where(query)
-    column, direction = _order(query)
+    order = _order(query)
     at: list[Any] = [number]
-    if column != "s.number":
-        here = _rows(
-            connection,
-            f"SELECT {column} FROM {_tables(query)} WHERE s.scorer = ? AND s.number = ?",
-            [query.scorer, number],
-        )
-        if not here:
+    if order.column:
+        sql = f"SELECT {order.column} FROM {_tables(query)} WHERE s.scorer = ? AND {order.number} = ?"
+        here = connection.execute(sql, [query.scorer, number]).fetchone()
+        if here is None:
             return None, None
-        at = [here[0][0], number]
-    key = "s.number" if column == "s.number" else f"({column}, s.number)"
-    marks = "?" if len(at) == 1 else "(?, ?)"
+        at = [here[0], number]
     found: list[int | None] = []
-    for is_next in (False, True):
-        is_up = is_next == (direction == "ASC")
-        way, sign = ("ASC", ">") if is_up else ("DESC", "<")
-        order = f"s.number {way}" if column == "s.number" else f"{column} {way}, s.number {way}"
-        conditions = " AND ".join([*where, f"{key} {sign} {marks}"])
-        sql = f"SELECT s.number FROM {_tables(query)} WHERE {conditions} ORDER BY {order} LIMIT 1"
-        rows = _rows(connection, sql, [*values, *at])
-        found.append(rows[0][0] if rows else None)
+    for forwards in (False, True):
+        conditions = " AND ".join([*where, order.beyond(forwards=forwards)])
+        sql = f"SELECT {order.number} FROM {_tables(query)} WHERE {conditions} {order.by(forwards=forwards)} LIMIT 1"
+        row = connection.execute(sql, [*values, *at]).fetchone()
+        found.append(None if row is None else row[0])
     return found[0], found[1]
 
 
+class Order(NamedTuple):
+    """An order of rows: by a column, if any, then by their number."""
+
+    column: str
+    number: str
+    is_down: bool
+
+    def by(self, *, forwards: bool) -> str:
+        """Return it as SQL, or the other way round."""
+        way = "ASC" if forwards != self.is_down else "DESC"
+        return f"ORDER BY {self.column} {way}, {self.number} {way}" if self.column else f"ORDER BY {self.number} {way}"
+
+    def beyond(self, *, forwards: bool) -> str:
+        """Return the condition that a row comes behind a place, or before it."""
+        sign = ">" if forwards != self.is_down else "<"
+        return f"({self.column}, {self.number}) {sign} (?, ?)" if self.column else f"{self.number} {sign} ?"
+
+
+def _order(query: Query) -> Order:
+    column = {"number": "", "value": "s.value", "seconds": "r.seconds"}[query.sort.lstrip("-")]
+    # The table that is gone through in order is the one that has the number.
+    number = (
+        "r.number" if column == "r.seconds" else "words.rowid" if match_of(query.words) and not column else "s.number"
+    )
+    return Order(column, number, query.sort.startswith("-"))
+
+
 def _tables(query: Query) -> str:
-    return "scores s JOIN rows r ON r.number = s.number" if query.sort.endswith("seconds") else "scores s"
-
-
-def _order(query: Query) -> tuple[str, Literal["ASC", "DESC"]]:
-    column = {"number": "s.number", "value": "s.value", "seconds": "r.seconds"}[query.sort.lstrip("-")]
-    return column, "DESC" if query.sort.startswith("-") else "ASC"
+    """Return the tables; a CROSS JOIN goes through the first one in its own order, and stops where a page is full."""
+    if query.sort.endswith("seconds"):
+        return "rows r CROSS JOIN scores s ON s.number = r.number"
+    if query.sort == "number" and match_of(query.words):
+        return "words CROSS JOIN scores s ON s.number = words.rowid"
+    return "scores s"
 
 
 def _where(query: Query) -> tuple[list[str], list[Any]]:
@@ -180,10 +195,11 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
             values.append(mark)
     # Rows without a number have no place in an order by numbers.
     if query.sort != "number":
-        where.append(f"{_order(query)[0]} IS NOT NULL")
+        where.append(f"{_order(query).column} IS NOT NULL")
     match = match_of(query.words)
     if match:
-        where.append("s.number IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        is_first = query.sort == "number"
+        where.append("words MATCH ?" if is_first else "s.number IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(match)
     return where, values
 
@@ -202,10 +218,6 @@ def match_of(words: str) -> str:
         if text:
             found.append(f'"{text}"' if phrase else f'"{text}"*')
     return " ".join(found)
-
-
-def _rows(connection: sqlite3.Connection, sql: str, values: list[Any]) -> list[Any]:
-    return connection.execute(sql, values).fetchall()
 
 
 def _place(text: str) -> tuple[float | None, int | None]:
