@@ -95,6 +95,8 @@ def addresses(folder: Path) -> dict[str, str]:
         "scenario": f"/runs/{key(folder / 'scenarios.run')}/rows/0",
         "compare": f"/compare?base={base}&new={new}&by=tags",
         "pair": f"/compare/row?base={base}&new={new}&id=q2",
+        "label": f"/runs/{new}/label?kind=stratified&size=10",
+        "labels": f"/runs/{new}/labels",
         "missing": "/runs/none",
     }
 
@@ -166,6 +168,42 @@ def test_the_keyboard_is_enough(open_page: Callable[..., Any], server: ViewServe
     page.keyboard.press("Enter")
     page.wait_for_url("**/compare?base=**")
     assert page.faults == []
+
+
+def test_labelling_by_keys(open_page: Callable[..., Any], server: ViewServer, folder: Path) -> None:
+    """Rows are labelled by keys alone; a key that is held down labels one row."""
+    page = open_page()
+    place = f"{server.base_url}/runs/{key(folder / 'base.run')}"
+    page.goto(f"{place}/label?size=20")
+    for done, pressed in enumerate(("y", "n", "u", "ArrowRight", "ArrowLeft"), 1):
+        page.keyboard.press(pressed)
+        page.wait_for_selector(f"text={done} of 20 labelled")
+    row = page.locator("input[name=row]").input_value()
+    page.keyboard.press("s")
+    page.wait_for_function("row => document.querySelector('input[name=row]')?.value !== row", arg=row)
+    page.keyboard.press("b")
+    page.wait_for_url("**row=**")
+    assert page.locator("button[aria-current=true]").get_attribute("value") == "wrong"
+    page.keyboard.press("y")
+    page.wait_for_url("**after=**")
+    page.goto(f"{place}/label?size=20")
+    press = "dispatchEvent(new KeyboardEvent('keydown', {key: 'y', repeat}))"
+    page.evaluate(f"for (const repeat of [false, true, true, true]) {press}")
+    page.wait_for_selector("text=6 of 20 labelled")
+    page.goto(f"{place}/labels")
+    assert "5 labels count" in page.content()
+    assert page.faults == []
+
+
+def test_labelling_without_scripts(open_page: Callable[..., Any], server: ViewServer, folder: Path) -> None:
+    """Without JavaScript the buttons do the same."""
+    page = open_page(java_script_enabled=False)
+    page.goto(f"{server.base_url}/runs/{key(folder / 'new.run')}/labels")
+    page.locator("form.bar button").click()
+    page.locator("button[value=right]").click()
+    page.locator("text=1 of 80 labelled").wait_for()
+    page.locator("button[value=wrong]").click()
+    page.locator("text=2 of 80 labelled").wait_for()
 
 
 def test_a_report_opens_from_disk_and_asks_nobody(browser: Any, folder: Path, tmp_path: Path) -> None:

@@ -223,6 +223,16 @@ def test_labels_serve_another_judge(run: Path, browser: Browser, labels: Path, t
         assert "6 labels count" in Browser(server.link).get("labels")
 
 
+def test_pages_need_the_token(run: Path, browser: Browser) -> None:
+    """Without the cookie there is nothing to see, and nothing to write."""
+    for page in ("label", "labels"):
+        request = Request(f"{browser.base}/runs/{browser.key}/{page}")  # noqa: S310 (our own server)
+        with pytest.raises(HTTPError) as caught:
+            build_opener().open(request)
+        with caught.value as answer:
+            assert (answer.code, run.name in answer.read().decode()) == (403, False)
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", None, "http://127.0.0.1"])
 def test_forms_of_others(browser: Browser, labels: Path, origin: str | None) -> None:
     """A form that another site's page sends, or that does not say where it comes from, writes nothing."""
