@@ -23,7 +23,7 @@ SMALL = 1_000
 CPU_BAR, SEARCH_BAR, MEMORY_BAR, WRITER_BAR = 2.0, 1.0, 150.0, 1.03
 VISITS = 20  # of each page
 ROUNDS = 3  # the least of each figure counts: what else the machine does only adds
-WRITTEN = 30_000  # rows of the writer
+WRITTEN = 150_000  # rows of the writer
 TICK = os.sysconf("SC_CLK_TCK")
 
 MAKE = """
