@@ -23,7 +23,7 @@ SMALL = 1_000
 CPU_BAR, SEARCH_BAR, MEMORY_BAR, WRITER_BAR = 2.0, 1.0, 150.0, 1.03
 VISITS = 20  # of each page
 ROUNDS = 3  # the least of each figure counts: what else the machine does only adds
-WRITTEN = 30_000  # rows of the writer
+WRITTEN = 150_000  # rows of the writer
 TICK = os.sysconf("SC_CLK_TCK")
 
 MAKE = """
@@ -36,7 +36,8 @@ def rows():
     for at in range(count):
         word = WORDS[at % 10]
         yield {
-            "id": f"q{at}", "question": f"Which {word} is number {at} of the list, and who named it?", "answer": "Paris",
+            "id": f"q{at}", "question": f"Which {word} is number {at} of the list, and who named it?",
+            "answer": "Paris",
             "final_response": "Paris" if at % 5 else f"It is Lyon, because of the {word}.",
             "tags": [word, "odd" if at % 2 else "even"], "group_id": f"g{at // 2}",
         }
@@ -60,8 +61,7 @@ class Viewer:
     def __init__(self, run: Path, cache: Path) -> None:
         command = [sys.executable, "-c", SERVE, str(run), str(cache)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.place = urlsplit(self.process.stdout.readline().strip())
+        self.place = urlsplit(self.process.stdout.readline().strip() if self.process.stdout else "")
         self.cookie = ""
         self.cookie = self.ask(f"/?{self.place.query}")[1].partition(";")[0]
         self.run = self.ask("/")[2]

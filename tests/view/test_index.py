@@ -157,6 +157,21 @@ def test_an_index_made_in_steps_is_that_made_at_once(
         whole.close()
 
 
+def test_repeats_that_differ_are_flaky_and_turns_are_not(tmp_path: Path) -> None:
+    """The same case with other outcomes is flaky; the turns of a conversation are other questions."""
+    columns = [{"group_id": "g"}, {"group_id": "g"}, {"conversation_id": "c"}, {"conversation_id": "c"}]
+    values = [0.0, 1.0, 0.0, 1.0]
+    rows = [
+        ViewRow(at, f"id{at}", one, scores={"one": Score.scored(value)})
+        for at, (one, value) in enumerate(zip(columns, values, strict=True))
+    ]
+    index = RowIndex(RowsSource(tmp_path / "x.run", rows, ("one",)), tmp_path)
+    index.refresh()
+    assert index.page(Query(mark="flaky")).numbers == [0, 1]
+    assert index.cluster("c", 9) == [2, 3]
+    index.close()
+
+
 def test_rows_that_were_retried_are_read_again(tmp_path: Path) -> None:
     """A row with another outcome than the index knows is noticed, and the index made again."""
     rows = rows_from([(Score.error("died: y"), Score.scored(1.0), set(), [])])

@@ -1,15 +1,20 @@
 """What the pages show."""
 
+import json
 import re
 import shutil
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import adjudge
+from adjudge.runs import RunConfig, open_run
 from adjudge.view import ViewServer
+from cli.command import adjudge as command
 from support import ROOT
 from view.looking import QUICK, Visitor, key, make_run, noted, rows_of
 
@@ -138,6 +143,79 @@ def test_a_scenario_shows_expected_against_called(visitor: Visitor, folder: Path
     page = visitor.page(f"/runs/{key(folder / 'scenarios.run')}/rows/0")
     assert "expected called tool search search any order" in page.text
     assert page.links("/rows/1")
+
+
+def test_a_conversation_shows_where_it_is_given_up(tmp_path: Path) -> None:
+    """Of a conversation all turns are shown, and after two that are not correct the others count as misses."""
+    answers = ["Paris", "Lyon", "I don't know", "Paris"]
+    turns = [
+        {
+            "session_id": "s",
+            "interaction_id": f"s{at}",
+            "turn_idx": at,
+            "is_ego": True,
+            "domain": 1,
+            "query": f"Question {at}?",
+            "ground_truth": "Paris",
+            "agent_response": answer,
+            "image_quality": 0,
+            "query_category": 0,
+            "dynamism": 0,
+            "total_turn_count": 4,
+            "interaction_id_history": [],
+        }
+        for at, answer in enumerate(answers)
+    ]
+    (tmp_path / "turns.jsonl").write_text("".join(f"{json.dumps(turn)}\n" for turn in turns))
+    call = ("crag", "evaluate", "turns.jsonl", "--judge", "local:0", "--out", "out")
+    assert command(*call, cwd=tmp_path).returncode == 0
+    run = tmp_path / "out" / "evaluate.run"
+    with ViewServer([run], cache=tmp_path / "cache") as server:
+        text = Visitor(server).page(f"/runs/{key(run)}/rows/1").text
+    assert "correct Question 0? wrong Question 1? missing Question 2? Two turns in a row were not correct" in text
+    assert "correct Question 3? counts as a miss" in text
+
+
+def test_a_page_follows_a_run(tmp_path: Path) -> None:
+    """While a run goes on, its page has the rows that are done, and says when there are more."""
+    go_on = threading.Event()
+
+    def slow(case: Any) -> str:
+        if case.id == "q2":
+            assert go_on.wait(60)
+        return "Paris"
+
+    rows = [{key: value for key, value in row.items() if key != "final_response"} for row in rows_of(4)]
+    run = tmp_path / "slow.run"
+    config = RunConfig(cache="off", workers=1)
+    more = {"agent": slow, "scorers": [noted], "run": run, "config": config}
+    work = threading.Thread(target=adjudge.evaluate, args=(rows,), kwargs=more)
+    work.start()
+    try:
+        until(lambda: run.exists() and run.stat().st_size > 0 and open_run(run).counts["scored"] == 2)
+        with ViewServer([run], cache=tmp_path / "cache") as server:
+            visitor, path = Visitor(server), f"/runs/{key(run)}"
+            page = visitor.page(path)
+            assert "running" in page.text
+            assert any(one.get("data-follow") == f"{path}/version" for one in page.all("div"))
+            before = visitor.get(f"{path}/version").text
+            go_on.set()
+            until(lambda: visitor.get(f"{path}/version").text.startswith("4 at rest"))
+            assert before.startswith("2 running")
+            after = visitor.page(path)
+            assert len(after.links("/rows/")) == 4
+            assert "running" not in after.text
+    finally:
+        go_on.set()
+        work.join()
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    ends = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
 
 
 def test_a_log_and_scores_have_rows_too(visitor: Visitor, folder: Path) -> None:

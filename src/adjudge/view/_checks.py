@@ -19,6 +19,7 @@ from adjudge.view._text import material_of, one_line
 
 TURN = "crag_turn"  # the name of the score of a turn
 TONES = {"correct": "right", "wrong": "wrong", "miss": "middle", "unscored": "unscored"}
+WORDS = {"miss": "missing", "unscored": "waiting"}
 MOST = 60  # repeats or turns that are shown
 
 
@@ -131,7 +132,7 @@ def turns_of(row: ViewRow, index: RowIndex) -> tuple[Sibling, ...]:
         question = one_line(material_of(turn).question or turn.id, 90)
         is_here, ends_here = turn.number == row.number, at == kept - 1 < len(turns) - 1
         # A row without a score says why in its own words.
-        words = label if score is None or score.value is not None else score.status
+        words = WORDS.get(label, label) if score is None or score.value is not None else score.status
         found.append(Sibling(turn.number, words, TONES[label], is_here, question, at >= kept, ends_here))
     return tuple(found)
 

@@ -32,7 +32,9 @@ BATCH = 500  # rows written together
 GAP = 4096  # rows without scores, one after the other, behind which a run in order has none with scores
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE rows (number INTEGER PRIMARY KEY, id TEXT NOT NULL, cluster TEXT, seconds REAL, tokens INTEGER, cost REAL);
+CREATE TABLE rows (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, cluster TEXT, is_repeat INTEGER NOT NULL, seconds REAL,
+    tokens INTEGER, cost REAL);
 CREATE INDEX rows_by_id ON rows (id);
 CREATE INDEX rows_by_seconds ON rows (seconds);
 CREATE INDEX rows_by_cluster ON rows (cluster) WHERE cluster IS NOT NULL;
@@ -223,8 +225,8 @@ class RowIndex:
             tokens = (record.prompt_tokens or 0) + (record.completion_tokens or 0) or None
             cost = record.cost
         execute = self._connection.execute
-        values = (row.number, _storable(row.id), _storable(row.cluster), row.seconds, tokens, cost)
-        execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?)", values)
+        values = (row.number, _storable(row.id), _storable(row.cluster), row.is_repeat, row.seconds, tokens, cost)
+        execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         scores = list((row.scores or {}).values())
         for at, score in enumerate(scores):
             reason = None if score.status == "scored" else (score.reason or "").partition(":")[0][:80]
@@ -242,11 +244,11 @@ class RowIndex:
             execute("INSERT INTO bodies VALUES (?, ?)", (row.number, to_json(row)))
 
     def _mark_flaky(self) -> None:
-        """Mark the rows of clusters, such as repeats of a scenario, whose outcomes differ."""
+        """Mark the repeats of a case whose outcomes differ; turns of a conversation are different questions."""
         self._connection.execute(
             """INSERT OR IGNORE INTO marks SELECT 'flaky', number FROM rows WHERE cluster IN (
                  SELECT cluster FROM rows JOIN scores USING (number)
-                 WHERE cluster IS NOT NULL AND scorer = 0 AND value IS NOT NULL
+                 WHERE is_repeat AND scorer = 0 AND value IS NOT NULL
                  GROUP BY cluster HAVING min(value) < max(value))"""
         )
 

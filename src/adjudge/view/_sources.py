@@ -62,6 +62,12 @@ class ViewRow:
         """What it varies together with: its conversation or group."""
         return cluster_of(self.columns)
 
+    @property
+    def is_repeat(self) -> bool:
+        """Whether the others of its cluster are the same case again, and not other turns of a conversation."""
+        group = self.columns.get("group_id")
+        return group is not None and self.cluster == str(group)
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
