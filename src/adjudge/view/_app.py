@@ -4,6 +4,7 @@
 /runs/KEY                          one run: figures, and a table of its rows
 /runs/KEY/rows/7                   one row whole
 /runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
+/calibrations/KEY                  what was measured of a judge
 /compare?base=KEY&new=KEY          two runs
 /compare/row?base=..&new=..&id=..  one row of both
 """
@@ -34,6 +35,7 @@ try:
 except ImportError:
     raise MissingExtra.of("view", "the viewer") from None
 
+from adjudge.view._calibrations import calibration_page
 from adjudge.view._compare_pages import compare_page, pair_page
 from adjudge.view._pages import (
     STATIC,
@@ -64,6 +66,7 @@ class Pages:
             Route("/runs/{key}/rows/{number:int}", self._safe(self.row)),
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
+            Route("/calibrations/{key}", self._safe(self.calibration)),
             Route("/static/{name}", self._safe(self.static)),
             # Labelling: *label_routes(self.library, self._safe), from _label_pages.
         ]
@@ -88,7 +91,7 @@ class Pages:
         entries = await run_in_threadpool(self.library.entries)
         if len(entries) == 1 and not self.library.has_folders and "list" not in request.query_params:
             return RedirectResponse(f"/runs/{entries[0].key}", 303)
-        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen))
+        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen, self.library.calibrations()))
 
     async def run(self, request: Request) -> Response:
         """Answer with a run, or with how far the first reading of its file is."""
@@ -123,6 +126,13 @@ class Pages:
         indexes = [(await self.library.read(key))[0] for key in (base_key, new_key)]
         id_ = request.query_params.get("id", "")
         return HTMLResponse(await run_in_threadpool(pair_page, indexes, [key for key, _ in two], id_))
+
+    async def calibration(self, request: Request) -> Response:
+        """Answer with what was measured of a judge."""
+        path = self.library.calibrations().get(request.path_params["key"])
+        if path is None:
+            raise UsageError("There is no such file here.", code="no-such-row")
+        return HTMLResponse(await run_in_threadpool(calibration_page, path))
 
     async def static(self, request: Request) -> Response:
         """Answer with a style sheet or a script, which are the same for everybody."""
