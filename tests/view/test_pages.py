@@ -143,6 +143,9 @@ def test_a_scenario_shows_expected_against_called(visitor: Visitor, folder: Path
     page = visitor.page(f"/runs/{key(folder / 'scenarios.run')}/rows/0")
     assert "expected called tool search search any order" in page.text
     assert page.links("/rows/1")
+    table = visitor.page(f"/runs/{key(folder / 'scenarios.run')}").text
+    assert "Scenarios scenario passed repeats" in table
+    assert "capital 2 of 2 passed passed" in table
 
 
 def test_a_conversation_shows_where_it_is_given_up(tmp_path: Path) -> None:

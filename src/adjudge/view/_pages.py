@@ -8,7 +8,7 @@ from typing import Any
 
 from adjudge.errors import UsageError
 from adjudge.view._calibrations import CalibrationView
-from adjudge.view._checks import scenario_view, turns_of
+from adjudge.view._checks import scenario_view, scenarios_of, turns_of
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex
 from adjudge.view._library import ListEntry
@@ -84,6 +84,7 @@ def run_page(index: RowIndex, key: str, query: Query) -> str:
         is_running=index.source.is_running,
         version=version_of(index),
         calibration=_calibration(index, figures),
+        groups=scenarios_of(index),
         **_choices(figures, query),
     )
 
