@@ -18,7 +18,8 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from types import ModuleType
+from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
 from adjudge.view._guard import Guard
@@ -26,7 +27,6 @@ from adjudge.view._library import Library
 from adjudge.view._queries import Query
 
 try:
-    import uvicorn
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
@@ -46,6 +46,9 @@ from adjudge.view._pages import (
     run_page,
     version_of,
 )
+
+if TYPE_CHECKING:
+    from uvicorn import Server
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -159,6 +162,15 @@ async def _not_found(_request: Request, _error: Exception) -> Response:
     return HTMLResponse(message_page("There is no such page."), 404)
 
 
+def _uvicorn() -> ModuleType:
+    """Return the module, which starts what ends with the process as soon as it is imported."""
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingExtra.of("view", "the viewer") from None
+    return uvicorn
+
+
 class ViewServer:
     """Serves the pages for some files and folders, from a thread of its own, in a `with` statement.
 
@@ -173,7 +185,7 @@ class ViewServer:
         self._host = host
         self._wanted = port
         self._token = secrets.token_urlsafe(18)
-        self._server: uvicorn.Server | None = None
+        self._server: Server | None = None
         self._thread: threading.Thread | None = None
         self._socket: socket.socket | None = None
 
@@ -192,6 +204,7 @@ class ViewServer:
 
     def start(self) -> None:
         """Start to serve."""
+        uvicorn = _uvicorn()
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
         try:
